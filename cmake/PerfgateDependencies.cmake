@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every library is taken from the system where it is installed (Debian 12's and Ubuntu 24.04's
+# packages both work) and fetched at a pinned version otherwise.
+include(FetchContent)
+
+macro(perfgate_dependency name url)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    message(STATUS "perfgate: ${name} is not installed; fetching ${url}")
+    FetchContent_Declare(${name} URL "${url}" DOWNLOAD_EXTRACT_TIMESTAMP OFF SYSTEM)
+    FetchContent_MakeAvailable(${name})
+  endif()
+endmacro()
+
+set(YAML_CPP_BUILD_TESTS OFF CACHE INTERNAL "")
+set(YAML_CPP_BUILD_TOOLS OFF CACHE INTERNAL "")
+set(JSON_BuildTests OFF CACHE INTERNAL "")
+set(CLI11_BUILD_TESTS OFF CACHE INTERNAL "")
+set(CLI11_BUILD_EXAMPLES OFF CACHE INTERNAL "")
+set(INSTALL_GTEST OFF CACHE INTERNAL "")
+
+perfgate_dependency(nlohmann_json
+  "https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz")
+perfgate_dependency(yaml-cpp
+  "https://github.com/jbeder/yaml-cpp/archive/refs/tags/0.8.0.tar.gz")
+perfgate_dependency(CLI11
+  "https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.4.2.tar.gz")
+perfgate_dependency(fmt
+  "https://github.com/fmtlib/fmt/archive/refs/tags/10.2.1.tar.gz")
+perfgate_dependency(pugixml
+  "https://github.com/zeux/pugixml/archive/refs/tags/v1.14.tar.gz")
+if(PERFGATE_TESTS)
+  perfgate_dependency(GTest
+    "https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz")
+endif()
+
+# yaml-cpp 0.7 exports the target without a namespace, 0.8 with one.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+find_package(Threads REQUIRED)

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA driver, reached by dlopen: a typed table of the functions that the backend calls, and an
+// owner for each kind of handle. The module therefore loads on a machine without a driver, where
+// `driver_available()` says why there is none.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "harness/model/error.hpp"
+
+namespace perfgate::backend::cuda {
+
+// Each name goes through cuda.h's macros first, so that an entry stands for the ABI version that this
+// module was compiled for (cuMemAlloc for the symbol cuMemAlloc_v2).
+// clang-format off
+#define PERFGATE_CUDA_DRIVER_FUNCTIONS(X) \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
+    X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem) \
+    X(cuDeviceGetAttribute) X(cuDeviceGetUuid) X(cuDeviceGetPCIBusId) \
+    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
+    X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
+    X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) \
+    X(cuStreamWaitValue32) \
+    X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime) \
+    X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) \
+    X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) \
+    X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel)
+// clang-format on
+
+struct DriverApi {
+#define PERFGATE_CUDA_DECLARE(name) decltype(&::name) name = nullptr;
+    PERFGATE_CUDA_DRIVER_FUNCTIONS(PERFGATE_CUDA_DECLARE)
+#undef PERFGATE_CUDA_DECLARE
+};
+
+/// A failed driver call.
+class CudaError : public model::Error {
+public:
+    CudaError(CUresult code, std::string_view what);
+    [[nodiscard]] CUresult code() const { return code_; }
+    /// The context is lost: every later call in this process fails too.
+    [[nodiscard]] bool sticky() const;
+
+private:
+    CUresult code_;
+};
+
+/// The table, loaded and initialised (cuInit) once per process. Throws model::Error, with the remedy,
+/// if there is no usable driver.
+const DriverApi& driver();
+
+/// Whether `driver()` would succeed and at least one device is visible; `why` gets the reason if not.
+bool driver_available(std::string* why = nullptr) noexcept;
+
+/// Throws CudaError with the CUDA name and text of `code`, unless it is CUDA_SUCCESS. `what` says what
+/// was being done, as a clause: "cannot allocate 4 MiB on the device".
+void check(CUresult code, std::string_view what);
+
+/// "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
+std::string describe(CUresult code);
+
+/// Number of devices that CUDA_VISIBLE_DEVICES leaves.
+int device_count();
+
+/// CUDA version that the driver supports: 13000 for 13.0.
+int driver_cuda_version();
+
+/// Facts that do not change while the process runs. Sizes in bytes, clocks in kHz.
+struct DeviceFacts {
+    int ordinal = 0;
+    std::string name;
+    std::string uuid;        ///< "GPU-…", or "MIG-…" for a MIG instance
+    std::string pci_bus_id;  ///< "0000:1b:00.0"
+    bool mig = false;
+    int cc_major = 0;
+    int cc_minor = 0;
+    std::size_t memory_bytes = 0;
+    std::size_t l2_bytes = 0;
+    int sm_count = 0;
+    int warp_size = 0;
+    int sm_clock_khz = 0;      ///< peak; 0 where the driver does not tell
+    int memory_clock_khz = 0;  ///< peak; 0 where the driver does not tell
+    int memory_bus_bits = 0;
+    int max_threads_per_block = 0;
+    int max_threads_per_sm = 0;
+    int max_blocks_per_sm = 0;
+    int registers_per_block = 0;
+    int registers_per_sm = 0;
+    std::size_t smem_per_block = 0;
+    std::size_t smem_per_block_optin = 0;
+    std::size_t smem_per_sm = 0;
+    std::size_t smem_reserved_per_block = 0;
+    bool ecc = false;
+};
+
+/// Throws CudaError if `ordinal` does not exist.
+DeviceFacts device_facts(int ordinal);
+
+/// Retains the device's primary context (the one that the CUDA runtime and cuBLAS use) and makes it
+/// current on the constructing thread.
+class PrimaryContext {
+public:
+    explicit PrimaryContext(int ordinal);
+    ~PrimaryContext();
+    PrimaryContext(const PrimaryContext&) = delete;
+    PrimaryContext& operator=(const PrimaryContext&) = delete;
+
+    void make_current() const;
+    /// Waits for all work; throws CudaError with the error of a failed kernel.
+    void synchronize() const;
+    [[nodiscard]] CUcontext get() const { return context_; }
+    [[nodiscard]] CUdevice device() const { return device_; }
+
+private:
+    CUdevice device_ = 0;
+    CUcontext context_ = nullptr;
+};
+
+/// A stream that does not synchronise with the legacy default stream.
+class Stream {
+public:
+    Stream();
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    [[nodiscard]] CUstream get() const { return stream_; }
+    void synchronize() const;
+
+private:
+    CUstream stream_ = nullptr;
+};
+
+class Event {
+public:
+    Event();
+    ~Event();
+    Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    Event& operator=(Event&&) = delete;
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+
+    void record(CUstream stream) const;
+    void synchronize() const;
+    [[nodiscard]] CUevent get() const { return event_; }
+
+private:
+    CUevent event_ = nullptr;
+};
+
+/// Time between two recorded and reached events, in nanoseconds (resolution about 0.5 µs or finer).
+double elapsed_ns(const Event& begin, const Event& end);
+
+class DeviceBuffer {
+public:
+    explicit DeviceBuffer(std::size_t bytes);
+    ~DeviceBuffer();
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+    [[nodiscard]] CUdeviceptr address() const { return address_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    CUdeviceptr address_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+/// Page-locked host memory that the device sees too.
+class PinnedBuffer {
+public:
+    explicit PinnedBuffer(std::size_t bytes);
+    ~PinnedBuffer();
+    PinnedBuffer(const PinnedBuffer&) = delete;
+    PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+
+    [[nodiscard]] void* host() const { return host_; }
+    [[nodiscard]] CUdeviceptr device() const { return device_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    void* host_ = nullptr;
+    CUdeviceptr device_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "cli/verb.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+#ifndef PERFGATE_VERSION
+#error "PERFGATE_VERSION is defined by the build"
+#endif
+
+namespace {
+
+int report_error(const char* message, int exit_code) {
+    std::fprintf(stderr, "perfgate: %s\n", perfgate::model::printable(message, 2000).c_str());
+    return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace perfgate;
+    // A reader that goes away (`perfgate list | head`) is a write error, not a death.
+    std::signal(SIGPIPE, SIG_IGN);
+
+    CLI::App app{"perfgate gates the performance of CUDA kernels: it runs the workloads of a YAML "
+                 "suite on a GPU under CUPTI, compares with stored baselines and tells CI why."};
+    app.name("perfgate");
+    app.set_version_flag("--version", "perfgate " PERFGATE_VERSION);
+    app.require_subcommand(1);
+    app.footer("Exit codes: 0 pass; 1 regressed, incorrect, missing; 2 usage or invalid input; "
+               "3 could not measure;\n4 inconclusive or no baseline, where the policy says so; "
+               "130 interrupted.");
+
+    cli::Invocation invocation;
+    cli::add_run(app, invocation);
+    cli::add_compare(app, invocation);
+    cli::add_report(app, invocation);
+    cli::add_baseline(app, invocation);
+    cli::add_validate(app, invocation);
+    cli::add_list(app, invocation);
+    cli::add_metrics(app, invocation);
+    cli::add_doctor(app, invocation);
+    cli::add_worker(app, invocation);
+
+    try {
+        app.parse(argc, argv);
+        return invocation.body ? invocation.body() : 2;
+    } catch (const CLI::ParseError& error) {
+        // CLI11 prints help and version with exit 0; everything else is a usage error.
+        return app.exit(error) == 0 ? 0 : 2;
+    } catch (const model::InputError& error) {
+        return report_error(error.what(), 2);
+    } catch (const std::exception& error) {
+        return report_error(error.what(), 3);
+    }
+}

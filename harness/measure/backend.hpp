@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The abstract Backend: how a worker sets up cases, times them and reads counters. Implemented by
+// backend/host and backend/cuda; this header knows neither.
+//
+// All functions throw model::Error (one line, with the place and the remedy). After a DeviceLost the
+// worker process must end: the device context cannot be used again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/case.hpp"
+#include "model/catalogue.hpp"
+#include "model/environment.hpp"
+#include "model/error.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+/// A sticky device error: nothing more can run in this process.
+class DeviceLost : public model::Error {
+  public:
+    using Error::Error;
+};
+
+/// What a single launch was seen to do, from kernel records (CUDA with CUPTI) or nothing.
+struct LaunchRecord {
+    std::vector<model::Kernel> kernels;  ///< in launch order; `metrics` empty
+    std::int64_t copies = 0, memsets = 0;
+};
+
+/// Time samples of one kind. `values_ns` has one entry per launch.
+struct TimeSamples {
+    std::string method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
+    std::vector<double> values_ns;
+};
+
+/// What can be timed. gpu_time: union of busy intervals of a launch's records. gpu_span: event pair,
+/// activity off. host_time: wall time of a host variant's launch.
+enum class TimeKind { gpu_time, gpu_span, host_time };
+
+/// One case, set up: memory allocated, nothing launched yet. Destroying it frees everything.
+class Case {
+  public:
+    virtual ~Case() = default;
+
+    /// Puts the inputs of `seed` in place and poisons the output.
+    virtual void fill(std::uint64_t seed) = 0;
+
+    /// Fills with `seed`, launches once and checks the output against the reference.
+    virtual model::Verification verify(std::uint64_t seed) = 0;
+
+    /// Launches (resetting where the workload needs it) until both bounds are reached; waits.
+    virtual void warm_up(int launches, std::chrono::duration<double> at_least) = 0;
+
+    /// The kernels of one launch. With CUPTI off, empty. With an NVTX range "dry".
+    virtual LaunchRecord record_launch() = 0;
+
+    /// `count` samples. The inputs are those of the last fill. Does not warm up.
+    virtual TimeSamples time(TimeKind kind, model::Cache cache, int count) = 0;
+};
+
+/// Counter values of one case: for each kernel in launch order, raw counter name to value.
+struct CounterValues {
+    std::vector<std::string> kernels;  ///< demangled names, in launch order
+    std::vector<std::map<std::string, double>> values;
+    std::vector<model::NotCollected> not_collected;  ///< by raw counter name
+    std::string method;  ///< "counter/auto-range/user-replay/cold"
+};
+
+struct CounterCase {
+    Case* opened = nullptr;
+    model::Cache cache = model::Cache::cold;
+    std::vector<std::string> expected_kernels;  ///< from record_launch
+    bool graph = false;                         ///< submission is `graph`
+    bool own_session = false;                   ///< must not share a session
+};
+
+/// How a backend sees the machine it is on; also what `describe` reports.
+struct Capabilities {
+    model::Environment environment;
+    model::WorkloadCatalogue workloads;
+    bool timing = false;    ///< a device is there
+    bool counters = false;  ///< counters may be collected
+    std::string counters_problem;  ///< why not, with the remedy
+};
+
+/// What a plugin says of one case without setting it up.
+struct CaseFacts {
+    std::string unsupported;  ///< why the variant cannot run these parameters; empty: it can
+    std::uint64_t memory_bytes = 0;  ///< device memory that the case allocates, about
+    model::Work work;
+    bool needs_reset = false;  ///< the launch changes its inputs
+};
+
+/// A line of `perfgate doctor`.
+struct Diagnosis {
+    enum class Level { ok, warning, problem };
+    Level level = Level::ok;
+    std::string topic;   ///< "driver", "counter permission"
+    std::string detail;  ///< what was found
+    std::string remedy;  ///< empty when ok
+};
+
+struct BackendOptions {
+    std::string device;  ///< "" first one; index, UUID or PCI bus id
+    std::vector<std::string> plugins;  ///< files to load
+    bool cupti = true;   ///< false: events only, other tools may attach
+};
+
+class Backend {
+  public:
+    virtual ~Backend() = default;
+
+    virtual Capabilities capabilities() = 0;
+    virtual model::BoardState board_state() = 0;
+    virtual std::vector<Diagnosis> diagnose() = 0;
+
+    /// Parameters not in `spec.params` take the workload's defaults.
+    virtual CaseFacts facts(const model::CaseSpec& spec) = 0;
+    virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
+    /// Bytes of device memory that cases can use now.
+    virtual std::uint64_t free_memory() = 0;
+
+    /// The counters of every case, collected in as few sessions as possible. The cases are filled
+    /// and warm. One entry per case, in order. A case whose kernels differ from the expected ones
+    /// has every counter in not_collected.
+    virtual std::vector<CounterValues> collect(std::span<const CounterCase> cases,
+                                               const std::vector<std::string>& counters) = 0;
+
+    /// The most cases' kernels that one collect call should be given, for memory's sake.
+    virtual std::size_t max_kernels_per_collect(std::size_t counters) = 0;
+
+    /// Marks a phase for tools that watch from outside (an NVTX range). No-op by default.
+    virtual void begin_range(const std::string& /*name*/) {}
+    virtual void end_range() {}
+};
+
+/// What chips can measure, without a device: the CUPTI Host API.
+class CounterCatalogue {
+  public:
+    virtual ~CounterCatalogue() = default;
+    virtual std::vector<std::string> chips() = 0;
+    virtual bool exists(const std::string& chip, const std::string& counter) = 0;
+    /// Passes that these counters take together on the chip; throws naming one that does not exist.
+    virtual std::size_t passes(const std::string& chip, const std::vector<std::string>& counters) = 0;
+    struct Description {
+        std::string text, unit;
+    };
+    virtual Description describe(const std::string& chip, const std::string& counter) = 0;
+};
+
+/// A backend module (a shared library) exports these two with C linkage.
+using CreateBackend = Backend*(const BackendOptions&);
+using CreateCounterCatalogue = CounterCatalogue*();
+inline constexpr const char* create_backend_symbol = "perfgate_create_backend";
+inline constexpr const char* create_counter_catalogue_symbol = "perfgate_create_counter_catalogue";
+
+}  // namespace perfgate::measure

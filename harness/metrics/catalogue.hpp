@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metric catalogue: friendly name to unit, direction, class, fold and the counters it comes
+// from. The rows are data (catalogue.cpp); adding a metric is adding a row.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/metric.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::metrics {
+
+/// Where a metric's values come from.
+enum class Source {
+    activity,       ///< time between kernel records (gpu_time)
+    event,          ///< event pair (gpu_span)
+    wall,           ///< host clock (host_time)
+    kernel_record,  ///< launch facts: registers, shared memory
+    counter,        ///< CUPTI counters
+};
+
+/// `weight` times a counter. `names` are alternatives: the first that the chip has is used. A term
+/// whose names a chip lacks altogether makes the metric unavailable there, unless `optional`.
+struct Term {
+    double weight = 1;
+    std::vector<std::string> names;
+    bool optional = false;
+};
+
+struct Metric {
+    model::MetricDefinition definition;
+    Source source = Source::counter;
+    /// value = scale · Σ numerator / Σ denominator, or Σ numerator where the denominator is empty.
+    /// With Fold::ratio both sums are folded over the kernels before the division.
+    std::vector<Term> numerator, denominator;
+    double scale = 1;
+};
+
+/// All named metrics, in the order that help texts list them.
+std::span<const Metric> catalogue();
+
+/// The row for a friendly name, or a row made for a raw counter name as it stands (it contains
+/// "__" and a rollup after a '.'); nothing for neither.
+std::optional<Metric> find_metric(std::string_view name);
+
+/// Names, for messages.
+std::vector<std::string> metric_names();
+
+/// Answers whether a chip has a counter.
+using CounterExists = std::function<bool(const std::string& counter)>;
+
+/// The counters to collect for `metrics` on a chip, and the metrics that it cannot give.
+struct Selection {
+    std::set<std::string> counters;
+    std::vector<model::NotCollected> unavailable;
+};
+Selection select_counters(std::span<const Metric> metrics, const CounterExists& exists);
+
+/// The counter that weighs Fold::weighted_mean: always part of a selection that has such a metric.
+inline constexpr const char* weight_counter = "gpu__time_duration.sum";
+
+/// The value of a counter metric for one kernel, or nothing where a counter is absent or the
+/// denominator is 0 (no requests, say): then the ratio does not exist.
+std::optional<double> evaluate(const Metric& metric, const std::map<std::string, double>& counters);
+
+/// The case's value from its kernels' counters, by the metric's fold. Nothing where no kernel has a
+/// value. A ratio with a denominator of 0 over all kernels is 0.
+std::optional<double> fold_counters(const Metric& metric,
+                                    std::span<const std::map<std::string, double>> kernels);
+
+/// The case's value of a kernel_record metric: sum or max over the kernels.
+std::optional<double> fold_records(const Metric& metric, std::span<const model::Kernel> kernels);
+
+/// What a suite may ask for.
+struct MetricSet {
+    std::string name;
+    std::string description;
+    std::vector<std::string> metrics;
+};
+std::span<const MetricSet> metric_sets();  ///< "time", "core", "full"
+
+std::string_view to_text(Source source);
+
+}  // namespace perfgate::metrics

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case: workload + variant + parameters; the unit that is measured, gated and reported.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace perfgate::model {
+
+using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
+using Params = std::map<std::string, ParamValue>;
+
+enum class Cache { cold, hot };
+
+struct CaseSpec {
+    std::string workload;
+    std::string variant;
+    Params params;  ///< the parameters that the suite sets; the workload's defaults fill the rest
+    Cache cache = Cache::cold;
+
+    bool operator==(const CaseSpec&) const = default;
+};
+
+/// `true`, `42`, `0.5`, `bf16`: the form used in case ids.
+std::string to_text(const ParamValue& value);
+std::string_view to_text(Cache cache);
+
+/// `gemm/tiled[dtype=f32,k=1024,m=1024,n=1024]`, parameters sorted; `@hot` appended for a hot cache.
+std::string case_id(const CaseSpec& spec);
+
+}  // namespace perfgate::model

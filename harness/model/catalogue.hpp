@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plugins offer, as values: the workloads, their variants and parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/case.hpp"
+
+namespace perfgate::model {
+
+enum class ParamType { boolean, integer, real, text };
+enum class Target { host, cuda };
+enum class Submission { async, synchronous, graph };
+
+struct ParamInfo {
+    std::string name;
+    std::string help;
+    ParamType type = ParamType::integer;
+    std::int64_t minimum = 0;                ///< integers: inclusive bounds
+    std::int64_t maximum = 0;
+    std::vector<std::string> choices;        ///< text: the allowed values; empty allows any
+    std::optional<ParamValue> default_value; ///< absent: the suite must set it
+};
+
+struct VariantInfo {
+    std::string name;
+    std::string help;
+    Target target = Target::cuda;
+    Submission submission = Submission::async;
+    int min_compute_capability = 0;  ///< 80 for 8.0; 0 for host variants
+    bool built = true;               ///< false: its module is absent (no CUDA at build time)
+};
+
+struct WorkloadInfo {
+    std::string name;
+    std::string help;
+    std::string plugin;  ///< file name of the plugin it comes from
+    std::vector<ParamInfo> params;
+    std::vector<VariantInfo> variants;
+};
+
+using WorkloadCatalogue = std::vector<WorkloadInfo>;
+
+std::string_view to_text(ParamType type);
+std::string_view to_text(Target target);
+std::string_view to_text(Submission submission);
+
+const WorkloadInfo* find_workload(const WorkloadCatalogue& catalogue, const std::string& name);
+const VariantInfo* find_variant(const WorkloadInfo& workload, const std::string& name);
+
+}  // namespace perfgate::model

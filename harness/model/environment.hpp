@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a run happened: enough to say whether two runs may be compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace perfgate::model {
+
+/// What keys a baseline (`key`) and what identifies one board of that key (`board`).
+struct Device {
+    std::string key;                 ///< slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3"
+    std::string name;                ///< as the driver spells it
+    std::string chip;                ///< CUPTI's chip name ("GH100"); empty on the host
+    std::string compute_capability;  ///< "9.0"; empty on the host
+    std::uint64_t memory_bytes = 0;
+    std::string mig_profile;  ///< empty where MIG is off
+    std::string board;        ///< hash of the UUID: the same board has the same text, no serial leaks
+    std::int64_t multiprocessors = 0;  ///< SMs, or logical cores on the host
+    std::uint64_t l2_bytes = 0;
+
+    bool operator==(const Device&) const = default;
+};
+
+/// A reading of the board's state. Absent where NVML does not tell.
+struct BoardState {
+    std::optional<double> sm_clock_mhz, memory_clock_mhz, max_sm_clock_mhz, max_memory_clock_mhz;
+    std::optional<double> temperature_c, power_w, power_limit_w;
+    std::vector<std::string> throttle_reasons;  ///< in words; empty: none, or not told
+    std::optional<bool> persistence_mode, ecc;
+    std::vector<std::string> other_processes;  ///< "pid 1234 (512 MiB)"
+
+    bool operator==(const BoardState&) const = default;
+};
+
+struct Environment {
+    Device device;
+    std::string driver;          ///< "580.159.04"
+    std::string cuda_driver;     ///< newest CUDA the driver knows, "13.0"
+    std::string cuda_toolkit;    ///< CUDA that the backend was built with, "13.0"
+    std::string cupti;           ///< CUPTI API version, "130001"
+    std::string os, kernel, cpu; ///< "Ubuntu 24.04", "6.8.0", "AMD EPYC 9654"
+    std::int64_t cores = 0;
+    BoardState before, after;
+
+    bool operator==(const Environment&) const = default;
+};
+
+}  // namespace perfgate::model

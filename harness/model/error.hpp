@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exceptions that reach a user. Each message is one line that names the place and the remedy.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace perfgate::model {
+
+/// Something went wrong while measuring or writing: exit code 3.
+class Error : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Usage, or a file from outside that cannot be accepted: exit code 2, nothing was measured.
+class InputError : public Error {
+  public:
+    using Error::Error;
+};
+
+}  // namespace perfgate::model

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing whole files: reads are bounded, writes are atomic.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace perfgate::model {
+
+/// Reads a regular file of at most `limit_bytes`. `what` names it in messages ("suite", "baseline").
+/// Throws InputError for a missing file, a directory, a device, a file over the limit.
+std::string read_file(const std::filesystem::path& path, std::size_t limit_bytes,
+                      std::string_view what);
+
+/// Writes through a temporary file in the same folder, synchronised to disk and renamed: a reader
+/// sees the old content or the new, never half. "-" writes to standard output. Creates the folder.
+/// Throws Error naming the path and the cause (read-only folder, no space left).
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace perfgate::model

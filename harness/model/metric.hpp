@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric is and what was measured of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfgate::model {
+
+/// Which way is better. A metric with no direction fails both ways when it is gated.
+enum class Direction { lower, higher, none };
+
+/// Where the decision rule starts: `exact` counts repeat to the digit, `counter` values have a
+/// small spread, `timing` values are samples of a distribution.
+enum class MetricClass { exact, counter, timing };
+
+/// How the values of a case's kernels become the case's value.
+enum class Fold { sum, max, ratio, weighted_mean };
+
+/// Units are spelled: "ns", "bytes", "Hz", "%", "count", "ratio", "flop", "flop/s", "bytes/s",
+/// "flop/byte", "registers".
+struct MetricDefinition {
+    std::string name;
+    std::string description;
+    std::string unit;
+    Direction direction = Direction::lower;
+    MetricClass metric_class = MetricClass::counter;
+    Fold fold = Fold::sum;
+};
+
+/// The samples of one process, in the metric's unit, in the order of measurement.
+struct Batch {
+    std::int64_t process = 0;  ///< number of the process within the run, from 0
+    std::string device;        ///< board id (hashed UUID) or "host"
+    std::uint64_t seed = 0;    ///< seed of the inputs
+    std::vector<double> samples;
+
+    bool operator==(const Batch&) const = default;
+};
+
+/// One metric of one case. `value` is the median of all samples. `method` says how it was obtained,
+/// for instance "activity/cold" or "event/cold/blocked": values of different methods are never
+/// compared.
+struct MetricSeries {
+    std::string unit;
+    double value = 0;
+    std::string method;
+    std::vector<Batch> batches;
+
+    bool operator==(const MetricSeries&) const = default;
+};
+
+std::string_view to_text(Direction direction);
+std::string_view to_text(MetricClass metric_class);
+std::string_view to_text(Fold fold);
+
+/// All samples of all batches, in order.
+std::vector<double> all_samples(const MetricSeries& series);
+
+}  // namespace perfgate::model

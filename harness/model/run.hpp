@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Run: the document of one execution. Complete in itself: comparing and reporting need nothing
+// else but a baseline.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/case.hpp"
+#include "model/environment.hpp"
+#include "model/metric.hpp"
+#include "model/tolerance.hpp"
+
+namespace perfgate::model {
+
+/// A place in a suite file, for annotations. Line 0: unknown.
+struct SourcePlace {
+    std::string file;
+    std::int64_t line = 0;
+
+    bool operator==(const SourcePlace&) const = default;
+};
+
+/// One metric that the gate judges in a case.
+struct GateRule {
+    std::string metric;
+    Tolerance tolerance;
+    /// Added leeway (a fraction) for timing metrics when the baseline comes from another board of
+    /// the same key.
+    double cross_board = 0;
+
+    bool operator==(const GateRule&) const = default;
+};
+
+/// One kernel of a case, in launch order. Facts come from kernel records, `metrics` from counters,
+/// in the catalogue's units.
+struct Kernel {
+    std::string name;  ///< demangled
+    std::array<std::int64_t, 3> grid{}, block{};
+    std::int64_t registers = 0;     ///< per thread
+    std::int64_t static_smem = 0;   ///< bytes per block
+    std::int64_t dynamic_smem = 0;  ///< bytes per block
+    std::int64_t local_bytes = 0;   ///< local memory per thread, bytes
+    double theoretical_occupancy = 0;  ///< % of the SM's warps
+    double duration_ns = 0;            ///< median over the timed launches
+    std::map<std::string, double> metrics;
+
+    bool operator==(const Kernel&) const = default;
+};
+
+/// The outcome of measuring one case. Whether a `measured` case is good is the gate's business.
+enum class CaseStatus {
+    measured,   ///< verified and measured (perhaps with metrics missing: see not_collected)
+    incorrect,  ///< verification failed: there are no numbers
+    error,      ///< crash, CUDA error, time limit, out of memory
+    skipped,    ///< capability, tag, not built
+};
+
+struct Verification {
+    bool passed = false;
+    std::uint64_t seed = 0;
+    std::string detail;  ///< what was checked, or what was wrong
+
+    bool operator==(const Verification&) const = default;
+};
+
+/// A metric that should have been collected and was not.
+struct NotCollected {
+    std::string metric;
+    std::string reason;  ///< with the remedy
+
+    bool operator==(const NotCollected&) const = default;
+};
+
+/// Work that the workload states: arithmetic operations and the least bytes that must move.
+struct Work {
+    double flops = 0;
+    double bytes = 0;
+
+    bool operator==(const Work&) const = default;
+};
+
+struct CaseResult {
+    CaseSpec spec;
+    SourcePlace place;
+    std::vector<std::string> tags;
+    std::vector<GateRule> gates;
+
+    CaseStatus status = CaseStatus::skipped;
+    std::string reason;  ///< why it is not `measured`: one line, with the remedy where there is one
+    std::string log;     ///< last lines of the worker's stderr, for `error`
+    std::optional<Verification> verification;
+    std::optional<Work> work;
+    double wall_s = 0;  ///< what the case cost, all phases
+
+    std::vector<Kernel> kernels;
+    std::map<std::string, MetricSeries> metrics;
+    std::vector<NotCollected> not_collected;
+    std::vector<std::string> not_applicable;  ///< requested metrics that this variant cannot have
+
+    bool operator==(const CaseResult&) const = default;
+};
+
+struct SuiteResult {
+    std::string name;
+    std::string file;
+    std::string description;
+    /// True where --filter, --tag or the backend left cases out: the gate then says nothing about
+    /// cases that only the baseline has.
+    bool partial = false;
+    std::vector<CaseResult> cases;
+
+    bool operator==(const SuiteResult&) const = default;
+};
+
+struct Run {
+    std::string tool_version;
+    std::string git_revision;  ///< of the folder the suites are in; empty: none
+    std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
+    double wall_s = 0;
+    bool interrupted = false;
+    std::string backend;  ///< "cuda" or "host"
+    Environment environment;
+    std::map<std::string, MetricDefinition> metric_definitions;  ///< of every metric in the run
+    std::vector<SuiteResult> suites;
+
+    bool operator==(const Run&) const = default;
+};
+
+std::string_view to_text(CaseStatus status);
+
+/// JSON, schema "perfgate.run" version 1. `source` names the document in messages.
+/// parse_run throws InputError naming the JSON path of what is wrong.
+std::string write_run(const Run& run);
+Run parse_run(std::string_view json, std::string_view source);
+
+/// One case as a single JSON line: the worker protocol and the journal.
+std::string write_case_line(const CaseResult& result);
+CaseResult parse_case_line(std::string_view line, std::string_view source);
+
+}  // namespace perfgate::model

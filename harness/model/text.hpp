@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small text tools that every room needs: globs, nearest names, printable text, numbers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfgate::model {
+
+/// `*` any run of characters, `?` any one; everything else, `[` included, stands for itself.
+/// Linear in practice: O(pattern · text) at worst, no recursion.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+/// The candidate nearest to `name` by edit distance, if near enough to be a likely typo.
+std::optional<std::string> nearest_name(std::string_view name,
+                                        const std::vector<std::string>& candidates);
+
+/// "; did you mean 'x'?" or nothing.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+
+/// Text from outside made safe for one terminal line: control characters and invalid UTF-8 become
+/// '?', and what is longer than `limit` bytes is cut with an ellipsis.
+std::string printable(std::string_view text, std::size_t limit = 400);
+
+/// `text` with every invalid UTF-8 sequence (surrogates and overlong forms included) replaced by
+/// U+FFFD, so that JSON and XML writers can take it.
+std::string valid_utf8(std::string_view text);
+
+/// The shortest decimal text that reads back as the same double; never in a locale's notation.
+std::string number_text(double value);
+
+/// Lower case, every run of characters outside [a-z0-9] a single '-': "NVIDIA H100 80GB HBM3"
+/// becomes "nvidia-h100-80gb-hbm3".
+std::string slug(std::string_view text);
+
+}  // namespace perfgate::model

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a gated metric may move. Written in suites, carried by the Run, applied by the gate.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace perfgate::model {
+
+/// `worse` and `better` are fractions of the baseline (0.03 is 3 %); `abs` is in the metric's unit.
+/// A change counts only where it exceeds both the fraction and `abs`. Without `better`, an
+/// improvement beyond `worse` is reported as improved.
+struct Tolerance {
+    double worse = 0;
+    std::optional<double> better;
+    double abs = 0;
+
+    bool operator==(const Tolerance&) const = default;
+};
+
+/// "3 %" or "worse 2 %, better 10 %, at least 500 ns".
+std::string to_text(const Tolerance& tolerance, const std::string& unit);
+
+}  // namespace perfgate::model

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Verdict: what the gate says of a Run, per metric and case, and the exit code that follows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/environment.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::model {
+
+enum class Verdict {
+    pass,
+    improved,
+    skipped,
+    no_baseline,
+    inconclusive,
+    invalid,
+    not_collected,
+    error,
+    missing,
+    incorrect,
+    regressed,
+};
+
+/// Shares one row of the table in harness/README.md: what CI is told.
+enum class JunitOutcome { pass, skipped, failure, error };
+
+/// What the two verdicts that policy decides are worth.
+struct Policy {
+    bool no_baseline_fails = false;
+    bool inconclusive_fails = false;
+
+    bool operator==(const Policy&) const = default;
+};
+
+std::string_view to_text(Verdict verdict);
+JunitOutcome junit_outcome(Verdict verdict, const Policy& policy);
+
+/// 0, 1, 3 or 4: what this verdict alone would make of the exit code.
+int exit_code(Verdict verdict, const Policy& policy);
+
+/// 1 wins over 3, 3 over 4, anything over 0; 130 and 2 win over all.
+int combine_exit_codes(int left, int right);
+
+/// How bad a verdict is, for sorting and for a case's verdict from its metrics': higher is worse.
+int severity(Verdict verdict);
+
+struct MetricVerdict {
+    std::string metric;
+    std::string unit;
+    Verdict verdict = Verdict::pass;
+    std::optional<double> baseline;
+    std::optional<double> measured;
+    std::optional<double> change;  ///< fraction of the baseline; absent where that is 0
+    std::string tolerance;         ///< in words
+    std::string sentence;          ///< metric, baseline, measured, change, tolerance: one sentence
+
+    bool operator==(const MetricVerdict&) const = default;
+};
+
+struct CaseVerdict {
+    std::string workload;
+    std::string id;
+    SourcePlace place;
+    Verdict verdict = Verdict::pass;
+    std::string reason;  ///< one line; for a failed case all failed metrics are in `metrics`
+    std::string log;     ///< last lines of stderr where the worker died
+    double wall_s = 0;
+    std::vector<MetricVerdict> metrics;
+    std::vector<std::string> notes;  ///< "another board than the baseline's", "driver changed …"
+
+    bool operator==(const CaseVerdict&) const = default;
+};
+
+struct SuiteVerdict {
+    std::string name;
+    std::string file;
+    std::string baseline_file;       ///< empty: there is none
+    std::vector<std::string> notes;  ///< what holds for the whole suite
+    std::vector<CaseVerdict> cases;  ///< in the Run's order; `missing` ones last
+
+    bool operator==(const SuiteVerdict&) const = default;
+};
+
+struct VerdictDocument {
+    std::string tool_version;
+    std::string started_at;
+    double wall_s = 0;
+    bool interrupted = false;
+    std::string backend;
+    Environment environment;
+    Policy policy;
+    int exit_code = 0;
+    std::vector<SuiteVerdict> suites;
+
+    bool operator==(const VerdictDocument&) const = default;
+};
+
+/// Number of cases per verdict, over all suites.
+std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document);
+
+/// JSON, schema "perfgate.verdict" version 1.
+std::string write_verdict(const VerdictDocument& document);
+VerdictDocument parse_verdict(std::string_view json, std::string_view source);
+
+}  // namespace perfgate::model
