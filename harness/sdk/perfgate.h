@@ -104,8 +104,10 @@ typedef struct pg_instance pg_instance; /* one case, set up; owned by the plugin
 
 /* One implementation of a workload. In a descriptor module, the functions of a CUDA variant are
  * NULL from `create` on. */
-typedef struct pg_variant {
+typedef struct pg_variant pg_variant;
+struct pg_variant {
     size_t size;
+    const void* user; /* the plugin's own; the harness does not touch it */
     const char* name;
     const char* help;
     pg_target target;
@@ -115,13 +117,14 @@ typedef struct pg_variant {
 
     /* Whether the variant can run these parameters at all, on any machine. PG_OK or
      * PG_UNSUPPORTED with set_error. NULL: it runs everything. Present in descriptor modules. */
-    pg_status (*supports)(const pg_host*, const pg_values*);
+    pg_status (*supports)(const pg_variant* self, const pg_host*, const pg_values*);
     /* Bytes of memory that create() allocates for the parameters (device memory for CUDA). NULL:
      * not known. Present in descriptor modules. */
-    uint64_t (*memory_bytes)(const pg_values*);
+    uint64_t (*memory_bytes)(const pg_variant* self, const pg_values*);
 
     /* Sets the case up. CUDA: the harness's context is current; allocate device memory here. */
-    pg_status (*create)(const pg_host*, const pg_values*, pg_instance** out);
+    pg_status (*create)(const pg_variant* self, const pg_host*, const pg_values*,
+                        pg_instance** out);
     void (*destroy)(pg_instance*);
     /* Puts the inputs that `seed` stands for in place and fills the outputs with NaN (or 0xFF
      * bytes), and waits until that is done. */
@@ -133,17 +136,19 @@ typedef struct pg_variant {
     /* Compares the outputs of the last launch with a float64 reference for the inputs of the last
      * fill. The device is idle. Returns PG_OK also where the result is wrong. */
     pg_status (*verify)(pg_instance*, pg_verification* out);
-} pg_variant;
+};
 
-typedef struct pg_workload {
+typedef struct pg_workload pg_workload;
+struct pg_workload {
     size_t size;
+    const void* user; /* the plugin's own */
     const char* name; /* [a-z][a-z0-9_]* */
     const char* help;
     const pg_param* const* params;     /* NULL-terminated */
     const pg_variant* const* variants; /* NULL-terminated */
     /* The work that the parameters ask for. NULL: not stated. */
-    void (*work)(const pg_values*, pg_work* out);
-} pg_workload;
+    void (*work)(const pg_workload* self, const pg_values*, pg_work* out);
+};
 
 typedef struct pg_plugin {
     size_t size;
