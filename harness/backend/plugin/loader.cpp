@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/plugin/loader.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <regex>
+
+#include "model/text.hpp"
+
+namespace perfgate::backend {
+namespace {
+
+/// A struct of the ABI as this build knows it: fields that the plugin's older header lacked are 0.
+template <class T>
+T known_part(const T* from) {
+    T copy{};
+    std::memcpy(&copy, from, std::min(from->size, sizeof(T)));
+    return copy;
+}
+
+std::string text_or_empty(const char* text) {
+    return text ? model::valid_utf8(text) : "";
+}
+
+bool is_name(const std::string& name) {
+    static const std::regex pattern("[a-z][a-z0-9_]{0,63}");
+    return std::regex_match(name, pattern);
+}
+
+const pg_plugin* entry_of(const std::filesystem::path& file) {
+    // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: what is unresolved shows here.
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char* why = dlerror();
+        throw model::InputError(fmt::format("plugin {}: cannot be loaded: {}", file.string(),
+                                            model::printable(why ? why : "unknown error")));
+    }
+    const auto entry = reinterpret_cast<pg_plugin_entry_fn>(dlsym(handle, PG_PLUGIN_SYMBOL));
+    if (!entry)
+        throw model::InputError(fmt::format(
+            "plugin {}: is no perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
+            file.string(), PG_PLUGIN_SYMBOL));
+    const pg_plugin* plugin = entry();
+    if (!plugin)
+        throw model::InputError(
+            fmt::format("plugin {}: its entry failed (it returned no table)", file.string()));
+    if (plugin->abi_major != PG_ABI_MAJOR)
+        throw model::InputError(
+            fmt::format("plugin {}: made for plugin ABI {}, this perfgate has {}: build it anew",
+                        file.string(), plugin->abi_major, PG_ABI_MAJOR));
+    return plugin;
+}
+
+model::ParamValue default_of(model::ParamType type, const std::string& text,
+                             const std::string& where) {
+    const auto refuse = [&] {
+        throw model::InputError(fmt::format("{}: the default '{}' is no {}", where,
+                                            model::printable(text, 60), model::to_text(type)));
+    };
+    const char* end = text.data() + text.size();
+    switch (type) {
+        case model::ParamType::boolean:
+            if (text != "true" && text != "false") refuse();
+            return text == "true";
+        case model::ParamType::integer: {
+            std::int64_t value = 0;
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            if (error != std::errc{} || stop != end) refuse();
+            return value;
+        }
+        case model::ParamType::real: {
+            double value = 0;
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            if (error != std::errc{} || stop != end) refuse();
+            return value;
+        }
+        case model::ParamType::text:
+            return text;
+    }
+    return text;
+}
+
+model::ParamInfo describe(const pg_param& param, const std::string& where) {
+    model::ParamInfo info;
+    info.name = text_or_empty(param.name);
+    if (!is_name(info.name))
+        throw model::InputError(fmt::format("{}: '{}' is no parameter name ([a-z][a-z0-9_]*)",
+                                            where, model::printable(info.name, 60)));
+    info.help = text_or_empty(param.help);
+    switch (param.type) {
+        case PG_BOOL:
+            info.type = model::ParamType::boolean;
+            break;
+        case PG_INT:
+            info.type = model::ParamType::integer;
+            break;
+        case PG_REAL:
+            info.type = model::ParamType::real;
+            break;
+        case PG_TEXT:
+            info.type = model::ParamType::text;
+            break;
+        default:
+            throw model::InputError(fmt::format("{}: parameter '{}' has the unknown type {}", where,
+                                                info.name, static_cast<int>(param.type)));
+    }
+    info.minimum = param.minimum;
+    info.maximum = param.maximum;
+    for (const char* const* choice = param.choices; choice && *choice; ++choice)
+        info.choices.push_back(text_or_empty(*choice));
+    if (param.default_value)
+        info.default_value = default_of(info.type, text_or_empty(param.default_value),
+                                        where + ", parameter '" + info.name + "'");
+    return info;
+}
+
+model::VariantInfo describe(const pg_variant& variant, const std::string& where) {
+    model::VariantInfo info;
+    info.name = text_or_empty(variant.name);
+    if (!is_name(info.name))
+        throw model::InputError(fmt::format("{}: '{}' is no variant name ([a-z][a-z0-9_]*)", where,
+                                            model::printable(info.name, 60)));
+    info.help = text_or_empty(variant.help);
+    info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
+    info.submission = variant.submission == PG_ASYNC   ? model::Submission::async
+                      : variant.submission == PG_GRAPH ? model::Submission::graph
+                                                       : model::Submission::synchronous;
+    info.min_compute_capability = variant.min_compute_capability;
+    return info;
+}
+
+bool is_complete(const pg_variant& variant) {
+    return variant.create && variant.destroy && variant.fill && variant.launch && variant.verify &&
+           (!variant.needs_reset || variant.reset);
+}
+
+void log_line(void* /*context*/, const char* message) {
+    std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
+}
+
+/// A host table whose set_error stores the text.
+pg_host host_storing_into(std::string& error) {
+    return {sizeof(pg_host), &error,
+            [](void* context, const char* message) {
+                *static_cast<std::string*>(context) = message ? message : "";
+            },
+            log_line};
+}
+
+}  // namespace
+
+PluginInstance::PluginInstance(const pg_variant& variant, const pg_values* values)
+    : host_(host_storing_into(error_)), variant_(&variant) {
+    const pg_status status = variant.create(variant_, &host_, values, &instance_);
+    if (status == PG_OK && !instance_)
+        throw model::Error("set-up: the plugin said ok but gave no instance");
+    check(status, "set-up");
+}
+
+PluginInstance::~PluginInstance() {
+    if (instance_) variant_->destroy(instance_);
+}
+
+void PluginInstance::check(pg_status status, const char* what) {
+    if (status == PG_OK) return;
+    std::string why = error_.empty() ? "the plugin gave no reason" : model::printable(error_);
+    error_.clear();
+    switch (status) {
+        case PG_OUT_OF_MEMORY:
+            throw model::Error(fmt::format("{}: out of memory: {}", what, why));
+        case PG_DEVICE_ERROR:
+            throw PluginDeviceError(fmt::format("{}: {}", what, why));
+        case PG_UNSUPPORTED:
+            throw model::Error(fmt::format("{}: unsupported: {}", what, why));
+        default:
+            throw model::Error(fmt::format("{}: {}", what, why));
+    }
+}
+
+void PluginInstance::fill(std::uint64_t seed) {
+    check(variant_->fill(instance_, seed), "fill");
+}
+
+void PluginInstance::launch(void* stream) {
+    check(variant_->launch(instance_, stream), "launch");
+}
+
+void PluginInstance::reset(void* stream) {
+    if (needs_reset()) check(variant_->reset(instance_, stream), "reset");
+}
+
+bool PluginInstance::needs_reset() const {
+    return variant_->needs_reset != 0;
+}
+
+pg_submission PluginInstance::submission() const {
+    return variant_->submission;
+}
+
+model::Verification PluginInstance::verify() {
+    pg_verification result{};
+    result.size = sizeof(result);
+    check(variant_->verify(instance_, &result), "verify");
+    result.detail[sizeof(result.detail) - 1] = '\0';
+    return {result.passed != 0, 0, model::printable(result.detail)};
+}
+
+PluginSet::PluginSet(const std::vector<std::string>& files) {
+    for (const std::string& file : files) load(file);
+}
+
+void PluginSet::load(const std::filesystem::path& file) {
+    const pg_plugin plugin = known_part(entry_of(file));
+
+    const pg_plugin* cuda = nullptr;
+    std::filesystem::path cuda_file;
+    if (plugin.cuda_module) {
+        const std::string module = text_or_empty(plugin.cuda_module);
+        if (!is_name(module))
+            throw model::InputError(
+                fmt::format("plugin {}: '{}' is no module name ([a-z][a-z0-9_]*)", file.string(),
+                            model::printable(module, 60)));
+        cuda_file = file.parent_path() / (module + ".so");
+        if (std::filesystem::exists(cuda_file)) cuda = entry_of(cuda_file);
+    }
+    const auto built_variant = [&](const std::string& workload,
+                                   const std::string& variant) -> const pg_variant* {
+        if (!cuda) return nullptr;
+        for (auto* w = known_part(cuda).workloads; w && *w; ++w) {
+            if (text_or_empty((*w)->name) != workload) continue;
+            for (auto* v = (*w)->variants; v && *v; ++v)
+                if (text_or_empty((*v)->name) == variant) return *v;
+        }
+        return nullptr;
+    };
+
+    for (auto* w = plugin.workloads; w && *w; ++w) {
+        const pg_workload workload = known_part(*w);
+        model::WorkloadInfo info;
+        info.name = text_or_empty(workload.name);
+        const std::string where =
+            fmt::format("plugin {}: workload '{}'", file.string(), model::printable(info.name, 60));
+        if (!is_name(info.name))
+            throw model::InputError(where + " is no workload name ([a-z][a-z0-9_]*)");
+        if (model::find_workload(catalogue_, info.name))
+            throw model::InputError(where + " is already offered by another plugin");
+        info.help = text_or_empty(workload.help);
+        info.plugin = file.filename().string();
+        for (auto* p = workload.params; p && *p; ++p)
+            info.params.push_back(describe(known_part(*p), where));
+
+        Workload entry{*w, {}};
+        for (auto* v = workload.variants; v && *v; ++v) {
+            const pg_variant described = known_part(*v);
+            model::VariantInfo variant = describe(described, where);
+            if (model::find_variant(info, variant.name))
+                throw model::InputError(where + ": variant '" + variant.name + "' appears twice");
+            const pg_variant* built =
+                is_complete(described) ? *v : built_variant(info.name, variant.name);
+            if (built && !is_complete(known_part(built)))
+                throw model::InputError(
+                    where + ": variant '" + variant.name +
+                    "' lacks functions (create, destroy, fill, launch, verify)");
+            variant.built = built != nullptr;
+            info.variants.push_back(std::move(variant));
+            entry.variants.push_back({*v, built});
+        }
+        catalogue_.push_back(std::move(info));
+        workloads_.push_back(std::move(entry));
+    }
+}
+
+PluginSet::Found PluginSet::find(const model::CaseSpec& spec) const {
+    const model::WorkloadInfo* workload = model::find_workload(catalogue_, spec.workload);
+    if (!workload)
+        throw model::InputError(fmt::format("no plugin offers the workload '{}'", spec.workload));
+    const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
+    if (!variant)
+        throw model::InputError(
+            fmt::format("workload '{}' has no variant '{}'", spec.workload, spec.variant));
+    const Workload& entry = workloads_[static_cast<std::size_t>(workload - catalogue_.data())];
+    return {workload, variant, &entry,
+            &entry.variants[static_cast<std::size_t>(variant - workload->variants.data())]};
+}
+
+std::string PluginSet::unsupported(const model::CaseSpec& spec) const {
+    const Found found = find(spec);
+    const PluginValues values(*found.workload_info, spec.params);
+    const pg_variant* variant = found.variant->described;
+    if (!variant->supports) return "";
+    std::string error;
+    const pg_host host = host_storing_into(error);
+    if (variant->supports(variant, &host, values.get()) == PG_OK) return "";
+    return error.empty() ? "the plugin gave no reason" : model::printable(error);
+}
+
+std::uint64_t PluginSet::memory_bytes(const model::CaseSpec& spec) const {
+    const Found found = find(spec);
+    const PluginValues values(*found.workload_info, spec.params);
+    const pg_variant* variant = found.variant->described;
+    return variant->memory_bytes ? variant->memory_bytes(variant, values.get()) : 0;
+}
+
+model::Work PluginSet::work(const model::CaseSpec& spec) const {
+    const Found found = find(spec);
+    const PluginValues values(*found.workload_info, spec.params);
+    pg_work work{};
+    work.size = sizeof(work);
+    if (found.workload->c->work) found.workload->c->work(found.workload->c, values.get(), &work);
+    return {work.flops, work.bytes};
+}
+
+bool PluginSet::needs_reset(const model::CaseSpec& spec) const {
+    return find(spec).variant->described->needs_reset != 0;
+}
+
+const model::VariantInfo& PluginSet::variant(const model::CaseSpec& spec) const {
+    return *find(spec).variant_info;
+}
+
+std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) const {
+    const Found found = find(spec);
+    if (!found.variant->built)
+        throw model::Error(
+            fmt::format("variant '{}' of '{}' was not built: its CUDA module is "
+                        "absent (build perfgate with a CUDA toolkit)",
+                        spec.variant, spec.workload));
+    const PluginValues values(*found.workload_info, spec.params);
+    return std::make_unique<PluginInstance>(*found.variant->built, values.get());
+}
+
+}  // namespace perfgate::backend

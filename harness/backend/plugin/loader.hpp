@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads plugins and calls them: what crosses the C ABI is checked here and nowhere else.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/plugin/values.hpp"
+#include "model/catalogue.hpp"
+#include "model/error.hpp"
+#include "model/run.hpp"
+#include "perfgate.h"
+
+namespace perfgate::backend {
+
+/// A plugin returned PG_DEVICE_ERROR: the context may be unusable.
+class PluginDeviceError : public model::Error {
+  public:
+    using Error::Error;
+};
+
+/// A case of a plugin, set up; an error of the plugin becomes an exception with its text.
+class PluginInstance {
+  public:
+    PluginInstance(const pg_variant& variant, const pg_values* values);
+    ~PluginInstance();
+    PluginInstance(const PluginInstance&) = delete;
+    PluginInstance& operator=(const PluginInstance&) = delete;
+
+    void fill(std::uint64_t seed);
+    void launch(void* stream);
+    void reset(void* stream);  ///< no-op where the variant needs none
+    bool needs_reset() const;
+    pg_submission submission() const;
+    model::Verification verify();  ///< `seed` is the caller's to fill in
+
+  private:
+    void check(pg_status status, const char* what);
+
+    pg_host host_{};
+    std::string error_;
+    const pg_variant* variant_;
+    pg_instance* instance_ = nullptr;
+};
+
+/// The plugins of a worker. They stay loaded until the process ends: kernels and callbacks of
+/// unloaded code have no good end.
+class PluginSet {
+  public:
+    /// Throws InputError naming the file: not a shared library, no plugin entry, another ABI, names
+    /// that are malformed or taken.
+    explicit PluginSet(const std::vector<std::string>& files);
+
+    const model::WorkloadCatalogue& catalogue() const { return catalogue_; }
+
+    /// Why the variant cannot run these parameters, or an empty string.
+    std::string unsupported(const model::CaseSpec& spec) const;
+    std::uint64_t memory_bytes(const model::CaseSpec& spec) const;
+    model::Work work(const model::CaseSpec& spec) const;
+    bool needs_reset(const model::CaseSpec& spec) const;
+    const model::VariantInfo& variant(const model::CaseSpec& spec) const;
+    std::unique_ptr<PluginInstance> open(const model::CaseSpec& spec) const;
+
+  private:
+    struct Variant {
+        const pg_variant* described;  ///< in the descriptor module
+        const pg_variant* built;      ///< the one with functions; null where not built
+    };
+    struct Workload {
+        const pg_workload* c;
+        std::vector<Variant> variants;  ///< parallel to the catalogue's
+    };
+    struct Found {
+        const model::WorkloadInfo* workload_info;
+        const model::VariantInfo* variant_info;
+        const Workload* workload;
+        const Variant* variant;
+    };
+
+    void load(const std::filesystem::path& file);
+    Found find(const model::CaseSpec& spec) const;
+
+    model::WorkloadCatalogue catalogue_;
+    std::vector<Workload> workloads_;  ///< parallel to catalogue_
+};
+
+}  // namespace perfgate::backend
