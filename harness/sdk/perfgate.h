@@ -122,7 +122,8 @@ struct pg_variant {
      * not known. Present in descriptor modules. */
     uint64_t (*memory_bytes)(const pg_variant* self, const pg_values*);
 
-    /* Sets the case up. CUDA: the harness's context is current; allocate device memory here. */
+    /* Sets the case up. CUDA: the harness's context is current; allocate device memory here. The
+     * values are valid during the call only; the host table stays valid. */
     pg_status (*create)(const pg_variant* self, const pg_host*, const pg_values*,
                         pg_instance** out);
     void (*destroy)(pg_instance*);

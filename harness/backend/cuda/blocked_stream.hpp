@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "harness/backend/cuda/driver.hpp"
+#include "backend/cuda/driver.hpp"
 
 namespace perfgate::backend::cuda {
 

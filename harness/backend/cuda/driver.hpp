@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/model/error.hpp"
+#include "model/error.hpp"
 
 namespace perfgate::backend::cuda {
 

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "harness/backend/cuda/driver.hpp"
+#include "backend/cuda/driver.hpp"
 
 namespace perfgate::backend::cuda {
 

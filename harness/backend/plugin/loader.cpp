@@ -288,35 +288,29 @@ PluginSet::Found PluginSet::find(const model::CaseSpec& spec) const {
             &entry.variants[static_cast<std::size_t>(variant - workload->variants.data())]};
 }
 
-std::string PluginSet::unsupported(const model::CaseSpec& spec) const {
+measure::CaseFacts PluginSet::facts(const model::CaseSpec& spec) const {
     const Found found = find(spec);
     const PluginValues values(*found.workload_info, spec.params);
     const pg_variant* variant = found.variant->described;
-    if (!variant->supports) return "";
-    std::string error;
-    const pg_host host = host_storing_into(error);
-    if (variant->supports(variant, &host, values.get()) == PG_OK) return "";
-    return error.empty() ? "the plugin gave no reason" : model::printable(error);
-}
-
-std::uint64_t PluginSet::memory_bytes(const model::CaseSpec& spec) const {
-    const Found found = find(spec);
-    const PluginValues values(*found.workload_info, spec.params);
-    const pg_variant* variant = found.variant->described;
-    return variant->memory_bytes ? variant->memory_bytes(variant, values.get()) : 0;
-}
-
-model::Work PluginSet::work(const model::CaseSpec& spec) const {
-    const Found found = find(spec);
-    const PluginValues values(*found.workload_info, spec.params);
-    pg_work work{};
-    work.size = sizeof(work);
-    if (found.workload->c->work) found.workload->c->work(found.workload->c, values.get(), &work);
-    return {work.flops, work.bytes};
-}
-
-bool PluginSet::needs_reset(const model::CaseSpec& spec) const {
-    return find(spec).variant->described->needs_reset != 0;
+    const pg_variant described = known_part(variant);
+    measure::CaseFacts facts;
+    facts.needs_reset = described.needs_reset != 0;
+    if (described.supports) {
+        std::string error;
+        const pg_host host = host_storing_into(error);
+        if (described.supports(variant, &host, values.get()) != PG_OK)
+            facts.unsupported =
+                error.empty() ? "the plugin gave no reason" : model::printable(error);
+    }
+    if (described.memory_bytes) facts.memory_bytes = described.memory_bytes(variant, values.get());
+    const pg_workload workload = known_part(found.workload->c);
+    if (workload.work) {
+        pg_work work{};
+        work.size = sizeof(work);
+        workload.work(found.workload->c, values.get(), &work);
+        facts.work = {work.flops, work.bytes};
+    }
+    return facts;
 }
 
 const model::VariantInfo& PluginSet::variant(const model::CaseSpec& spec) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/plugin/values.hpp"
+#include "measure/backend.hpp"
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
@@ -55,11 +56,8 @@ class PluginSet {
 
     const model::WorkloadCatalogue& catalogue() const { return catalogue_; }
 
-    /// Why the variant cannot run these parameters, or an empty string.
-    std::string unsupported(const model::CaseSpec& spec) const;
-    std::uint64_t memory_bytes(const model::CaseSpec& spec) const;
-    model::Work work(const model::CaseSpec& spec) const;
-    bool needs_reset(const model::CaseSpec& spec) const;
+    /// What the plugin says of a case without setting it up.
+    measure::CaseFacts facts(const model::CaseSpec& spec) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
     std::unique_ptr<PluginInstance> open(const model::CaseSpec& spec) const;
 

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/activity.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+#include "backend/cuda/cupti.hpp"
+#include "backend/cuda/driver.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::size_t kBufferAlignment = 8;  // what CUPTI asks for
+constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+
+// The kinds whose records are wanted. External correlation records precede *API* records, so the driver
+// API is recorded too, or they never come.
+constexpr std::array kKinds{
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,   CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,             CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_DRIVER,              CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+};
+
+struct Buffer {
+    struct Free {
+        void operator()(std::uint8_t* memory) const { std::free(memory); }
+    };
+    std::unique_ptr<std::uint8_t, Free> memory;
+    std::size_t valid_bytes = 0;
+    CUcontext context = nullptr;
+    std::uint32_t stream_id = 0;
+};
+
+// CUPTI's callbacks have no user pointer, so what they fill is global. The lock is held for a push or a
+// swap only, never during a call into CUPTI.
+struct Buffers {
+    std::mutex mutex;
+    std::vector<Buffer> full;
+    std::vector<Buffer> spare;
+};
+
+Buffers& buffers() {
+    static auto* instance = new Buffers;  // outlives CUPTI's worker thread, which may call until the end
+    return *instance;
+}
+
+std::atomic<bool> recorder_exists{false};
+std::atomic<std::uint64_t> next_id{1};
+
+void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+    *max_records = 0;  // as many as fit
+    *bytes = kBufferBytes;
+    *buffer = nullptr;
+    {
+        const std::lock_guard lock(buffers().mutex);
+        if (!buffers().spare.empty()) {
+            *buffer = buffers().spare.back().memory.release();
+            buffers().spare.pop_back();
+        }
+    }
+    if (*buffer == nullptr) {
+        *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+    }
+    if (*buffer == nullptr) *bytes = 0;  // CUPTI drops records and counts them
+}
+
+void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream_id, std::uint8_t* buffer,
+                              std::size_t, std::size_t valid_bytes) {
+    Buffer entry;
+    entry.memory.reset(buffer);
+    entry.valid_bytes = valid_bytes;
+    entry.context = context;
+    entry.stream_id = stream_id;
+    try {
+        const std::lock_guard lock(buffers().mutex);
+        buffers().full.push_back(std::move(entry));
+    } catch (const std::bad_alloc&) {
+        // The records are lost; the launches without records say so.
+    }
+}
+
+std::vector<Buffer> take_full_buffers() {
+    const std::lock_guard lock(buffers().mutex);
+    return std::exchange(buffers().full, {});
+}
+
+void give_back(std::vector<Buffer> used) {
+    const std::lock_guard lock(buffers().mutex);
+    for (Buffer& buffer : used) buffers().spare.push_back(std::move(buffer));
+}
+
+// A record before it is known to which launch it belongs: CUPTI writes the correlation with a launch
+// and the activity into buffers in no particular order.
+struct Pending {
+    std::uint32_t correlation_id = 0;
+    ActivityRecord record;
+};
+
+class Parser {
+public:
+    explicit Parser(ActivityTrace& trace) : trace_(trace) {}
+
+    void parse(const CUpti_Activity* record) {
+        switch (record->kind) {
+            case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+            case CUPTI_ACTIVITY_KIND_KERNEL:
+                add_kernel(*reinterpret_cast<const CUpti_ActivityKernel10*>(record));
+                break;
+            case CUPTI_ACTIVITY_KIND_MEMCPY:
+                add(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record), ActivityKind::copy);
+                break;
+            case CUPTI_ACTIVITY_KIND_MEMCPY2:
+                add(*reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record),
+                    ActivityKind::copy);
+                break;
+            case CUPTI_ACTIVITY_KIND_MEMSET:
+                add(*reinterpret_cast<const CUpti_ActivityMemset4*>(record), ActivityKind::memset);
+                break;
+            case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+                const auto& link =
+                    *reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
+                if (link.externalKind == kExternalKind) {
+                    launch_of_[link.correlationId] = link.externalId;
+                }
+                break;
+            }
+            default:
+                break;
+        }
+    }
+
+    void assign(std::uint64_t first_id, std::uint64_t launches) {
+        trace_.launches.resize(launches);
+        for (const Pending& pending : pending_) {
+            const auto link = launch_of_.find(pending.correlation_id);
+            if (link == launch_of_.end() || link->second < first_id ||
+                link->second >= first_id + launches) {
+                ++trace_.outside;
+                continue;
+            }
+            trace_.launches[link->second - first_id].records.push_back(pending.record);
+        }
+        for (LaunchActivity& launch : trace_.launches) {
+            std::stable_sort(launch.records.begin(), launch.records.end(),
+                             [](const ActivityRecord& a, const ActivityRecord& b) {
+                                 return a.start_ns < b.start_ns;
+                             });
+        }
+    }
+
+private:
+    template <typename Record>
+    bool keep(const Record& record, ActivityRecord& out) {
+        if (record.start == 0 && record.end == 0) {
+            ++trace_.without_time;
+            return false;
+        }
+        out.start_ns = record.start;
+        out.end_ns = record.end;
+        out.graph_node_id = record.graphNodeId;
+        return true;
+    }
+
+    template <typename Record>
+    void add(const Record& record, ActivityKind kind) {
+        ActivityRecord out{.kind = kind};
+        if (!keep(record, out)) return;
+        out.bytes = record.bytes;
+        out.stream_id = record.streamId;
+        pending_.push_back({record.correlationId, out});
+    }
+
+    void add_kernel(const CUpti_ActivityKernel10& record) {
+        ActivityRecord out{.kind = ActivityKind::kernel};
+        if (!keep(record, out)) return;
+        out.stream_id = record.streamId;
+        out.kernel = intern(facts(record));
+        pending_.push_back({record.correlationId, out});
+    }
+
+    static KernelFacts facts(const CUpti_ActivityKernel10& record) {
+        const auto size = [](std::int32_t value) { return static_cast<std::uint32_t>(value); };
+        KernelFacts facts;
+        facts.symbol = record.name != nullptr ? record.name : "";
+        facts.grid = {size(record.gridX), size(record.gridY), size(record.gridZ)};
+        facts.block = {size(record.blockX), size(record.blockY), size(record.blockZ)};
+        facts.cluster = {record.clusterX, record.clusterY, record.clusterZ};
+        facts.registers_per_thread = record.registersPerThread;
+        facts.static_smem_bytes = size(record.staticSharedMemory);
+        facts.dynamic_smem_bytes = size(record.dynamicSharedMemory);
+        facts.local_bytes_per_thread = record.localMemoryPerThread;
+        facts.smem_optin = record.shmemLimitConfig == CUPTI_FUNC_SHMEM_LIMIT_OPTIN;
+        if (record.isSharedMemoryCarveoutRequested != 0) {
+            facts.smem_carveout_percent = record.sharedMemoryCarveoutRequested;
+        }
+        facts.cooperative = record.launchType != CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR;
+        return facts;
+    }
+
+    // Launches repeat few different kernels: a scan is enough.
+    std::size_t intern(KernelFacts facts) {
+        std::string& name = name_of_[facts.symbol];
+        if (name.empty()) name = demangle(facts.symbol);
+        facts.name = name;
+        const auto known = std::find(trace_.kernels.begin(), trace_.kernels.end(), facts);
+        if (known != trace_.kernels.end()) {
+            return static_cast<std::size_t>(known - trace_.kernels.begin());
+        }
+        trace_.kernels.push_back(std::move(facts));
+        return trace_.kernels.size() - 1;
+    }
+
+    ActivityTrace& trace_;
+    std::vector<Pending> pending_;
+    std::unordered_map<std::uint32_t, std::uint64_t> launch_of_;  // correlation id → external id
+    std::unordered_map<std::string, std::string> name_of_;        // symbol → demangled
+};
+
+void disable_all() {
+    for (const CUpti_ActivityKind kind : kKinds) cuptiActivityDisable(kind);
+}
+
+}  // namespace
+
+double LaunchActivity::gpu_time_ns() const {
+    std::vector<Interval> intervals;
+    intervals.reserve(records.size());
+    for (const ActivityRecord& record : records) {
+        intervals.emplace_back(record.start_ns, record.end_ns);
+    }
+    return static_cast<double>(union_length(std::move(intervals)));
+}
+
+std::size_t LaunchActivity::kernel_count() const {
+    return static_cast<std::size_t>(
+        std::count_if(records.begin(), records.end(), [](const ActivityRecord& record) {
+            return record.kind == ActivityKind::kernel;
+        }));
+}
+
+std::uint64_t union_length(std::vector<Interval> intervals) {
+    std::sort(intervals.begin(), intervals.end());
+    std::uint64_t length = 0;
+    std::uint64_t reached = 0;
+    for (const auto& [first, second] : intervals) {
+        const std::uint64_t begin = std::max(first, reached);
+        if (second > begin) {
+            length += second - begin;
+            reached = second;
+        }
+    }
+    return length;
+}
+
+std::string demangle(const std::string& symbol) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> name(
+        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && name != nullptr ? name.get() : symbol;
+}
+
+ActivityRecorder::ActivityRecorder() {
+    if (recorder_exists.exchange(true)) {
+        throw model::Error("device activity is being recorded already in this process");
+    }
+    try {
+        check(cuptiActivityRegisterCallbacks(&request_buffer, &complete_buffer),
+              "cannot record device activity");
+        for (const CUpti_ActivityKind kind : kKinds) {
+            check(cuptiActivityEnable(kind),
+                  fmt::format("cannot record device activity of kind {}", static_cast<int>(kind)));
+        }
+    } catch (...) {
+        disable_all();
+        recorder_exists = false;
+        throw;
+    }
+    first_id_ = next_id;
+}
+
+ActivityRecorder::~ActivityRecorder() {
+    driver().cuCtxSynchronize();
+    disable_all();
+    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    give_back(take_full_buffers());
+    recorder_exists = false;
+}
+
+void ActivityRecorder::launch(const std::function<void()>& submit) {
+    struct Pop {
+        ~Pop() {
+            std::uint64_t last = 0;
+            cuptiActivityPopExternalCorrelationId(kExternalKind, &last);
+        }
+    };
+    check(cuptiActivityPushExternalCorrelationId(kExternalKind, next_id),
+          "cannot mark a launch's activity");
+    ++next_id;
+    ++launches_;
+    const Pop pop;
+    submit();
+}
+
+ActivityTrace ActivityRecorder::finish() {
+    // The flush does not wait for the device: a record of running work would come late or without time.
+    check(driver().cuCtxSynchronize(), "work on the device failed");
+    check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED),
+          "cannot fetch the activity records");
+
+    ActivityTrace trace;
+    Parser parser(trace);
+    std::vector<Buffer> full = take_full_buffers();
+    for (const Buffer& buffer : full) {
+        CUpti_Activity* record = nullptr;
+        CUptiResult code = CUPTI_SUCCESS;
+        while ((code = cuptiActivityGetNextRecord(buffer.memory.get(), buffer.valid_bytes,
+                                                  &record)) == CUPTI_SUCCESS) {
+            parser.parse(record);
+        }
+        if (code != CUPTI_ERROR_MAX_LIMIT_REACHED) check(code, "cannot read the activity records");
+        std::size_t dropped = 0;
+        check(cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream_id, &dropped),
+              "cannot count the dropped activity records");
+        trace.dropped += dropped;
+    }
+    give_back(std::move(full));
+    parser.assign(std::exchange(first_id_, next_id.load()), std::exchange(launches_, 0));
+    return trace;
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cupti.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace perfgate::backend::cuda {
+namespace {
+
+constexpr std::array kLaunchCallbacks{
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
+};
+
+struct Remedy {
+    CUptiResult code;
+    std::string_view text;
+};
+
+constexpr std::array kRemedies{
+    Remedy{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+           "the driver lets only administrators read performance counters: run as root or with "
+           "CAP_PERFMON (driver 565 or newer) or CAP_SYS_ADMIN, in a container with "
+           "--cap-add=SYS_ADMIN as root, or load the nvidia module with "
+           "NVreg_RestrictProfilingToAdminUsers=0"},
+    Remedy{CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+           "enable profiling for this virtual GPU in the hypervisor"},
+    Remedy{CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+           "another profiler is attached: run without nsys, ncu, cuda-gdb and compute-sanitizer, or "
+           "pass --no-cupti"},
+    Remedy{CUPTI_ERROR_HARDWARE_BUSY,
+           "another program holds the performance counters: stop other profilers, or pause DCGM "
+           "profiling with `dcgmi profile --pause`"},
+    Remedy{CUPTI_ERROR_NOT_INITIALIZED,
+           "libnvperf_host.so, which belongs to CUPTI, may not be on the loader path: set "
+           "LD_LIBRARY_PATH to the folder that holds libcupti.so"},
+    Remedy{CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "counters cannot be read on this MIG instance"},
+    Remedy{CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+           "counters cannot be read in confidential-computing mode"},
+    Remedy{CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "this WSL device cannot be profiled"},
+    Remedy{CUPTI_ERROR_INVALID_CHIP_NAME,
+           "this CUPTI does not know the chip: install a newer CUDA toolkit"},
+};
+
+std::string message(CUptiResult code, std::string_view what, std::string_view detail) {
+    std::string text = fmt::format("{}: {}", what, describe(code));
+    if (!detail.empty()) text += fmt::format("; {}", detail);
+    if (const std::string_view advice = remedy(code); !advice.empty()) {
+        text += fmt::format("; {}", advice);
+    }
+    return text;
+}
+
+// One attempt; on MULTIPLE_SUBSCRIBERS `holder` gets the name of who holds it.
+CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* self,
+                      std::string& holder) {
+    std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    params.subscriberName = "perfgate";
+    params.oldSubscriberName = name.data();
+    params.oldSubscriberSize = name.size() - 1;
+    const CUptiResult code = cuptiSubscribe_v2(handle, callback, self, &params);
+    holder = name.data();
+    return code;
+}
+
+void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+}  // namespace
+
+CuptiError::CuptiError(CUptiResult code, std::string_view what, std::string_view detail)
+    : model::Error(message(code, what, detail)), code_(code) {}
+
+bool CuptiError::no_permission() const {
+    return code_ == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+           code_ == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES;
+}
+
+void check(CUptiResult code, std::string_view what) {
+    if (code != CUPTI_SUCCESS) throw CuptiError(code, what);
+}
+
+std::string describe(CUptiResult code) {
+    const char* name = nullptr;
+    const char* text = nullptr;
+    cuptiGetResultString(code, &name);
+    cuptiGetErrorMessage(code, &text);
+    std::string words = fmt::format("{} ({})", name != nullptr ? name : "unknown CUPTI error",
+                                    static_cast<int>(code));
+    // For many results CUPTI's text is the name again.
+    if (text != nullptr && (name == nullptr || std::string_view(name) != text)) {
+        words += fmt::format(": {}", text);
+    }
+    return words;
+}
+
+std::string_view remedy(CUptiResult code) {
+    for (const Remedy& entry : kRemedies) {
+        if (entry.code == code) return entry.text;
+    }
+    return {};
+}
+
+std::uint32_t cupti_version() {
+    std::uint32_t version = 0;
+    check(cuptiGetVersion(&version), "cannot read CUPTI's version");
+    return version;
+}
+
+void require_cupti_version() {
+    const std::uint32_t version = cupti_version();
+    if (version < kRequiredCuptiVersion) {
+        throw model::Error(fmt::format(
+            "CUPTI {} is too old: {} or newer is needed. Install CUDA 13.0 update 1 or newer, and "
+            "check that LD_LIBRARY_PATH does not put an older libcupti first",
+            version, kRequiredCuptiVersion));
+    }
+}
+
+Subscriber::Subscriber() {
+    std::string holder;
+    const CUptiResult code = subscribe(&handle_, &Subscriber::callback, this, holder);
+    if (code != CUPTI_SUCCESS) {
+        throw CuptiError(code, "cannot use CUPTI",
+                         holder.empty() ? std::string{} : fmt::format("held by \"{}\"", holder));
+    }
+}
+
+Subscriber::~Subscriber() {
+    if (handle_ != nullptr) cuptiUnsubscribe(handle_);
+}
+
+void Subscriber::on_launch(LaunchHandler handler) {
+    const std::uint32_t enable = handler ? 1 : 0;
+    if (enable != 0) launch_ = std::move(handler);
+    for (const auto id : kLaunchCallbacks) {
+        check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+              "cannot watch kernel launches");
+    }
+    if (enable == 0) launch_ = nullptr;
+}
+
+void Subscriber::on_module(ModuleHandler handler) {
+    const std::uint32_t enable = handler ? 1 : 0;
+    if (enable != 0) module_ = std::move(handler);
+    check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_RESOURCE,
+                              CUPTI_CBID_RESOURCE_MODULE_LOADED),
+          "cannot watch module loads");
+    if (enable == 0) module_ = nullptr;
+}
+
+void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void* data) {
+    // Nothing may be thrown through the driver's frames; a lost record shows as a count that differs.
+    try {
+        const auto* subscriber = static_cast<const Subscriber*>(self);
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+            const auto* call = static_cast<const CUpti_CallbackData*>(data);
+            if (call->callbackSite != CUPTI_API_ENTER || !subscriber->launch_) return;
+            subscriber->launch_(call->symbolName != nullptr ? call->symbolName : "");
+        } else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
+            const auto* resource = static_cast<const CUpti_ResourceData*>(data);
+            const auto* loaded =
+                static_cast<const CUpti_ModuleResourceData*>(resource->resourceDescriptor);
+            if (loaded == nullptr || loaded->pCubin == nullptr || !subscriber->module_) return;
+            subscriber->module_({loaded->pCubin, loaded->cubinSize});
+        }
+    } catch (...) {
+    }
+}
+
+std::optional<std::string> other_subscriber() {
+    CUpti_SubscriberHandle handle = nullptr;
+    std::string holder;
+    const CUptiResult code = subscribe(&handle, &ignore, nullptr, holder);
+    if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+        return holder.empty() ? "an unnamed tool" : holder;
+    }
+    check(code, "cannot use CUPTI");
+    check(cuptiUnsubscribe(handle), "cannot give CUPTI back");
+    return std::nullopt;
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/event_timer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace perfgate::backend::cuda {
+namespace {
+
+// A stream takes about a thousand operations before a submission waits for room. Half of that leaves
+// space for large kernel arguments.
+constexpr std::size_t kQueueBudget = 512;
+constexpr std::size_t kEventsPerLaunch = 2;
+constexpr std::size_t kLargestChunk = 64;
+
+}  // namespace
+
+std::size_t launches_per_block(std::size_t operations, bool cold) {
+    const std::size_t per_launch = operations + kEventsPerLaunch + (cold ? 1 : 0);
+    return std::min(kQueueBudget / per_launch, kLargestChunk);
+}
+
+EventSamples EventTimer::measure(const TimingRequest& request) {
+    // An unknown number of operations gets a block of its own per launch, under the watchdog.
+    const std::size_t chunk =
+        request.operations == 0 ? 1 : launches_per_block(request.operations, request.cold);
+    const bool blocked = request.async && chunk > 0;
+
+    EventSamples samples;
+    samples.method = fmt::format("event/{}/{}", request.cold ? "cold" : "hot",
+                                 blocked ? "blocked" : "unblocked");
+    samples.spans_ns.reserve(request.count);
+    if (blocked) {
+        measure_blocked(request, chunk, samples.spans_ns);
+    } else {
+        measure_unblocked(request, samples.spans_ns);
+    }
+    return samples;
+}
+
+void EventTimer::submit(const TimingRequest& request, const Event& begin, const Event& end) const {
+    if (request.reset) request.reset(stream_);
+    if (request.cold) flush_(stream_);
+    begin.record(stream_);
+    request.launch(stream_);
+    end.record(stream_);
+}
+
+void EventTimer::measure_unblocked(const TimingRequest& request,
+                                   std::vector<double>& spans_ns) const {
+    const Event begin;
+    const Event end;
+    for (std::size_t i = 0; i < request.count; ++i) {
+        submit(request, begin, end);
+        end.synchronize();
+        spans_ns.push_back(elapsed_ns(begin, end));
+    }
+}
+
+void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk,
+                                 std::vector<double>& spans_ns) {
+    std::vector<Event> begin(std::min(chunk, request.count));
+    std::vector<Event> end(begin.size());
+    while (spans_ns.size() < request.count) {
+        const std::size_t launches = std::min(chunk, request.count - spans_ns.size());
+        bool in_time = false;
+        {
+            StreamBlocker::Block block = blocker_.block(stream_);
+            for (std::size_t i = 0; i < launches; ++i) submit(request, begin[i], end[i]);
+            in_time = block.release();
+        }
+        check(driver().cuStreamSynchronize(stream_), "work on the stream failed");
+        if (in_time) {
+            for (std::size_t i = 0; i < launches; ++i) {
+                spans_ns.push_back(elapsed_ns(begin[i], end[i]));
+            }
+        } else if (chunk > 1) {
+            chunk = 1;  // perhaps the queue was full; one launch alone tells
+        } else {
+            throw model::Error(
+                "the variant is declared async, but its launch waits for the device (or enqueues more "
+                "than a stream's queue holds): declare it synchronous");
+        }
+    }
+}
+
+}  // namespace perfgate::backend::cuda

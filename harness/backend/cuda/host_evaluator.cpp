@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/host_evaluator.hpp"
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+namespace perfgate::backend::cuda {
+namespace {
+
+CUpti_MetricType to_cupti(MetricKind kind) {
+    switch (kind) {
+        case MetricKind::ratio:
+            return CUPTI_METRIC_TYPE_RATIO;
+        case MetricKind::throughput:
+            return CUPTI_METRIC_TYPE_THROUGHPUT;
+        case MetricKind::counter:
+            break;
+    }
+    return CUPTI_METRIC_TYPE_COUNTER;
+}
+
+MetricKind from_cupti(CUpti_MetricType type) {
+    switch (type) {
+        case CUPTI_METRIC_TYPE_RATIO:
+            return MetricKind::ratio;
+        case CUPTI_METRIC_TYPE_THROUGHPUT:
+            return MetricKind::throughput;
+        default:
+            return MetricKind::counter;
+    }
+}
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<const char*> result;
+    result.reserve(texts.size());
+    for (const std::string& text : texts) result.push_back(text.c_str());
+    return result;
+}
+
+std::vector<std::string> copied(const char* const* texts, std::size_t count) {
+    return texts != nullptr ? std::vector<std::string>(texts, texts + count)
+                            : std::vector<std::string>{};
+}
+
+}  // namespace
+
+// Owns one CUPTI host object. Adding a bad metric name spoils the object for good.
+class HostEvaluator::Object {
+public:
+    Object(const std::string& chip, const std::vector<std::uint8_t>& availability) {
+        CUpti_Profiler_Host_Initialize_Params params{};
+        params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+        params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+        params.pChipName = chip.c_str();
+        params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+        check(cuptiProfilerHostInitialize(&params),
+              fmt::format("cannot load the metrics of chip \"{}\"", chip));
+        object_ = params.pHostObject;
+    }
+    ~Object() {
+        CUpti_Profiler_Host_Deinitialize_Params params{};
+        params.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+        params.pHostObject = object_;
+        cuptiProfilerHostDeinitialize(&params);
+    }
+    Object(const Object&) = delete;
+    Object& operator=(const Object&) = delete;
+
+    [[nodiscard]] CUptiResult add(const std::vector<std::string>& metrics) const {
+        std::vector<const char*> names = pointers(metrics);
+        CUpti_Profiler_Host_ConfigAddMetrics_Params params{};
+        params.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+        params.pHostObject = object_;
+        params.ppMetricNames = names.data();
+        params.numMetrics = names.size();
+        return cuptiProfilerHostConfigAddMetrics(&params);
+    }
+
+    [[nodiscard]] CUpti_Profiler_Host_Object* get() const { return object_; }
+
+private:
+    CUpti_Profiler_Host_Object* object_ = nullptr;
+};
+
+std::vector<std::string> supported_chips() {
+    CUpti_Profiler_Host_GetSupportedChips_Params params{};
+    params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
+    check(cuptiProfilerHostGetSupportedChips(&params), "cannot list the chips that CUPTI knows");
+    return copied(params.ppChipNames, params.numChips);
+}
+
+HostEvaluator::HostEvaluator(std::string chip, std::vector<std::uint8_t> availability)
+    : chip_(std::move(chip)),
+      availability_(std::move(availability)),
+      object_(std::make_shared<Object>(chip_, availability_)) {}
+
+bool HostEvaluator::metric_exists(const std::string& metric) const {
+    // The properties know a name without roll-up too, which cannot be collected: so try to schedule it,
+    // on an object that may be spoilt. The cheap question first, for the common misspelling.
+    if (!describe(metric)) return false;
+    return Object(chip_, availability_).add({metric}) == CUPTI_SUCCESS;
+}
+
+std::optional<MetricInfo> HostEvaluator::describe(const std::string& metric) const {
+    CUpti_Profiler_Host_GetMetricProperties_Params params{};
+    params.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
+    params.pHostObject = object_->get();
+    params.pMetricName = metric.c_str();
+    if (cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS) return std::nullopt;
+    const auto text = [](const char* value) { return value != nullptr ? value : ""; };
+    return MetricInfo{.description = text(params.pDescription),
+                      .hardware_unit = text(params.pHwUnit),
+                      .unit = text(params.pDimUnit),
+                      .kind = from_cupti(params.metricType)};
+}
+
+std::vector<std::string> HostEvaluator::base_metrics(MetricKind kind) const {
+    CUpti_Profiler_Host_GetBaseMetrics_Params params{};
+    params.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
+    params.pHostObject = object_->get();
+    params.metricType = to_cupti(kind);
+    check(cuptiProfilerHostGetBaseMetrics(&params),
+          fmt::format("cannot list the metrics of {}", chip_));
+    return copied(params.ppMetricNames, params.numMetrics);
+}
+
+std::vector<std::string> HostEvaluator::submetrics(const std::string& base, MetricKind kind) const {
+    CUpti_Profiler_Host_GetSubMetrics_Params params{};
+    params.structSize = CUpti_Profiler_Host_GetSubMetrics_Params_STRUCT_SIZE;
+    params.pHostObject = object_->get();
+    params.metricType = to_cupti(kind);
+    params.pMetricName = base.c_str();
+    check(cuptiProfilerHostGetSubMetrics(&params),
+          fmt::format("cannot list the roll-ups of {} on {}", base, chip_));
+    return copied(params.ppSubMetrics, params.numOfSubmetrics);
+}
+
+CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) const {
+    if (metrics.empty()) throw model::Error("no counter metric to configure");
+    const Object object(chip_, availability_);
+    if (const CUptiResult code = object.add(metrics); code != CUPTI_SUCCESS) {
+        // CUPTI does not say which name it refused.
+        std::vector<std::string> unknown;
+        for (const std::string& metric : metrics) {
+            if (!metric_exists(metric)) unknown.push_back(metric);
+        }
+        if (unknown.empty()) {
+            throw CuptiError(code, fmt::format("cannot schedule these metrics together on {}: {}",
+                                               chip_, fmt::join(metrics, ", ")));
+        }
+        throw model::Error(
+            fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
+    }
+
+    CounterConfig config{.metrics = metrics, .image = {}, .passes = 0};
+    CUpti_Profiler_Host_GetConfigImageSize_Params size{};
+    size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+    size.pHostObject = object.get();
+    check(cuptiProfilerHostGetConfigImageSize(&size), "cannot size the counter configuration");
+    config.image.resize(size.configImageSize);
+
+    CUpti_Profiler_Host_GetConfigImage_Params image{};
+    image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+    image.pHostObject = object.get();
+    image.configImageSize = config.image.size();
+    image.pConfigImage = config.image.data();
+    check(cuptiProfilerHostGetConfigImage(&image), "cannot build the counter configuration");
+
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
+    passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+    passes.configImageSize = config.image.size();
+    passes.pConfigImage = config.image.data();
+    check(cuptiProfilerHostGetNumOfPasses(&passes), "cannot count the passes");
+    config.passes = passes.numOfPasses;
+    return config;
+}
+
+std::size_t HostEvaluator::passes(const std::vector<std::string>& metrics) const {
+    return configure(metrics).passes;
+}
+
+std::vector<double> HostEvaluator::evaluate(std::span<const std::uint8_t> counter_data,
+                                            std::size_t range,
+                                            const std::vector<std::string>& metrics) const {
+    std::vector<const char*> names = pointers(metrics);
+    std::vector<double> values(metrics.size());
+    CUpti_Profiler_Host_EvaluateToGpuValues_Params params{};
+    params.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
+    params.pHostObject = object_->get();
+    params.pCounterDataImage = counter_data.data();
+    params.counterDataImageSize = counter_data.size();
+    params.rangeIndex = range;
+    params.ppMetricNames = names.data();
+    params.numMetrics = names.size();
+    params.pMetricValues = values.data();
+    check(cuptiProfilerHostEvaluateToGpuValues(&params),
+          fmt::format("cannot evaluate range {} of the counter data", range));
+    return values;
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUPTI's Host API: which metrics a chip has, what collecting them takes, and the values in a
+// counter-data image. Needs no GPU and no driver: suites are validated and recorded images decoded
+// anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/cuda/cupti.hpp"
+
+namespace perfgate::backend::cuda {
+
+/// CUPTI's chip names: "GV100" … "GB20B".
+std::vector<std::string> supported_chips();
+
+enum class MetricKind { counter, ratio, throughput };
+
+struct MetricInfo {
+    std::string description;
+    std::string hardware_unit;  ///< "dram", "sm", …; may be empty
+    std::string unit;           ///< CUPTI's spelling of the dimension: "nsecond", "byte", …
+    MetricKind kind = MetricKind::counter;
+};
+
+/// A compiled choice of metrics for one chip.
+struct CounterConfig {
+    std::vector<std::string> metrics;  ///< in the order in which values are returned
+    std::vector<std::uint8_t> image;
+    std::size_t passes = 0;
+};
+
+class HostEvaluator {
+public:
+    /// `availability`: what the device at hand can count, as `RangeProfiler::availability()` gives it;
+    /// empty to assume everything that the chip has. Throws CuptiError for an unknown chip.
+    explicit HostEvaluator(std::string chip, std::vector<std::uint8_t> availability = {});
+
+    [[nodiscard]] const std::string& chip() const { return chip_; }
+
+    /// Whether CUPTI can schedule this full metric name ("dram__bytes.sum") on the chip.
+    [[nodiscard]] bool metric_exists(const std::string& metric) const;
+    /// Empty for a name that CUPTI does not know.
+    [[nodiscard]] std::optional<MetricInfo> describe(const std::string& metric) const;
+    /// Names without roll-up ("dram__bytes"), for suggestions and listings.
+    [[nodiscard]] std::vector<std::string> base_metrics(MetricKind kind) const;
+    /// The endings that a base name can take (".sum", ".avg.per_second", …).
+    [[nodiscard]] std::vector<std::string> submetrics(const std::string& base,
+                                                      MetricKind kind) const;
+
+    /// Throws model::Error naming the metrics that the chip does not have.
+    [[nodiscard]] CounterConfig configure(const std::vector<std::string>& metrics) const;
+    /// `configure(metrics).passes`.
+    [[nodiscard]] std::size_t passes(const std::vector<std::string>& metrics) const;
+
+    /// The values of one range of a decoded counter-data image, in the order of `metrics`. A NaN says
+    /// that the unit was shared or not available while it was recorded. CUPTI does not check `range`
+    /// against the image: the caller knows how many ranges were recorded.
+    [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
+                                               std::size_t range,
+                                               const std::vector<std::string>& metrics) const;
+
+private:
+    class Object;
+    std::string chip_;
+    std::vector<std::uint8_t> availability_;
+    std::shared_ptr<Object> object_;  // for queries and evaluation; never gets a bad name added
+};
+
+}  // namespace perfgate::backend::cuda

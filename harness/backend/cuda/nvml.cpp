@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/nvml.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+
+namespace perfgate::backend::cuda {
+namespace {
+
+// The part of NVML's stable ABI that is used here; the header comes with few toolkit installations.
+using Device = void*;
+using Return = int;
+constexpr Return kSuccess = 0;
+constexpr Return kInsufficientSize = 7;
+constexpr int kClockSm = 1;
+constexpr int kClockMemory = 2;
+constexpr int kTemperatureGpu = 0;
+constexpr std::uint64_t kNotAvailable = ~std::uint64_t{0};
+
+struct ProcessInfo {  // nvmlProcessInfo_v2_t, filled by nvmlDeviceGetComputeRunningProcesses_v3
+    unsigned pid;
+    unsigned long long used_gpu_memory;
+    unsigned gpu_instance_id;
+    unsigned compute_instance_id;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+
+struct Utilization {
+    unsigned gpu;
+    unsigned memory;
+};
+
+struct ReasonWords {
+    std::uint64_t bit;
+    const char* words;
+    bool throttles;
+};
+
+constexpr std::array kReasons{
+    ReasonWords{0x001, "idle", false},
+    ReasonWords{0x002, "application clocks", false},
+    ReasonWords{0x004, "power cap", true},
+    ReasonWords{0x008, "hardware slowdown", true},
+    ReasonWords{0x010, "sync boost", true},
+    ReasonWords{0x020, "software thermal slowdown", true},
+    ReasonWords{0x040, "hardware thermal slowdown", true},
+    ReasonWords{0x080, "hardware power brake", true},
+    ReasonWords{0x100, "display clocks", false},
+};
+
+}  // namespace
+
+std::vector<std::string> throttle_words(std::uint64_t bits) {
+    std::vector<std::string> words;
+    for (const ReasonWords& reason : kReasons) {
+        if ((bits & reason.bit) != 0) words.emplace_back(reason.words);
+        bits &= ~reason.bit;
+    }
+    for (unsigned bit = 0; bits != 0; ++bit, bits >>= 1) {
+        if ((bits & 1) != 0) words.push_back(fmt::format("clocks event reason {}", bit));
+    }
+    return words;
+}
+
+bool throttled(std::uint64_t bits) {
+    for (const ReasonWords& reason : kReasons) {
+        if (reason.throttles && (bits & reason.bit) != 0) return true;
+    }
+    return false;
+}
+
+struct Nvml::Api {
+    void* library = nullptr;
+    bool initialised = false;
+    Return (*init)() = nullptr;
+    Return (*shutdown)() = nullptr;
+    const char* (*error_string)(Return) = nullptr;
+    Return (*driver_version)(char*, unsigned) = nullptr;
+    Return (*handle_by_uuid)(const char*, Device*) = nullptr;
+    Return (*handle_by_pci)(const char*, Device*) = nullptr;
+    Return (*clock)(Device, int, unsigned*) = nullptr;
+    Return (*max_clock)(Device, int, unsigned*) = nullptr;
+    Return (*temperature)(Device, int, unsigned*) = nullptr;
+    Return (*power)(Device, unsigned*) = nullptr;
+    Return (*power_limit)(Device, unsigned*) = nullptr;
+    Return (*reasons)(Device, unsigned long long*) = nullptr;
+    Return (*persistence)(Device, int*) = nullptr;
+    Return (*ecc)(Device, int*, int*) = nullptr;
+    Return (*mig)(Device, unsigned*, unsigned*) = nullptr;
+    Return (*utilization)(Device, Utilization*) = nullptr;
+    Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+
+    Api() = default;
+    Api(const Api&) = delete;
+    Api& operator=(const Api&) = delete;
+    ~Api() {
+        if (initialised && shutdown != nullptr) shutdown();
+        if (library != nullptr) dlclose(library);
+    }
+
+    template <typename Function>
+    void resolve(Function& function, const char* name, const char* older_name = nullptr) {
+        void* address = dlsym(library, name);
+        if (address == nullptr && older_name != nullptr) address = dlsym(library, older_name);
+        function = reinterpret_cast<Function>(address);
+    }
+
+    [[nodiscard]] std::string text(Return code) const {
+        const char* words = error_string != nullptr ? error_string(code) : nullptr;
+        return fmt::format("NVML error {}: {}", code, words != nullptr ? words : "no description");
+    }
+};
+
+std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci_bus_id,
+                                 std::string* why) {
+    const auto give_up = [why](std::string reason) {
+        if (why != nullptr) *why = std::move(reason);
+        return nullptr;
+    };
+    auto api = std::make_unique<Api>();
+    api->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (api->library == nullptr) return give_up(fmt::format("no NVML: {}", dlerror()));
+    api->resolve(api->init, "nvmlInit_v2");
+    api->resolve(api->shutdown, "nvmlShutdown");
+    api->resolve(api->error_string, "nvmlErrorString");
+    api->resolve(api->driver_version, "nvmlSystemGetDriverVersion");
+    api->resolve(api->handle_by_uuid, "nvmlDeviceGetHandleByUUID");
+    api->resolve(api->handle_by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+    api->resolve(api->clock, "nvmlDeviceGetClockInfo");
+    api->resolve(api->max_clock, "nvmlDeviceGetMaxClockInfo");
+    api->resolve(api->temperature, "nvmlDeviceGetTemperature");
+    api->resolve(api->power, "nvmlDeviceGetPowerUsage");
+    api->resolve(api->power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+    api->resolve(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons",
+                 "nvmlDeviceGetCurrentClocksThrottleReasons");
+    api->resolve(api->persistence, "nvmlDeviceGetPersistenceMode");
+    api->resolve(api->ecc, "nvmlDeviceGetEccMode");
+    api->resolve(api->mig, "nvmlDeviceGetMigMode");
+    api->resolve(api->utilization, "nvmlDeviceGetUtilizationRates");
+    api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
+    if (const Return code = api->init(); code != kSuccess) return give_up(api->text(code));
+    api->initialised = true;
+
+    Device device = nullptr;
+    Return code = -1;
+    if (api->handle_by_uuid != nullptr) code = api->handle_by_uuid(uuid.c_str(), &device);
+    if (code != kSuccess && api->handle_by_pci != nullptr) {
+        code = api->handle_by_pci(pci_bus_id.c_str(), &device);
+    }
+    if (code != kSuccess) return give_up(api->text(code));
+    return std::unique_ptr<Nvml>(new Nvml(std::move(api), device));
+}
+
+Nvml::Nvml(std::unique_ptr<Api> api, void* device) : api_(std::move(api)), device_(device) {}
+Nvml::~Nvml() = default;
+
+std::string Nvml::driver_version() const {
+    std::array<char, 96> text{};
+    if (api_->driver_version == nullptr ||
+        api_->driver_version(text.data(), static_cast<unsigned>(text.size()) - 1) != kSuccess) {
+        return {};
+    }
+    return text.data();
+}
+
+NvmlReading Nvml::read() const {
+    NvmlReading reading;
+    const auto number = [&](auto function, auto... arguments) -> std::optional<unsigned> {
+        unsigned value = 0;
+        if (function == nullptr || function(device_, arguments..., &value) != kSuccess) return {};
+        return value;
+    };
+    const auto watts = [&](auto function) -> std::optional<double> {
+        const std::optional<unsigned> milliwatts = number(function);
+        if (!milliwatts) return {};
+        return *milliwatts / 1000.0;
+    };
+    reading.sm_clock_mhz = number(api_->clock, kClockSm);
+    reading.memory_clock_mhz = number(api_->clock, kClockMemory);
+    reading.max_sm_clock_mhz = number(api_->max_clock, kClockSm);
+    reading.max_memory_clock_mhz = number(api_->max_clock, kClockMemory);
+    reading.temperature_c = number(api_->temperature, kTemperatureGpu);
+    reading.power_w = watts(api_->power);
+    reading.power_limit_w = watts(api_->power_limit);
+
+    unsigned long long bits = 0;
+    if (api_->reasons != nullptr && api_->reasons(device_, &bits) == kSuccess) {
+        reading.throttle_bits = bits;
+        reading.throttle_reasons = throttle_words(bits);
+    }
+    int mode = 0;
+    if (api_->persistence != nullptr && api_->persistence(device_, &mode) == kSuccess) {
+        reading.persistence_mode = mode != 0;
+    }
+    int pending = 0;
+    if (api_->ecc != nullptr && api_->ecc(device_, &mode, &pending) == kSuccess) {
+        reading.ecc = mode != 0;
+    }
+    unsigned mig = 0;
+    unsigned mig_pending = 0;
+    if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == kSuccess) {
+        reading.mig = mig != 0;
+    }
+    Utilization utilization{};
+    if (api_->utilization != nullptr && api_->utilization(device_, &utilization) == kSuccess) {
+        reading.gpu_utilization_pct = utilization.gpu;
+    }
+
+    if (api_->processes != nullptr) {
+        std::vector<ProcessInfo> processes(64);
+        auto count = static_cast<unsigned>(processes.size());
+        Return code = api_->processes(device_, &count, processes.data());
+        if (code == kInsufficientSize) {
+            processes.resize(count + 16);  // more may start between the two calls
+            count = static_cast<unsigned>(processes.size());
+            code = api_->processes(device_, &count, processes.data());
+        }
+        if (code == kSuccess) {
+            reading.compute_processes.emplace();
+            for (unsigned i = 0; i < count; ++i) {
+                ComputeProcess process{.pid = processes[i].pid, .memory_bytes = {}};
+                if (processes[i].used_gpu_memory != kNotAvailable) {
+                    process.memory_bytes = processes[i].used_gpu_memory;
+                }
+                reading.compute_processes->push_back(process);
+            }
+        }
+    }
+    return reading;
+}
+
+}  // namespace perfgate::backend::cuda

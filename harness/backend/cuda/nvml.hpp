@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The board's state from NVML, the library behind nvidia-smi, by dlopen. Everything is optional: a
+// machine without NVML, or a board that does not tell, yields empty values and never an error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace perfgate::backend::cuda {
+
+struct ComputeProcess {
+    unsigned pid = 0;  ///< as the driver sees it: in a container it may not be this namespace's
+    std::optional<std::uint64_t> memory_bytes;
+};
+
+/// One reading. Clocks in MHz, temperature in °C, power in W.
+struct NvmlReading {
+    std::optional<unsigned> sm_clock_mhz;
+    std::optional<unsigned> memory_clock_mhz;
+    std::optional<unsigned> max_sm_clock_mhz;
+    std::optional<unsigned> max_memory_clock_mhz;
+    std::optional<unsigned> temperature_c;
+    std::optional<double> power_w;
+    std::optional<double> power_limit_w;
+    std::optional<std::uint64_t> throttle_bits;  ///< NVML's clocks-event reasons
+    std::vector<std::string> throttle_reasons;   ///< the bits in words
+    std::optional<bool> persistence_mode;
+    std::optional<bool> ecc;
+    std::optional<bool> mig;
+    std::optional<unsigned> gpu_utilization_pct;
+    std::optional<std::vector<ComputeProcess>> compute_processes;
+};
+
+/// "power cap", "hardware thermal slowdown", … for each bit that is set. Unknown bits are named by
+/// their number, so that a newer driver's reason is not lost.
+std::vector<std::string> throttle_words(std::uint64_t bits);
+
+/// True if one of the reasons means that the clocks are held below what was asked for (idleness and
+/// an application's clock setting are none).
+bool throttled(std::uint64_t bits);
+
+class Nvml {
+public:
+    /// `uuid` as DeviceFacts gives it, `pci_bus_id` where the UUID is not found. Null if there is no
+    /// NVML; `why` gets the reason.
+    static std::unique_ptr<Nvml> open(const std::string& uuid, const std::string& pci_bus_id,
+                                      std::string* why = nullptr);
+    ~Nvml();
+    Nvml(const Nvml&) = delete;
+    Nvml& operator=(const Nvml&) = delete;
+
+    /// "580.159.04"; empty if it is not told.
+    [[nodiscard]] std::string driver_version() const;
+    [[nodiscard]] NvmlReading read() const;
+
+private:
+    struct Api;
+    Nvml(std::unique_ptr<Api> api, void* device);
+    std::unique_ptr<Api> api_;
+    void* device_;
+};
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/occupancy.hpp"
+
+#include <cuda_occupancy.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace perfgate::backend::cuda {
+namespace {
+
+constexpr std::array<std::pair<unsigned, const char*>, 6> kLimits{{
+    {OCC_LIMIT_WARPS, "warps"},
+    {OCC_LIMIT_REGISTERS, "registers"},
+    {OCC_LIMIT_SHARED_MEMORY, "shared memory"},
+    {OCC_LIMIT_BLOCKS, "blocks"},
+    {OCC_LIMIT_BARRIERS, "barriers"},
+    {OCC_LIMIT_VIRTUAL_RESOURCES, "virtual resources"},
+}};
+
+}  // namespace
+
+Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& kernel) {
+    cudaOccDeviceProp properties;
+    properties.computeMajor = device.cc_major;
+    properties.computeMinor = device.cc_minor;
+    properties.maxThreadsPerBlock = device.max_threads_per_block;
+    properties.maxThreadsPerMultiprocessor = device.max_threads_per_sm;
+    properties.regsPerBlock = device.registers_per_block;
+    properties.regsPerMultiprocessor = device.registers_per_sm;
+    properties.warpSize = device.warp_size;
+    properties.sharedMemPerBlock = device.smem_per_block;
+    properties.sharedMemPerMultiprocessor = device.smem_per_sm;
+    properties.numSms = device.sm_count;
+    properties.sharedMemPerBlockOptin = device.smem_per_block_optin;
+    properties.reservedSharedMemPerBlock = device.smem_reserved_per_block;
+
+    cudaOccFuncAttributes function;
+    function.maxThreadsPerBlock = device.max_threads_per_block;
+    function.numRegs = static_cast<int>(kernel.registers_per_thread);
+    function.sharedSizeBytes = kernel.static_smem_bytes;
+    function.shmemLimitConfig =
+        kernel.smem_optin ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT;
+    // The launch worked, so what it asked for is a limit that the function has.
+    function.maxDynamicSharedSizeBytes = kernel.dynamic_smem_bytes;
+    function.numBlockBarriers = 1;
+
+    cudaOccDeviceState state;
+    state.carveoutConfig = kernel.smem_carveout_percent;
+
+    const int block_size =
+        static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
+    cudaOccResult result{};
+    const cudaOccError code = cudaOccMaxActiveBlocksPerMultiprocessor(
+        &result, &properties, &function, &state, block_size, kernel.dynamic_smem_bytes);
+    if (code != CUDA_OCC_SUCCESS) {
+        throw model::Error(fmt::format(
+            "cannot compute the occupancy of {} with blocks of {} threads on compute capability {}.{}",
+            kernel.name, block_size, device.cc_major, device.cc_minor));
+    }
+
+    Occupancy occupancy;
+    occupancy.blocks_per_sm = result.activeBlocksPerMultiprocessor;
+    const int warps_per_block = (block_size + device.warp_size - 1) / device.warp_size;
+    occupancy.warps_per_sm = occupancy.blocks_per_sm * warps_per_block;
+    occupancy.percent =
+        100.0 * occupancy.warps_per_sm * device.warp_size / device.max_threads_per_sm;
+    std::vector<std::string> limits;
+    for (const auto& [bit, words] : kLimits) {
+        if ((result.limitingFactors & bit) != 0) limits.emplace_back(words);
+    }
+    occupancy.limited_by = fmt::format("{}", fmt::join(limits, ", "));
+    return occupancy;
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hardware counters by CUPTI's range profiler with user replay: many launches share one session, whose
+// passes the caller repeats. Either each kernel is a range of its own (exact values per kernel), or each
+// launch is one (for CUDA graphs, which the first way cannot see into).
+//
+// Never while an ActivityRecorder lives: with both on, no kernel record arrives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/cupti.hpp"
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/host_evaluator.hpp"
+
+namespace perfgate::backend::cuda {
+
+enum class RangeMode {
+    kernel,  ///< CUPTI's auto range: one range per kernel launch
+    launch,  ///< CUPTI's user range: one range per `Pass::launch`, its gaps included
+};
+
+/// The counters of one range.
+struct CounterRange {
+    std::size_t tag = 0;         ///< as given to Pass::launch
+    std::string symbol;          ///< the kernel's mangled name; empty with RangeMode::launch
+    std::vector<double> values;  ///< one per metric; NaN: the unit was shared or not available
+};
+
+struct CounterData {
+    std::vector<CounterRange> ranges;  ///< in launch order; what was launched outside a tag is left out
+    std::size_t passes = 0;
+    std::size_t total_ranges = 0;          ///< with those left out
+    std::vector<std::uint8_t> image;  ///< the counter-data image, where asked for
+};
+
+/// Handed to the caller's pass: tells which launches count.
+class Pass {
+public:
+    virtual ~Pass() = default;
+    /// Runs `submit`; the kernels that it launches belong to `tag`. With RangeMode::launch each tag may
+    /// occur once in a pass.
+    virtual void launch(std::size_t tag, const std::function<void()>& submit) = 0;
+    /// The pass's number, from 0.
+    [[nodiscard]] virtual std::size_t index() const = 0;
+};
+
+class RangeProfiler {
+public:
+    /// Finds out what the context's device can count (about 0.5 s). Throws CuptiError, with
+    /// `no_permission()` where counters are restricted, or model::Error where the device cannot be
+    /// profiled.
+    RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber);
+    ~RangeProfiler();
+    RangeProfiler(const RangeProfiler&) = delete;
+    RangeProfiler& operator=(const RangeProfiler&) = delete;
+
+    /// The Host API for this device: names, passes, units.
+    [[nodiscard]] const HostEvaluator& host() const { return *host_; }
+    [[nodiscard]] const std::string& chip() const { return host_->chip(); }
+    [[nodiscard]] const std::vector<std::uint8_t>& availability() const { return availability_; }
+
+    /// The compiled choice, kept for the next call with the same metrics.
+    const CounterConfig& config(const std::vector<std::string>& metrics);
+
+    /// Host memory that each range of a session takes, about 1 MB for 30 metrics. Batch accordingly.
+    std::size_t bytes_per_range(const std::vector<std::string>& metrics);
+
+    struct Request {
+        std::vector<std::string> metrics;
+        RangeMode mode = RangeMode::kernel;
+        std::size_t max_ranges = 0;  ///< at least as many as a pass has; kernels outside tags count too
+        bool keep_image = false;
+    };
+
+    /// Calls `run` once per pass: it launches the same work in the same order each time, having put
+    /// inputs back where a launch changes them. Throws model::Error if the passes differ in their
+    /// kernels, if a range got lost, or if the work fails.
+    CounterData collect(const Request& request, const std::function<void(Pass&)>& run);
+
+private:
+    class Session;
+    const PrimaryContext& context_;
+    Subscriber& subscriber_;
+    std::vector<std::uint8_t> availability_;
+    std::unique_ptr<HostEvaluator> host_;
+    std::map<std::vector<std::string>, CounterConfig> configs_;
+    std::map<std::vector<std::string>, std::size_t> bytes_per_range_;
+};
+
+/// The chip's name for CUPTI's Host API ("GH100").
+std::string chip_name(int ordinal);
+
+}  // namespace perfgate::backend::cuda

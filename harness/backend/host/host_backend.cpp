@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/host/host_backend.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "backend/host/cache_eviction.hpp"
+#include "backend/host/host_environment.hpp"
+#include "backend/plugin/loader.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::backend {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class HostCase : public measure::Case {
+  public:
+    HostCase(std::unique_ptr<PluginInstance> instance, CacheEviction& eviction)
+        : instance_(std::move(instance)), eviction_(eviction) {}
+
+    void fill(std::uint64_t seed) override { instance_->fill(seed); }
+
+    model::Verification verify(std::uint64_t seed) override {
+        instance_->fill(seed);
+        instance_->launch(nullptr);
+        model::Verification verification = instance_->verify();
+        verification.seed = seed;
+        return verification;
+    }
+
+    void warm_up(int launches, std::chrono::duration<double> at_least) override {
+        const auto start = Clock::now();
+        for (int i = 0; i < launches || Clock::now() - start < at_least; ++i) {
+            instance_->reset(nullptr);
+            instance_->launch(nullptr);
+        }
+    }
+
+    measure::LaunchRecord record_launch() override { return {}; }
+
+    measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override {
+        if (kind != measure::TimeKind::host_time)
+            throw model::Error("the host backend measures host_time only");
+        measure::TimeSamples samples;
+        samples.method = fmt::format("wall/{}", model::to_text(cache));
+        for (int i = 0; i < count; ++i) {
+            instance_->reset(nullptr);
+            if (cache == model::Cache::cold) eviction_.evict();
+            const auto start = Clock::now();
+            instance_->launch(nullptr);
+            const std::chrono::duration<double, std::nano> elapsed = Clock::now() - start;
+            samples.values_ns.push_back(elapsed.count());
+        }
+        return samples;
+    }
+
+  private:
+    std::unique_ptr<PluginInstance> instance_;
+    CacheEviction& eviction_;
+};
+
+std::uint64_t available_memory() {
+    return static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
+           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+class HostBackend : public measure::Backend {
+  public:
+    explicit HostBackend(const measure::BackendOptions& options) : plugins_(options.plugins) {}
+
+    measure::Capabilities capabilities() override {
+        measure::Capabilities capabilities;
+        model::Environment& environment = capabilities.environment;
+        describe_host(environment);
+        environment.device.name = environment.cpu;
+        environment.device.key =
+            "host-" + model::slug(fmt::format("{} {} cores", environment.cpu, environment.cores));
+        environment.device.multiprocessors = environment.cores;
+        environment.device.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+        environment.device.board = "host";
+        capabilities.workloads = plugins_.catalogue();
+        capabilities.timing = true;
+        capabilities.counters_problem = "the host backend has no counters";
+        return capabilities;
+    }
+
+    model::BoardState board_state() override { return {}; }
+
+    std::vector<measure::Diagnosis> diagnose() override {
+        model::Environment environment;
+        describe_host(environment);
+        return {
+            {measure::Diagnosis::Level::ok, "host",
+             fmt::format("{}, {} cores, {}", environment.cpu, environment.cores, environment.os),
+             ""}};
+    }
+
+    measure::CaseFacts facts(const model::CaseSpec& spec) override { return plugins_.facts(spec); }
+
+    std::unique_ptr<measure::Case> open(const model::CaseSpec& spec) override {
+        if (plugins_.variant(spec).target != model::Target::host)
+            throw model::Error(
+                fmt::format("variant '{}' needs a GPU: the host backend runs host "
+                            "variants only",
+                            spec.variant));
+        return std::make_unique<HostCase>(plugins_.open(spec), eviction_);
+    }
+
+    std::uint64_t free_memory() override { return available_memory(); }
+
+    std::vector<measure::CounterValues> collect(
+        std::span<const measure::CounterCase> /*cases*/,
+        const std::vector<std::string>& /*counters*/) override {
+        throw model::Error("the host backend has no counters");
+    }
+
+    std::size_t max_kernels_per_collect(std::size_t /*counters*/) override { return 1; }
+
+  private:
+    PluginSet plugins_;
+    CacheEviction eviction_;
+};
+
+}  // namespace
+
+std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options) {
+    return std::make_unique<HostBackend>(options);
+}
+
+}  // namespace perfgate::backend

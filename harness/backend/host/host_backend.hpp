@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend of machines without a GPU: host variants, a steady clock, no counters.
+#pragma once
+
+#include <memory>
+
+#include "measure/backend.hpp"
+
+namespace perfgate::backend {
+
+std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options);
+
+}  // namespace perfgate::backend

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts about the machine that every backend reports: operating system, processor, cores.
+#pragma once
+
+#include "model/environment.hpp"
+
+namespace perfgate::backend {
+
+/// Fills os, kernel, cpu and cores; leaves the rest alone.
+void describe_host(model::Environment& environment);
+
+}  // namespace perfgate::backend
