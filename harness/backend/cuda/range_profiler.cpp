@@ -35,7 +35,7 @@ void require_supported(CUdevice device) {
         const char* text;
     };
     for (const Reason& reason : {
-             Reason{params.architecture, "its architecture is older than Volta's successors"},
+             Reason{params.architecture, "its architecture is too old"},
              Reason{params.sli, "SLI is on"},
              Reason{params.vGpu, "it is a virtual GPU whose profiling is not enabled"},
              Reason{params.confidentialCompute, "confidential computing is on"},
