@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text measured, cut and wrapped in terminal columns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfgate::report {
+
+/// Columns that valid UTF-8 takes: two for East Asian wide characters and emoji, none for
+/// combining marks. An estimate: terminals differ on what is rare.
+std::size_t display_width(std::string_view text);
+
+/// `text` in at most `width` columns: the middle replaced by an ellipsis, because both ends of a
+/// case id tell cases apart.
+std::string cut_middle(std::string_view text, std::size_t width);
+
+/// Lines of at most `width` columns, broken at spaces; a longer word has a line of its own, whole,
+/// so that it can be copied. `width` 0: one line.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+enum class Align { left, right };
+
+/// `text` padded with spaces to `width` columns.
+std::string pad(std::string_view text, std::size_t width, Align align);
+
+}  // namespace perfgate::report

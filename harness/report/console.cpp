@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table on the terminal: the cases that need attention, worst first, each with its reason as a
+// sentence; the others counted. Cases without a baseline are listed with what was measured, so that
+// the first run shows numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+#include "report/columns.hpp"
+#include "report/formats.hpp"
+#include "report/joined.hpp"
+#include "report/plain_text.hpp"
+#include "report/summary.hpp"
+
+namespace perfgate::report {
+
+namespace {
+
+using model::Verdict;
+
+// A terminal is no place for more; the files have everything.
+constexpr std::size_t most_rows = 500;
+constexpr std::size_t most_sentences = 20;
+constexpr std::size_t most_log_lines = 10;
+constexpr std::size_t most_groups = 10;
+constexpr std::size_t longest_text = 1000;
+
+constexpr std::size_t narrowest_id = 24;
+constexpr std::string_view gap = "  ";
+
+/// The time of a case is the first of these that it has.
+constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
+
+/// Shown where a case has them and the terminal has room; the last gives way first.
+constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput", "dram_throughput"};
+constexpr std::string_view stated_flops = "flop/s (stated)";
+
+enum class Style { plain, bold, dim, red, green, yellow };
+
+class Paint {
+  public:
+    explicit Paint(bool color) : color_(color) {}
+
+    std::string operator()(Style style, std::string_view text) const {
+        constexpr std::string_view codes[] = {"", "1", "2", "31", "32", "33"};
+        const std::string_view code = codes[static_cast<std::size_t>(style)];
+        if (!color_ || code.empty()) return std::string(text);
+        return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+    }
+
+  private:
+    bool color_;
+};
+
+Style style_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::pass:
+        case Verdict::improved:
+            return Style::green;
+        case Verdict::no_baseline:
+        case Verdict::inconclusive:
+            return Style::yellow;
+        case Verdict::skipped:
+            return Style::dim;
+        case Verdict::regressed:
+        case Verdict::incorrect:
+        case Verdict::missing:
+        case Verdict::error:
+        case Verdict::invalid:
+        case Verdict::not_collected:
+            break;
+    }
+    return Style::red;
+}
+
+std::string shown(std::string_view text) {
+    return model::printable(text, longest_text);
+}
+
+struct Value {
+    std::string_view metric, unit;
+    std::optional<double> baseline, measured, change;
+};
+
+/// What is known of a metric of a case, from the gate or, where that did not judge it, the run.
+std::optional<Value> find_value(const JoinedCase& joined, std::string_view metric) {
+    Value value;
+    for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
+        if (verdict.metric != metric) continue;
+        value = {verdict.metric, verdict.unit, verdict.baseline, verdict.measured, verdict.change};
+        break;
+    }
+    if (joined.result != nullptr) {
+        const auto series = joined.result->metrics.find(std::string(metric));
+        if (series != joined.result->metrics.end()) {
+            value.metric = series->first;
+            value.unit = series->second.unit;
+            value.measured = series->second.value;
+        }
+    }
+    if (!value.baseline && !value.measured) return std::nullopt;
+    return value;
+}
+
+std::optional<Value> find_time(const JoinedCase& joined) {
+    for (const std::string_view metric : time_metrics) {
+        if (std::optional<Value> value = find_value(joined, metric)) return value;
+    }
+    return std::nullopt;
+}
+
+/// The arithmetic that the workload states, over the measured time.
+std::optional<double> stated_rate(const JoinedCase& joined) {
+    if (joined.result == nullptr || !joined.result->work || !(joined.result->work->flops > 0)) {
+        return std::nullopt;
+    }
+    const std::optional<Value> time = find_time(joined);
+    if (!time || time->unit != "ns" || !(time->measured.value_or(0) > 0)) return std::nullopt;
+    return joined.result->work->flops / (*time->measured * 1e-9);
+}
+
+std::string cell(const std::optional<double>& value, std::string_view unit) {
+    return value ? model::quantity_text(*value, unit) : std::string();
+}
+
+struct Column {
+    std::string title;
+    Align align = Align::right;
+    std::vector<std::string> cells;
+    std::size_t width = 0;
+
+    void add(std::string text) {
+        width = std::max(width, display_width(text));
+        cells.push_back(std::move(text));
+    }
+};
+
+/// A column that no row has anything for is left out.
+bool has_content(const Column& column) {
+    return std::any_of(column.cells.begin(), column.cells.end(),
+                       [](const std::string& text) { return !text.empty(); });
+}
+
+std::string time_title(const std::vector<JoinedCase>& listed) {
+    std::string_view title;
+    for (const JoinedCase& joined : listed) {
+        const std::optional<Value> time = find_time(joined);
+        if (!time) continue;
+        if (!title.empty() && title != time->metric) return "time";
+        title = time->metric;
+    }
+    return title.empty() ? "time" : std::string(title);
+}
+
+std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
+    Column verdict{"verdict", Align::left, {}, 0};
+    Column id{"case", Align::left, {}, 0};
+    Column baseline{"baseline", Align::right, {}, 0};
+    Column time{time_title(listed), Align::right, {}, 0};
+    Column change{"change", Align::right, {}, 0};
+    Column stated{std::string(stated_flops), Align::right, {}, 0};
+    std::vector<Column> extras;
+    for (const std::string_view metric : extra_metrics) {
+        extras.push_back({std::string(metric), Align::right, {}, 0});
+    }
+    for (const JoinedCase& joined : listed) {
+        verdict.add(std::string(to_text(joined.verdict->verdict)));
+        id.add(shown(joined.verdict->id));
+        const Value value = find_time(joined).value_or(Value{});
+        baseline.add(cell(value.baseline, value.unit));
+        time.add(cell(value.measured, value.unit));
+        change.add(value.change ? model::change_text(*value.change) : "");
+        stated.add(cell(stated_rate(joined), "flop/s"));
+        for (Column& extra : extras) {
+            const Value other = find_value(joined, extra.title).value_or(Value{});
+            extra.add(cell(other.measured, other.unit));
+        }
+    }
+    // Measured arithmetic is worth more than stated; two columns of it would not be.
+    if (has_content(extras.front())) stated.cells.clear();
+    extras.insert(extras.begin(), std::move(stated));
+
+    std::vector<Column> columns;
+    columns.push_back(std::move(verdict));
+    columns.push_back(std::move(id));
+    for (Column* column : {&baseline, &time, &change}) {
+        if (has_content(*column)) columns.push_back(std::move(*column));
+    }
+    for (Column& extra : extras) {
+        if (has_content(extra)) columns.push_back(std::move(extra));
+    }
+    for (Column& column : columns) {
+        column.width = std::max(column.width, display_width(column.title));
+    }
+    return columns;
+}
+
+constexpr std::size_t id_column = 1;
+
+std::size_t table_width(const std::vector<Column>& columns) {
+    std::size_t width = 0;
+    for (const Column& column : columns) width += column.width + gap.size();
+    return width - gap.size();
+}
+
+bool is_extra(const Column& column) {
+    return column.title == stated_flops ||
+           std::find(std::begin(extra_metrics), std::end(extra_metrics), column.title) !=
+               std::end(extra_metrics);
+}
+
+void fit(std::vector<Column>& columns, std::size_t width) {
+    if (width == 0) return;
+    while (table_width(columns) > width && is_extra(columns.back())) columns.pop_back();
+    const std::size_t total = table_width(columns);
+    if (total <= width) return;
+    Column& id = columns[id_column];
+    const std::size_t excess = total - width;
+    id.width =
+        id.width > narrowest_id + excess ? id.width - excess : std::min(id.width, narrowest_id);
+}
+
+/// The sentences and lines that stand under a row.
+std::vector<std::string> details(const JoinedCase& joined) {
+    const model::CaseVerdict& verdict = *joined.verdict;
+    std::vector<std::string> lines;
+    std::size_t left_out = 0;
+    bool explained = false;
+    for (const model::MetricVerdict& metric : verdict.metrics) {
+        // Values without a baseline stand in the row; one reason for the case is enough.
+        if (metric.verdict == Verdict::pass || metric.verdict == Verdict::no_baseline) continue;
+        explained = explained || metric.verdict == verdict.verdict;
+        if (lines.size() == most_sentences) {
+            ++left_out;
+        } else {
+            lines.push_back(shown(sentence_of(metric)));
+        }
+    }
+    if (left_out > 0) lines.push_back(fmt::format("and {} more metrics", left_out));
+    const std::string reason = shown(verdict.reason);
+    if (!explained && !reason.empty() && verdict.verdict != Verdict::pass) {
+        lines.insert(lines.begin(), reason);
+    }
+    return lines;
+}
+
+/// The end of the worker's stderr, one entry per line.
+std::vector<std::string> log_lines(const std::string& log) {
+    std::vector<std::string> lines;
+    std::string_view rest = log;
+    while (!rest.empty() && rest.back() == '\n') rest.remove_suffix(1);
+    while (!rest.empty() && lines.size() < most_log_lines) {
+        const std::size_t newline = rest.rfind('\n');
+        const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+        lines.push_back("| " + shown(plain_text(rest.substr(begin))));
+        rest = rest.substr(0, begin == 0 ? 0 : newline);
+    }
+    std::reverse(lines.begin(), lines.end());
+    return lines;
+}
+
+class Console {
+  public:
+    explicit Console(const Options& options) : options_(options), paint_(options.color) {}
+
+    std::string write(const model::VerdictDocument& document, const model::Run& run) {
+        for (const JoinedSuite& suite : join(document, run)) {
+            write_suite(document, suite);
+            out_ += '\n';
+        }
+        if (document.interrupted) {
+            out_ += paint_(Style::yellow, "interrupted: the run is not complete") + "\n";
+        }
+        write_summary(document);
+        return std::move(out_);
+    }
+
+  private:
+    bool is_listed(Verdict verdict) const {
+        return options_.list_all || (verdict != Verdict::pass && verdict != Verdict::skipped);
+    }
+
+    void write_suite(const model::VerdictDocument& document, const JoinedSuite& suite) {
+        write_heading(document.environment, *suite.verdict);
+        std::vector<JoinedCase> listed;
+        for (const JoinedCase& joined : suite.cases) {
+            if (is_listed(joined.verdict->verdict)) listed.push_back(joined);
+        }
+        std::stable_sort(listed.begin(), listed.end(), [](const auto& left, const auto& right) {
+            return severity(left.verdict->verdict) > severity(right.verdict->verdict);
+        });
+        const std::size_t left_out = listed.size() - std::min(listed.size(), most_rows);
+        listed.resize(listed.size() - left_out);
+        if (!listed.empty()) {
+            out_ += '\n';
+            write_table(listed);
+        }
+        if (left_out > 0) {
+            out_ += fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out);
+        }
+        write_counted(suite);
+        write_notes(suite);
+    }
+
+    void write_heading(const model::Environment& environment, const model::SuiteVerdict& suite) {
+        out_ += paint_(Style::bold, shown(suite.name));
+        const std::string& device = environment.device.name;
+        if (!device.empty()) out_ += " on " + shown(device);
+        if (!environment.driver.empty()) out_ += ", driver " + shown(environment.driver);
+        if (!environment.cupti.empty()) out_ += ", CUPTI " + shown(environment.cupti);
+        if (!suite.baseline_file.empty()) out_ += ", baseline " + shown(suite.baseline_file);
+        out_ += '\n';
+    }
+
+    void write_table(const std::vector<JoinedCase>& listed) {
+        std::vector<Column> columns = make_columns(listed);
+        fit(columns, options_.width);
+        std::string title;
+        for (const Column& column : columns) {
+            append_cell(title, column, column.title);
+        }
+        out_ += paint_(Style::bold, title) + "\n";
+
+        std::vector<std::string> shared = details_of(listed.front(), columns, 0);
+        for (std::size_t row = 0; row < listed.size(); ++row) {
+            write_row(columns, row, listed[row].verdict->verdict);
+            // Neighbours with the same reason (no baseline, no permission) share one line of it.
+            std::vector<std::string> next;
+            if (row + 1 < listed.size()) next = details_of(listed[row + 1], columns, row + 1);
+            if (row + 1 == listed.size() || next != shared) write_details(shared);
+            shared = std::move(next);
+        }
+    }
+
+    static void append_cell(std::string& line, const Column& column, std::string_view text) {
+        if (!line.empty()) line += gap;
+        line += pad(text, column.width, column.align);
+    }
+
+    void write_row(const std::vector<Column>& columns, std::size_t row, Verdict verdict) {
+        std::string line =
+            paint_(style_of(verdict), pad(columns[0].cells[row], columns[0].width, Align::left));
+        for (std::size_t i = id_column; i < columns.size(); ++i) {
+            const std::string& text = columns[i].cells[row];
+            append_cell(line, columns[i],
+                        i == id_column ? cut_middle(text, columns[i].width) : text);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out_ += line + '\n';
+    }
+
+    static std::vector<std::string> details_of(const JoinedCase& joined,
+                                               const std::vector<Column>& columns,
+                                               std::size_t row) {
+        std::vector<std::string> lines = details(joined);
+        const Column& id = columns[id_column];
+        // A cut id is given in full, for copying.
+        if (display_width(id.cells[row]) > id.width) lines.insert(lines.begin(), id.cells[row]);
+        for (std::string& line : log_lines(joined.verdict->log)) lines.push_back(std::move(line));
+        return lines;
+    }
+
+    void write_details(const std::vector<std::string>& lines) {
+        constexpr std::size_t indent = 4;
+        const std::size_t width = options_.width > 2 * indent ? options_.width - indent : 0;
+        for (const std::string& line : lines) {
+            for (const std::string& piece : wrap(line, width)) {
+                out_.append(indent, ' ');
+                out_ += piece + '\n';
+            }
+        }
+    }
+
+    /// Texts with the number of cases that have them, most frequent first.
+    void write_grouped(std::string_view label, const std::map<std::string, std::size_t>& groups) {
+        std::vector<std::pair<std::string, std::size_t>> sorted(groups.begin(), groups.end());
+        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& left, const auto& right) {
+            return left.second > right.second;
+        });
+        for (std::size_t i = 0; i < std::min(sorted.size(), most_groups); ++i) {
+            const auto& [text, count] = sorted[i];
+            out_ +=
+                fmt::format("{}: {} ({} {})\n", label, text, count, count == 1 ? "case" : "cases");
+        }
+        if (sorted.size() > most_groups) {
+            out_ += fmt::format("{}: {} more of these\n", label, sorted.size() - most_groups);
+        }
+    }
+
+    void write_counted(const JoinedSuite& suite) {
+        std::map<std::string, std::size_t> skipped;
+        std::map<std::string, std::size_t> not_applicable;
+        for (const JoinedCase& joined : suite.cases) {
+            if (joined.verdict->verdict == Verdict::skipped && !options_.list_all) {
+                ++skipped[shown(joined.verdict->reason)];
+            }
+            if (joined.result == nullptr) continue;
+            for (const std::string& metric : joined.result->not_applicable) {
+                ++not_applicable[shown(metric)];
+            }
+        }
+        write_grouped("skipped", skipped);
+        write_grouped("not applicable", not_applicable);
+    }
+
+    void write_notes(const JoinedSuite& suite) {
+        for (std::size_t i = 0; i < suite.verdict->notes.size() && i < most_rows; ++i) {
+            out_ += "note: " + shown(suite.verdict->notes[i]) + '\n';
+        }
+        std::map<std::string, std::size_t> of_cases;
+        for (const JoinedCase& joined : suite.cases) {
+            for (const std::string& note : joined.verdict->notes) ++of_cases[shown(note)];
+        }
+        write_grouped("note", of_cases);
+    }
+
+    void write_summary(const model::VerdictDocument& document) {
+        for (const model::SuiteVerdict& suite : document.suites) {
+            out_ += shown(suite.name) + ": " + counts_text(suite);
+            if (document.suites.size() > 1) out_ += '\n';
+        }
+        if (document.suites.size() != 1) {
+            out_ += fmt::format("{} suites: {}", document.suites.size(), counts_text(document));
+        }
+        const std::string exit = fmt::format("exit {}", document.exit_code);
+        out_ += "; " + paint_(document.exit_code == 0 ? Style::green : Style::red, exit) + "\n";
+    }
+
+    const Options& options_;
+    Paint paint_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string write_console(const model::VerdictDocument& document, const model::Run& run,
+                          const Options& options) {
+    return Console(options).write(document, run);
+}
+
+}  // namespace perfgate::report

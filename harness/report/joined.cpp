@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/joined.hpp"
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace perfgate::report {
+
+namespace {
+
+const model::SuiteResult* find_suite(const model::Run& run, const std::string& name,
+                                     std::size_t position) {
+    // Position first: documents made by hand may repeat a name.
+    if (position < run.suites.size() && run.suites[position].name == name) {
+        return &run.suites[position];
+    }
+    for (const model::SuiteResult& suite : run.suites) {
+        if (suite.name == name) return &suite;
+    }
+    return nullptr;
+}
+
+std::vector<JoinedCase> join_cases(const model::SuiteVerdict& verdict,
+                                   const model::SuiteResult& result) {
+    std::vector<std::string> ids;
+    std::unordered_map<std::string_view, std::size_t> by_id;
+    ids.reserve(result.cases.size());
+    by_id.reserve(result.cases.size());
+    for (const model::CaseResult& c : result.cases) ids.push_back(model::case_id(c.spec));
+    for (std::size_t i = 0; i < ids.size(); ++i) by_id.emplace(ids[i], i);
+
+    std::vector<JoinedCase> cases;
+    cases.reserve(verdict.cases.size());
+    for (std::size_t i = 0; i < verdict.cases.size(); ++i) {
+        JoinedCase joined{&verdict.cases[i], nullptr};
+        if (i < ids.size() && ids[i] == joined.verdict->id) {
+            joined.result = &result.cases[i];
+        } else if (const auto found = by_id.find(joined.verdict->id); found != by_id.end()) {
+            joined.result = &result.cases[found->second];
+        }
+        cases.push_back(joined);
+    }
+    return cases;
+}
+
+}  // namespace
+
+std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run) {
+    static const model::SuiteResult none;
+    std::vector<JoinedSuite> suites;
+    suites.reserve(document.suites.size());
+    for (const model::SuiteVerdict& verdict : document.suites) {
+        const model::SuiteResult* result = find_suite(run, verdict.name, suites.size());
+        suites.push_back({&verdict, join_cases(verdict, result != nullptr ? *result : none)});
+    }
+    return suites;
+}
+
+std::optional<double> MetricRow::measured() const {
+    if (series != nullptr) return series->value;
+    return verdict != nullptr ? verdict->measured : std::nullopt;
+}
+
+std::vector<MetricRow> metric_rows(const JoinedCase& joined) {
+    std::map<std::string_view, MetricRow> rows;
+    if (joined.result != nullptr) {
+        for (const auto& [name, series] : joined.result->metrics) {
+            rows[name].series = &series;
+            rows[name].unit = series.unit;
+        }
+        for (const model::NotCollected& missing : joined.result->not_collected) {
+            rows[missing.metric].not_collected = &missing;
+        }
+    }
+    for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
+        MetricRow& row = rows[verdict.metric];
+        row.verdict = &verdict;
+        if (row.unit.empty()) row.unit = verdict.unit;
+    }
+    std::vector<MetricRow> sorted;
+    sorted.reserve(rows.size());
+    for (auto& [name, row] : rows) {
+        row.metric = name;
+        sorted.push_back(row);
+    }
+    return sorted;
+}
+
+}  // namespace perfgate::report

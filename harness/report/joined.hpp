@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gate's verdicts next to what was measured: reports show both.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::report {
+
+struct JoinedCase {
+    const model::CaseVerdict* verdict = nullptr;  ///< never null
+    const model::CaseResult* result = nullptr;    ///< null: not in the run (`missing`)
+};
+
+struct JoinedSuite {
+    const model::SuiteVerdict* verdict = nullptr;  ///< never null
+    std::vector<JoinedCase> cases;                 ///< in the document's order
+};
+
+/// Points into both documents, which must outlive it.
+std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run);
+
+/// One metric of one case, gated or only measured or not even that.
+struct MetricRow {
+    std::string_view metric;
+    std::string_view unit;
+    const model::MetricSeries* series = nullptr;         ///< null: not measured
+    const model::MetricVerdict* verdict = nullptr;       ///< null: not gated
+    const model::NotCollected* not_collected = nullptr;  ///< null: collected, or never asked for
+
+    std::optional<double> measured() const;
+};
+
+/// Every metric that either side knows, by name.
+std::vector<MetricRow> metric_rows(const JoinedCase& joined);
+
+}  // namespace perfgate::report

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// JUnit XML for the readers of CI systems, which agree on little: flat suites, exact counts, one
+// testcase per case with a unique classname and name, seconds in fixed point, and no character that
+// XML 1.0 forbids (one of them makes some readers reject the whole file). See JunitProfile for the
+// two profiles.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+#include "report/columns.hpp"
+#include "report/formats.hpp"
+#include "report/joined.hpp"
+#include "report/plain_text.hpp"
+#include "report/summary.hpp"
+
+namespace perfgate::report {
+
+namespace {
+
+using model::JunitOutcome;
+
+// GitHub cuts an annotation at 4,096 characters and Jenkins a passing case's output at 1,000; a
+// name longer than this is hostile.
+constexpr std::size_t longest_name = 1000;
+constexpr std::size_t longest_line = 4000;
+constexpr std::size_t longest_log = 32 * 1024;
+constexpr std::size_t longest_passing_output = 1000;
+constexpr std::size_t longest_output = 32 * 1024;
+
+struct Counts {
+    std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
+    double time_s = 0;
+};
+
+Counts& operator+=(Counts& left, const Counts& right) {
+    left.tests += right.tests;
+    left.failures += right.failures;
+    left.errors += right.errors;
+    left.skipped += right.skipped;
+    left.time_s += right.time_s;
+    return left;
+}
+
+double sane_seconds(double seconds) {
+    // The comparison is false for NaN.
+    return seconds > 0 ? std::min(seconds, 1e9) : 0;
+}
+
+/// At most three decimals (Jenkins' schema), never an exponent nor a locale's comma.
+std::string seconds_text(double seconds) {
+    return fmt::format("{:.3f}", sane_seconds(seconds));
+}
+
+bool all_digits(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+int digits_value(std::string_view digits) {
+    int value = 0;
+    for (const char c : digits) value = value * 10 + (c - '0');
+    return value;
+}
+
+/// "2026-11-21T10:00:00Z" without the zone, which the Ant schema forbids; the epoch where the
+/// document holds no such time, because an invalid attribute would cost the whole file.
+std::string timestamp_text(std::string_view utc) {
+    constexpr std::string_view form = "0000-00-00T00:00:00";
+    constexpr std::string_view epoch = "1970-01-01T00:00:00";
+    if (utc.size() < form.size()) return std::string(epoch);
+    utc = utc.substr(0, form.size());
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        const bool fits = form[i] == '0' ? all_digits(utc.substr(i, 1)) : utc[i] == form[i];
+        if (!fits) return std::string(epoch);
+    }
+    const auto field = [utc](std::size_t begin, std::size_t count) {
+        return digits_value(utc.substr(begin, count));
+    };
+    const std::chrono::year_month_day date{std::chrono::year(field(0, 4)),
+                                           std::chrono::month(static_cast<unsigned>(field(5, 2))),
+                                           std::chrono::day(static_cast<unsigned>(field(8, 2)))};
+    const bool exists =
+        date.ok() && field(0, 4) > 0 && field(11, 2) < 24 && field(14, 2) < 60 && field(17, 2) < 60;
+    return std::string(exists ? utc : epoch);
+}
+
+/// Gives every testcase of a file a name of its own: readers drop or merge what repeats.
+class UniqueNames {
+  public:
+    std::string claim(const std::string& classname, const std::string& name) {
+        const std::string first = classname + '\n' + name;
+        if (taken_.insert(first).second) return name;
+        std::int64_t& number = last_number_.try_emplace(first, 1).first->second;
+        std::string candidate;
+        do {
+            candidate = fmt::format("{} ({})", name, ++number);
+        } while (!taken_.insert(classname + '\n' + candidate).second);
+        return candidate;
+    }
+
+  private:
+    std::unordered_set<std::string> taken_;
+    std::unordered_map<std::string, std::int64_t> last_number_;
+};
+
+std::string name_text(std::string_view text) {
+    std::string name = plain_line(text, longest_name);
+    return name.empty() ? "(unnamed)" : name;
+}
+
+void set_attribute(pugi::xml_node node, const char* name, const std::string& value) {
+    node.append_attribute(name).set_value(value.c_str());
+}
+
+void set_attribute(pugi::xml_node node, const char* name, std::int64_t value) {
+    set_attribute(node, name, std::to_string(value));
+}
+
+void set_text(pugi::xml_node node, const std::string& text) {
+    node.append_child(pugi::node_pcdata).set_value(text.c_str());
+}
+
+void add_property(pugi::xml_node properties, std::string_view name, std::string_view value) {
+    pugi::xml_node property = properties.append_child("property");
+    set_attribute(property, "name", name_text(name));
+    set_attribute(property, "value", plain_line(value, longest_line));
+}
+
+std::string join_lines(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+        text += line;
+        text += '\n';
+    }
+    return text;
+}
+
+bool is_bad(JunitOutcome outcome) {
+    return outcome == JunitOutcome::failure || outcome == JunitOutcome::error;
+}
+
+/// Why a case is not a pass: its failed metrics, worst first, then the reason of the case.
+std::vector<std::string> reasons(const JoinedCase& joined, const model::Policy& policy) {
+    std::vector<const model::MetricVerdict*> failed;
+    for (const model::MetricVerdict& metric : joined.verdict->metrics) {
+        if (is_bad(junit_outcome(metric.verdict, policy))) failed.push_back(&metric);
+    }
+    std::stable_sort(failed.begin(), failed.end(), [](const auto* left, const auto* right) {
+        return severity(left->verdict) > severity(right->verdict);
+    });
+    // A case that is worse than each of its metrics has a reason of its own, which leads.
+    const bool own_reason =
+        failed.empty() || severity(failed.front()->verdict) < severity(joined.verdict->verdict);
+    const std::string reason = plain_line(joined.verdict->reason, longest_line);
+    std::vector<std::string> lines;
+    if (own_reason && !reason.empty()) lines.push_back(reason);
+    for (const model::MetricVerdict* metric : failed) {
+        std::string sentence = plain_line(sentence_of(*metric), longest_line);
+        if (!own_reason || sentence != reason) lines.push_back(std::move(sentence));
+    }
+    if (lines.empty()) lines.emplace_back(to_text(joined.verdict->verdict));
+    return lines;
+}
+
+/// What the reasons leave untold: why the verification failed, which metrics could not be
+/// collected, the worker's last words.
+std::string evidence(const JoinedCase& joined) {
+    std::string text;
+    if (joined.result != nullptr) {
+        const auto& verification = joined.result->verification;
+        if (verification && !verification->passed) {
+            text += plain_line(verification->detail, longest_line) + '\n';
+        }
+        for (const MetricRow& row : metric_rows(joined)) {
+            if (row.not_collected == nullptr || row.verdict != nullptr) continue;
+            text += plain_line(
+                        fmt::format("not collected: {}: {}", row.metric, row.not_collected->reason),
+                        longest_line) +
+                    '\n';
+        }
+    }
+    const std::string log = plain_tail(joined.verdict->log, longest_log);
+    if (!log.empty()) text += "last lines of the worker's stderr:\n" + log + '\n';
+    return text;
+}
+
+void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome outcome,
+                 const model::Policy& policy) {
+    if (outcome == JunitOutcome::pass) return;
+    const std::vector<std::string> lines = reasons(joined, policy);
+    if (outcome == JunitOutcome::skipped) {
+        set_attribute(testcase.append_child("skipped"), "message", lines.front());
+        return;
+    }
+    pugi::xml_node node =
+        testcase.append_child(outcome == JunitOutcome::failure ? "failure" : "error");
+    set_attribute(node, "type", std::string(to_text(joined.verdict->verdict)));
+    set_attribute(node, "message", lines.front());
+    set_text(node, join_lines(lines) + evidence(joined));
+}
+
+std::string quantity_cell(const std::optional<double>& value, std::string_view unit) {
+    return value ? model::quantity_text(*value, unit) : "-";
+}
+
+/// The gated metrics as an aligned table, and the case's notes.
+std::string metric_table(const model::CaseVerdict& verdict, std::size_t limit) {
+    std::vector<std::vector<std::string>> rows = {
+        {"metric", "baseline", "measured", "change", "tolerance", "verdict"}};
+    for (const model::MetricVerdict& metric : verdict.metrics) {
+        rows.push_back({name_text(metric.metric), quantity_cell(metric.baseline, metric.unit),
+                        quantity_cell(metric.measured, metric.unit),
+                        metric.change ? model::change_text(*metric.change) : "-",
+                        plain_line(metric.tolerance, longest_name),
+                        std::string(to_text(metric.verdict))});
+    }
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], display_width(row[i]));
+        }
+    }
+    std::vector<std::string> lines;
+    if (rows.size() > 1) {
+        for (const auto& row : rows) {
+            std::string line;
+            for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+                const bool number = i >= 1 && i <= 3;
+                line += pad(row[i], widths[i], number ? Align::right : Align::left) + "  ";
+            }
+            lines.push_back(line + row.back());
+        }
+    }
+    for (const std::string& note : verdict.notes) {
+        lines.push_back("note: " + plain_line(note, longest_line));
+    }
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (text.size() + lines[i].size() + 1 > limit) {
+            return text + fmt::format("({} more lines left out)\n", lines.size() - i);
+        }
+        text += lines[i] + '\n';
+    }
+    return text;
+}
+
+/// GitLab attaches the file that "[[ATTACHMENT|path]]" in an output names; text from outside must
+/// not be able to ask for one.
+std::string without_attachments(std::string text) {
+    constexpr std::string_view marker = "[[ATTACHMENT|";
+    for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at)) {
+        at += marker.size() - 1;
+        text.insert(at, 1, ' ');
+    }
+    return text;
+}
+
+/// A value and its unit, with every digit: dashboards read numbers.
+std::string property_value(double value, std::string_view unit) {
+    std::string text = model::number_text(value);
+    if (!unit.empty()) text.append(" ").append(unit);
+    return text;
+}
+
+/// What the strict profile's schemas forbid.
+void add_annotations(pugi::xml_node testcase, const JoinedCase& joined) {
+    if (!joined.verdict->place.file.empty()) {
+        set_attribute(testcase, "file", plain_line(joined.verdict->place.file, longest_name));
+        if (joined.verdict->place.line > 0) {
+            set_attribute(testcase, "line", joined.verdict->place.line);
+        }
+    }
+    pugi::xml_node properties = testcase.append_child("properties");
+    add_property(properties, "verdict", to_text(joined.verdict->verdict));
+    for (const MetricRow& row : metric_rows(joined)) {
+        const std::optional<double> measured = row.measured();
+        if (measured) add_property(properties, row.metric, property_value(*measured, row.unit));
+    }
+}
+
+void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict,
+                      JunitOutcome outcome) {
+    const std::size_t limit = is_bad(outcome) ? longest_output : longest_passing_output;
+    const std::string table = metric_table(verdict, limit);
+    if (!table.empty()) set_text(testcase.append_child("system-out"), without_attachments(table));
+}
+
+void count(Counts& counts, const model::CaseVerdict& verdict, JunitOutcome outcome) {
+    ++counts.tests;
+    if (outcome == JunitOutcome::failure) ++counts.failures;
+    if (outcome == JunitOutcome::error) ++counts.errors;
+    if (outcome == JunitOutcome::skipped) ++counts.skipped;
+    counts.time_s += sane_seconds(verdict.wall_s);
+}
+
+void add_environment(pugi::xml_node suite, const model::VerdictDocument& document,
+                     const model::Run& run, const model::SuiteVerdict& verdict) {
+    pugi::xml_node properties = suite.append_child("properties");
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) add_property(properties, name, value);
+    };
+    const model::Environment& environment = document.environment;
+    add("perfgate", document.tool_version);
+    add("git_revision", run.git_revision);
+    add("backend", document.backend);
+    add("device", environment.device.name);
+    add("device_key", environment.device.key);
+    add("board", environment.device.board);
+    add("driver", environment.driver);
+    add("cuda_toolkit", environment.cuda_toolkit);
+    add("cupti", environment.cupti);
+    add("baseline", verdict.baseline_file);
+    add("exit_code", std::to_string(document.exit_code));
+}
+
+std::string suite_output(const model::VerdictDocument& document,
+                         const model::SuiteVerdict& verdict) {
+    std::string text = fmt::format("{}: {}\n", name_text(verdict.name), counts_text(verdict));
+    if (document.interrupted) text += "interrupted: the run is not complete\n";
+    for (const std::string& note : verdict.notes) {
+        if (text.size() > longest_output) break;
+        text += "note: " + plain_line(note, longest_line) + '\n';
+    }
+    return without_attachments(std::move(text));
+}
+
+void set_counts(pugi::xml_node node, const Counts& counts) {
+    set_attribute(node, "tests", counts.tests);
+    set_attribute(node, "failures", counts.failures);
+    set_attribute(node, "errors", counts.errors);
+    set_attribute(node, "skipped", counts.skipped);
+    set_attribute(node, "time", seconds_text(counts.time_s));
+}
+
+class Writer {
+  public:
+    Writer(const model::VerdictDocument& document, const model::Run& run, const Options& options)
+        : document_(document),
+          run_(run),
+          options_(options),
+          github_(options.junit_profile == JunitProfile::github) {}
+
+    std::string write() {
+        pugi::xml_document xml;
+        pugi::xml_node declaration = xml.append_child(pugi::node_declaration);
+        set_attribute(declaration, "version", "1.0");
+        set_attribute(declaration, "encoding", "UTF-8");
+        pugi::xml_node root = xml.append_child("testsuites");
+        const std::vector<JoinedSuite> suites = join(document_, run_);
+        // Attributes come first in the file: count before writing.
+        if (github_) {
+            Counts total;
+            for (const JoinedSuite& suite : suites) total += count_suite(suite);
+            set_attribute(root, "name", "perfgate");
+            set_counts(root, total);
+        }
+        for (std::size_t i = 0; i < suites.size(); ++i) {
+            add_suite(root, suites[i], static_cast<std::int64_t>(i));
+        }
+        return text_of(xml);
+    }
+
+  private:
+    Counts count_suite(const JoinedSuite& suite) const {
+        Counts counts;
+        for (const JoinedCase& joined : suite.cases) {
+            count(counts, *joined.verdict,
+                  junit_outcome(joined.verdict->verdict, document_.policy));
+        }
+        return counts;
+    }
+
+    void add_suite(pugi::xml_node root, const JoinedSuite& suite, std::int64_t number) {
+        const model::SuiteVerdict& verdict = *suite.verdict;
+        const std::string name = name_text(verdict.name);
+        pugi::xml_node node = root.append_child("testsuite");
+        set_attribute(node, "name", name);
+        set_attribute(node, "id", number);
+        set_attribute(node, "package", name);
+        set_attribute(node, "hostname", name_text(options_.hostname));
+        set_attribute(node, "timestamp", timestamp_text(document_.started_at));
+        set_counts(node, count_suite(suite));
+        if (github_ && !verdict.file.empty()) {
+            set_attribute(node, "file", plain_line(verdict.file, longest_name));
+        }
+        add_environment(node, document_, run_, verdict);
+        for (const JoinedCase& joined : suite.cases) add_case(node, name, joined);
+        set_text(node.append_child("system-out"), suite_output(document_, verdict));
+        node.append_child("system-err");
+    }
+
+    void add_case(pugi::xml_node suite, const std::string& suite_name, const JoinedCase& joined) {
+        const JunitOutcome outcome = junit_outcome(joined.verdict->verdict, document_.policy);
+        const std::string classname = suite_name + '.' + name_text(joined.verdict->workload);
+        pugi::xml_node node = suite.append_child("testcase");
+        set_attribute(node, "classname", classname);
+        set_attribute(node, "name", names_.claim(classname, name_text(joined.verdict->id)));
+        set_attribute(node, "time", seconds_text(joined.verdict->wall_s));
+        if (github_) add_annotations(node, joined);
+        add_outcome(node, joined, outcome, document_.policy);
+        if (github_) add_metric_table(node, *joined.verdict, outcome);
+    }
+
+    static std::string text_of(const pugi::xml_document& xml) {
+        struct StringWriter : pugi::xml_writer {
+            std::string text;
+            void write(const void* data, std::size_t size) override {
+                text.append(static_cast<const char*>(data), size);
+            }
+        } writer;
+        xml.save(writer, "  ", pugi::format_indent, pugi::encoding_utf8);
+        return std::move(writer.text);
+    }
+
+    const model::VerdictDocument& document_;
+    const model::Run& run_;
+    const Options& options_;
+    bool github_;
+    UniqueNames names_;
+};
+
+}  // namespace
+
+std::string write_junit(const model::VerdictDocument& document, const model::Run& run,
+                        const Options& options) {
+    return Writer(document, run, options).write();
+}
+
+}  // namespace perfgate::report

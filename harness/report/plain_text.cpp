@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/plain_text.hpp"
+
+#include <algorithm>
+
+#include "model/utf8.hpp"
+
+namespace perfgate::report {
+
+namespace {
+
+constexpr char escape = '\x1b';
+constexpr std::string_view ellipsis = "\u2026";
+
+/// How far a string sequence (a window title, a hyperlink) is searched for its end. Without its end
+/// only the introducer goes, so that a stray escape cannot swallow a log.
+constexpr std::size_t longest_string_sequence = 2048;
+
+bool in_range(char c, char first, char last) {
+    return c >= first && c <= last;
+}
+
+/// The position behind a control sequence whose parameters begin at `position`.
+std::size_t skip_control_sequence(std::string_view text, std::size_t position) {
+    while (position < text.size() && in_range(text[position], '\x30', '\x3f')) ++position;
+    while (position < text.size() && in_range(text[position], '\x20', '\x2f')) ++position;
+    if (position < text.size() && in_range(text[position], '\x40', '\x7e')) ++position;
+    return position;
+}
+
+std::size_t skip_string_sequence(std::string_view text, std::size_t position) {
+    const std::size_t end = std::min(text.size(), position + longest_string_sequence);
+    for (std::size_t i = position; i < end && text[i] != '\n'; ++i) {
+        if (text[i] == '\a') return i + 1;
+        if (text[i] == escape && i + 1 < end && text[i + 1] == '\\') return i + 2;
+    }
+    return position;
+}
+
+/// The position behind the escape sequence (ECMA-48) that begins at `position`.
+std::size_t skip_escape_sequence(std::string_view text, std::size_t position) {
+    ++position;
+    if (position == text.size()) return position;
+    const char kind = text[position];
+    if (kind == '[') return skip_control_sequence(text, position + 1);
+    if (std::string_view("]PX^_").find(kind) != std::string_view::npos) {
+        return skip_string_sequence(text, position + 1);
+    }
+    while (position < text.size() && in_range(text[position], '\x20', '\x2f')) ++position;
+    if (position < text.size() && in_range(text[position], '\x30', '\x7e')) ++position;
+    return position;
+}
+
+/// In valid UTF-8.
+bool starts_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
+bool is_kept(char32_t c) {
+    if (c == '\n' || c == '\t') return true;
+    return !model::is_terminal_control(c) && c != 0xFFFE && c != 0xFFFF;
+}
+
+}  // namespace
+
+std::string plain_text(std::string_view text) {
+    constexpr char32_t control_sequence_introducer = 0x9B;
+    std::string plain;
+    plain.reserve(text.size());
+    std::size_t position = 0;
+    while (position < text.size()) {
+        if (text[position] == escape) {
+            position = skip_escape_sequence(text, position);
+            continue;
+        }
+        const model::Utf8Step step = model::utf8_step(text, position);
+        const std::string_view bytes = text.substr(position, step.length);
+        position += step.length;
+        if (!step.valid) continue;
+        if (step.code_point == control_sequence_introducer) {
+            position = skip_control_sequence(text, position);
+        } else if (bytes == "\r") {
+            if (position == text.size() || text[position] != '\n') plain += '\n';
+        } else if (is_kept(step.code_point)) {
+            plain += bytes;
+        }
+    }
+    return plain;
+}
+
+std::string plain_line(std::string_view text, std::size_t limit) {
+    std::string line;
+    bool space_due = false;
+    for (const char c : plain_text(text)) {
+        if (c == ' ' || c == '\n' || c == '\t') {
+            space_due = !line.empty();
+            continue;
+        }
+        if (space_due) line += ' ';
+        space_due = false;
+        line += c;
+    }
+    if (line.size() > limit) {
+        std::size_t cut = limit - std::min(limit, ellipsis.size());
+        while (cut > 0 && !starts_character(line[cut])) --cut;
+        line.resize(cut);
+        line += ellipsis;
+    }
+    return line;
+}
+
+std::string plain_tail(std::string_view text, std::size_t limit) {
+    std::string plain = plain_text(text);
+    if (plain.size() <= limit) return plain;
+    // From the beginning of a line, unless the last line alone is too long.
+    std::size_t start = plain.size() - limit;
+    const std::size_t newline = plain.find('\n', start);
+    if (newline != std::string::npos && newline + 1 < plain.size()) start = newline + 1;
+    while (start < plain.size() && !starts_character(plain[start])) ++start;
+    plain.erase(0, start);
+    return plain;
+}
+
+}  // namespace perfgate::report

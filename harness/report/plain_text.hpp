@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text from outside made fit for a file that other programs parse. What is dropped is dropped for
+// good: terminal escape sequences, control characters, bidirectional overrides (they make a report
+// show what it does not say), everything that XML 1.0 forbids, and bytes that are not UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace perfgate::report {
+
+/// Several lines: '\n' and tabs stay, "\r\n" and '\r' become '\n'.
+std::string plain_text(std::string_view text);
+
+/// One line: every run of white space is a single space, none at the ends; at most `limit` bytes,
+/// an ellipsis last where it was cut.
+std::string plain_line(std::string_view text, std::size_t limit);
+
+/// The last lines of `text`, plain, of at most `limit` bytes.
+std::string plain_tail(std::string_view text, std::size_t limit);
+
+}  // namespace perfgate::report

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several formats say in the same words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/verdict.hpp"
+
+namespace perfgate::report {
+
+/// "79 pass, 1 regressed, 1 improved, 5 skipped"; "no cases" for none.
+std::string counts_text(const model::SuiteVerdict& suite);
+
+/// The same over all suites.
+std::string counts_text(const model::VerdictDocument& document);
+
+/// The gate's sentence for a metric, or what can be said without one.
+std::string sentence_of(const model::MetricVerdict& metric);
+
+}  // namespace perfgate::report
