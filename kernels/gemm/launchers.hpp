@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA variants behind one signature. Choosing happens once, at set-up, so that a launch is a
+// kernel launch and nothing else.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "gemm/inputs.hpp"
+#include "gemm/problem.hpp"
+
+namespace gemm {
+
+// Enqueues C = A * B on the stream. A and B are in the problem's storage type.
+using Launcher = cudaError_t (*)(const Problem&, const void* a, const void* b, float* c,
+                                 cudaStream_t);
+
+struct DeviceLimits {
+    int multiprocessors = 0;
+    int shared_bytes_per_block = 0;  // the most a block can be granted
+};
+
+struct CudaError : std::runtime_error {
+    CudaError(const std::string& what, cudaError_t code)
+        : std::runtime_error(what + ": " + cudaGetErrorString(code)), code(code) {}
+    cudaError_t code;
+};
+
+inline void require(cudaError_t code, const char* what) {
+    if (code != cudaSuccess) throw CudaError(what, code);
+}
+
+DeviceLimits current_device_limits();
+
+Launcher choose_naive(const Problem&);
+Launcher choose_tiled(const Problem&, const DeviceLimits&);
+Launcher choose_tensor_core(const Problem&, const DeviceLimits&);
+
+// cuBLAS keeps a handle and a workspace, both made here and not at the first launch.
+class Cublas {
+  public:
+    Cublas();
+    ~Cublas();
+    Cublas(const Cublas&) = delete;
+    Cublas& operator=(const Cublas&) = delete;
+    void launch(const Problem&, const void* a, const void* b, float* c, cudaStream_t);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Fills A or B on the device with the values of fill_host.
+cudaError_t fill_device(void* storage, Dtype, Operand, std::uint64_t seed, std::size_t count,
+                        cudaStream_t);
+
+}  // namespace gemm
