@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/baseline_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <system_error>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names of files and folders that mean nothing to a file system: no separators, no dots.
+bool is_slug(std::string_view text) {
+    constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    return !text.empty() && text.size() <= 200 &&
+           text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+void require_slug(std::string_view text, std::string_view what) {
+    if (is_slug(text)) return;
+    throw model::InputError(
+        fmt::format("{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'",
+                    what, model::printable(text)));
+}
+
+/// The driver keeps back more or less of the memory from version to version; what tells devices
+/// apart is a different amount of it on the board.
+bool same_memory(std::uint64_t left, std::uint64_t right) {
+    const auto larger = static_cast<double>(std::max(left, right));
+    const auto smaller = static_cast<double>(std::min(left, right));
+    return larger - smaller <= 0.05 * larger;
+}
+
+[[noreturn]] void refuse_device(std::string_view baseline_file, std::string_view field,
+                                const std::string& baseline, const std::string& measured) {
+    throw model::InputError(fmt::format(
+        "baseline {} is of another device: {} is '{}', the run's is '{}'; refresh a baseline on "
+        "this device",
+        model::printable(baseline_file), field, model::printable(baseline, 200),
+        model::printable(measured, 200)));
+}
+
+}  // namespace
+
+fs::path baseline_path(const fs::path& folder, std::string_view device_key,
+                       std::string_view suite) {
+    require_slug(device_key, "device key");
+    require_slug(suite, "suite");
+    return folder / device_key / fmt::format("{}.json", suite);
+}
+
+StoredBaseline read_baseline(const fs::path& file) {
+    const std::string text = model::read_file(file, baseline_limit_bytes, "baseline");
+    return {file.string(), model::parse_baseline(text, file.string())};
+}
+
+std::optional<StoredBaseline> load_baseline(const fs::path& folder, std::string_view device_key,
+                                            std::string_view suite) {
+    const fs::path path = baseline_path(folder, device_key, suite);
+    std::error_code ignored;
+    if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
+        throw model::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
+                                            model::printable(folder.string())));
+    }
+    // Not where a link leads to: one that leads nowhere is a fault, no missing baseline.
+    if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
+
+    StoredBaseline stored = read_baseline(path);
+    const auto require = [&](std::string_view field, std::string_view found,
+                             std::string_view expected) {
+        if (found == expected) return;
+        throw model::InputError(fmt::format(
+            "baseline {}: {} is '{}', its place is that of '{}'; move the file where it belongs",
+            model::printable(stored.file), field, model::printable(found, 200), expected));
+    };
+    require("suite", stored.baseline.suite, suite);
+    require("device.key", stored.baseline.device.key, device_key);
+    return stored;
+}
+
+fs::path save_baseline(const fs::path& folder, const model::Baseline& baseline) {
+    const fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
+    const std::string text = model::write_baseline(baseline);
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
+        model::read_file(path, baseline_limit_bytes, "baseline") == text) {
+        return path;
+    }
+    model::write_file_atomically(path, text);
+    return path;
+}
+
+void require_same_device(const model::Device& measured, const model::Device& baseline,
+                         std::string_view baseline_file) {
+    const auto require = [&](std::string_view field, const std::string& then,
+                             const std::string& now) {
+        if (then != now) refuse_device(baseline_file, field, then, now);
+    };
+    require("device.name", baseline.name, measured.name);
+    require("device.compute_capability", baseline.compute_capability, measured.compute_capability);
+    require("device.mig_profile", baseline.mig_profile, measured.mig_profile);
+    if (!same_memory(baseline.memory_bytes, measured.memory_bytes)) {
+        refuse_device(baseline_file, "device.memory_bytes", std::to_string(baseline.memory_bytes),
+                      std::to_string(measured.memory_bytes));
+    }
+    require("device.key", baseline.key, measured.key);
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where baselines are kept: <folder>/<device-key>/<suite>.json, one file per device key and suite.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/baseline.hpp"
+#include "model/environment.hpp"
+
+namespace perfgate::gate {
+
+/// A baseline and the file it was read from.
+struct StoredBaseline {
+    std::string file;
+    model::Baseline baseline;
+
+    bool operator==(const StoredBaseline&) const = default;
+};
+
+/// More than a suite of 10,000 cases with 30 metrics takes.
+inline constexpr std::size_t baseline_limit_bytes = std::size_t{256} << 20;
+
+/// Throws InputError where the key or the name is no plain slug: nothing that a document says may
+/// lead out of the folder.
+std::filesystem::path baseline_path(const std::filesystem::path& folder,
+                                    std::string_view device_key, std::string_view suite);
+
+/// A baseline file wherever it is. Throws InputError naming file and fault.
+StoredBaseline read_baseline(const std::filesystem::path& file);
+
+/// The stored baseline, or nothing where there is none. Throws InputError for one that is there and
+/// cannot be used, or that is not what its path says (another device key, another suite).
+std::optional<StoredBaseline> load_baseline(const std::filesystem::path& folder,
+                                            std::string_view device_key, std::string_view suite);
+
+/// Writes to its place in the folder, atomically. A file that has this content already is not
+/// touched. Returns the path.
+std::filesystem::path save_baseline(const std::filesystem::path& folder,
+                                    const model::Baseline& baseline);
+
+/// Throws InputError naming the field in which the devices' keys differ: values of one are nothing
+/// to the other. Boards of one key are the same device here. `baseline_file` is for the message.
+void require_same_device(const model::Device& measured, const model::Device& baseline,
+                         std::string_view baseline_file);
+
+}  // namespace perfgate::gate

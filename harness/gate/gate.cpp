@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gate/sentence.hpp"
+#include "model/case.hpp"
+#include "model/error.hpp"
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::BaselineCase;
+using model::CaseResult;
+using model::CaseStatus;
+using model::CaseVerdict;
+using model::GateRule;
+using model::MetricDefinition;
+using model::MetricSeries;
+using model::MetricVerdict;
+using model::Run;
+using model::SuiteResult;
+using model::SuiteVerdict;
+using model::Verdict;
+using model::VerdictDocument;
+
+constexpr const char* refresh_remedy = "'perfgate baseline refresh'";
+
+/// A metric that waits for the rule, and where its verdict belongs.
+struct Pending {
+    std::size_t suite = 0;
+    std::size_t index = 0;  ///< of the case
+    std::size_t metric = 0;
+    Comparison comparison;
+};
+
+const MetricDefinition& definition_of(const Run& run, const std::string& metric,
+                                      const std::string& id) {
+    const auto found = run.metric_definitions.find(metric);
+    if (found == run.metric_definitions.end()) {
+        throw model::InputError(
+            fmt::format("{}: the run gates '{}' and does not define it in metric_definitions; "
+                        "measure again",
+                        model::printable(id), model::printable(metric)));
+    }
+    return found->second;
+}
+
+/// Empty where one of the two is not known: what is not known is not called a change.
+std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
+    if (before.empty() || now.empty() || before == now) return {};
+    return fmt::format("{} changed since the baseline: {} → {}", what,
+                       model::printable(before, 100), model::printable(now, 100));
+}
+
+bool other_board(const Run& run, const BaselineCase& expected) {
+    const std::string& board = run.environment.device.board;
+    return !board.empty() && !expected.provenance.board.empty() &&
+           board != expected.provenance.board;
+}
+
+/// What differs between now and when the baseline was measured, and may explain a change.
+std::vector<std::string> circumstance_notes(const Run& run, const BaselineCase& expected) {
+    const model::Environment& now = run.environment;
+    const model::Provenance& then = expected.provenance;
+    std::vector<std::string> notes;
+    if (other_board(run, expected)) {
+        notes.push_back(fmt::format("another board than the baseline's: {} → {}",
+                                    model::printable(then.board, 100),
+                                    model::printable(now.device.board, 100)));
+    }
+    for (const std::string& note :
+         {change_note("driver", then.driver, now.driver),
+          change_note("CUDA toolkit", then.cuda_toolkit, now.cuda_toolkit),
+          change_note("CUPTI", then.cupti, now.cupti),
+          change_note("perfgate", then.tool_version, run.tool_version)}) {
+        if (!note.empty()) notes.push_back(note);
+    }
+    return notes;
+}
+
+bool contains(const std::vector<std::string>& lines, const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+MetricVerdict not_collected(const Run& run, const std::string& metric, std::string_view reason) {
+    const auto definition = run.metric_definitions.find(metric);
+    MetricVerdict verdict;
+    verdict.metric = metric;
+    if (definition != run.metric_definitions.end()) verdict.unit = definition->second.unit;
+    verdict.verdict = Verdict::not_collected;
+    verdict.sentence = not_collected_sentence(metric, reason);
+    return verdict;
+}
+
+/// Judges one run. Holds the documents while the verdicts take shape.
+class Judging {
+  public:
+    Judging(const Run& run, const BaselineSet& baselines) : run_(run), baselines_(baselines) {}
+
+    std::vector<SuiteVerdict> suites(const Rule& rule) {
+        verdicts_.reserve(run_.suites.size());
+        for (const SuiteResult& suite : run_.suites) add_suite(suite);
+        apply(rule);
+        for (std::size_t i = 0; i < verdicts_.size(); ++i) finish_suite(run_.suites[i], i);
+        return std::move(verdicts_);
+    }
+
+  private:
+    const StoredBaseline* stored(const std::string& suite) const {
+        const auto found = baselines_.find(suite);
+        return found == baselines_.end() ? nullptr : &found->second;
+    }
+
+    void add_suite(const SuiteResult& suite) {
+        SuiteVerdict& verdict = verdicts_.emplace_back();
+        verdict.name = suite.name;
+        verdict.file = suite.file;
+        const StoredBaseline* baseline = stored(suite.name);
+        if (baseline != nullptr) {
+            require_same_device(run_.environment.device, baseline->baseline.device, baseline->file);
+            if (baseline->baseline.suite != suite.name) {
+                throw model::InputError(fmt::format("baseline {}: suite is '{}', the run's is '{}'",
+                                                    model::printable(baseline->file),
+                                                    model::printable(baseline->baseline.suite),
+                                                    model::printable(suite.name)));
+            }
+            verdict.baseline_file = baseline->file;
+        } else {
+            verdict.notes.push_back(
+                fmt::format("no baseline for device '{}': accept a run's values with {}",
+                            model::printable(run_.environment.device.key), refresh_remedy));
+        }
+        verdict.cases.reserve(suite.cases.size());
+        for (const CaseResult& result : suite.cases) add_case(result, baseline);
+    }
+
+    void add_case(const CaseResult& result, const StoredBaseline* baseline) {
+        CaseVerdict& verdict = verdicts_.back().cases.emplace_back();
+        verdict.workload = result.spec.workload;
+        verdict.id = model::case_id(result.spec);
+        verdict.place = result.place;
+        verdict.reason = result.reason;
+        verdict.log = result.log;
+        verdict.wall_s = result.wall_s;
+
+        const BaselineCase* expected = nullptr;
+        if (baseline != nullptr) {
+            const auto found = baseline->baseline.cases.find(verdict.id);
+            if (found != baseline->baseline.cases.end()) expected = &found->second;
+        }
+        switch (result.status) {
+            case CaseStatus::incorrect:
+                verdict.verdict = Verdict::incorrect;
+                return;
+            case CaseStatus::error:
+                verdict.verdict = Verdict::error;
+                return;
+            case CaseStatus::skipped:
+                verdict.verdict = Verdict::skipped;
+                if (expected != nullptr) {
+                    verdict.notes.emplace_back("the baseline has this case: it ran there before");
+                }
+                return;
+            case CaseStatus::measured:
+                break;
+        }
+        if (result.verification && !result.verification->passed) {
+            verdict.verdict = Verdict::incorrect;
+            verdict.reason = "verification failed: " + result.verification->detail;
+            return;
+        }
+        if (expected != nullptr) verdict.notes = circumstance_notes(run_, *expected);
+        add_metrics(result, expected, verdict);
+    }
+
+    void add_metrics(const CaseResult& result, const BaselineCase* expected, CaseVerdict& verdict) {
+        std::set<std::string_view> uncollected;
+        for (const model::NotCollected& missing : result.not_collected) {
+            uncollected.insert(missing.metric);
+        }
+        const std::set<std::string_view> inapplicable(result.not_applicable.begin(),
+                                                      result.not_applicable.end());
+        bool gated = false;
+        for (const GateRule& gate : result.gates) {
+            if (inapplicable.contains(gate.metric)) continue;
+            gated = true;
+            if (!uncollected.contains(gate.metric)) add_gated(result, gate, expected, verdict);
+        }
+        for (const model::NotCollected& missing : result.not_collected) {
+            verdict.metrics.push_back(not_collected(run_, missing.metric, missing.reason));
+        }
+        if (!gated) {
+            verdict.verdict = Verdict::error;
+            verdict.reason =
+                "no gated metric applies to this case: give the suite a tolerance for a metric "
+                "that "
+                "is measured here, or exclude the case";
+        }
+    }
+
+    void add_gated(const CaseResult& result, const GateRule& gate, const BaselineCase* expected,
+                   CaseVerdict& verdict) {
+        const auto series = result.metrics.find(gate.metric);
+        if (series == result.metrics.end()) {
+            verdict.metrics.push_back(
+                not_collected(run_, gate.metric, "the run has no value of it; measure again"));
+            return;
+        }
+        const MetricSeries& measured = series->second;
+        const MetricDefinition& definition = definition_of(run_, gate.metric, verdict.id);
+        MetricVerdict& metric = verdict.metrics.emplace_back();
+        metric.metric = gate.metric;
+        metric.unit = definition.unit;
+        metric.measured = measured.value;
+        metric.verdict = Verdict::no_baseline;
+
+        const MetricSeries* baseline = nullptr;
+        if (expected != nullptr) {
+            const auto found = expected->metrics.find(gate.metric);
+            if (found != expected->metrics.end()) baseline = &found->second;
+        }
+        Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0};
+        if (baseline != nullptr && definition.metric_class == model::MetricClass::timing &&
+            other_board(run_, *expected)) {
+            comparison.leeway = gate.cross_board;
+        }
+        metric.tolerance = tolerance_words(comparison);
+        if (baseline == nullptr) {
+            metric.sentence = no_baseline_sentence(gate.metric, measured);
+        } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
+            metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
+            verdict.notes.push_back(metric.sentence);
+        } else {
+            pending_.push_back({verdicts_.size() - 1, verdicts_.back().cases.size() - 1,
+                                verdict.metrics.size() - 1, comparison});
+        }
+    }
+
+    void apply(const Rule& rule) {
+        std::vector<Comparison> comparisons;
+        comparisons.reserve(pending_.size());
+        for (const Pending& pending : pending_) comparisons.push_back(pending.comparison);
+        const std::vector<Judgement> judgements = rule.judge(comparisons);
+        for (std::size_t i = 0; i < pending_.size(); ++i) {
+            const Pending& pending = pending_[i];
+            const Judgement& judgement = judgements.at(i);
+            MetricVerdict& metric =
+                verdicts_[pending.suite].cases[pending.index].metrics[pending.metric];
+            metric.verdict = judgement.verdict;
+            metric.baseline = judgement.baseline;
+            metric.measured = judgement.measured;
+            metric.change = model::change_fraction(judgement.baseline, judgement.measured);
+            metric.sentence = judged_sentence(metric.metric, pending.comparison, judgement);
+        }
+    }
+
+    void finish_suite(const SuiteResult& suite, std::size_t index) {
+        SuiteVerdict& verdict = verdicts_[index];
+        const StoredBaseline* baseline = stored(suite.name);
+        for (CaseVerdict& case_verdict : verdict.cases) {
+            const bool expected =
+                baseline != nullptr && baseline->baseline.cases.contains(case_verdict.id);
+            finish_case(case_verdict, expected);
+        }
+        if (baseline != nullptr) hoist_notes(baseline->baseline, verdict);
+        if (run_.interrupted) {
+            verdict.notes.emplace_back(
+                "the run was interrupted: cases that it did not reach are not judged");
+        } else if (baseline != nullptr && !suite.partial) {
+            add_missing(suite, baseline->baseline, verdict);
+        }
+    }
+
+    /// The case's verdict and reason from its metrics'.
+    static void finish_case(CaseVerdict& verdict, bool expected) {
+        const MetricVerdict* worst = nullptr;
+        for (const MetricVerdict& metric : verdict.metrics) {
+            if (worst == nullptr ||
+                model::severity(metric.verdict) > model::severity(worst->verdict)) {
+                worst = &metric;
+            }
+        }
+        if (worst == nullptr ||
+            model::severity(verdict.verdict) >= model::severity(worst->verdict)) {
+            return;
+        }
+        verdict.verdict = worst->verdict;
+        if (worst->verdict == Verdict::no_baseline && !expected) {
+            verdict.reason =
+                fmt::format("no baseline for this case: accept its values with {}", refresh_remedy);
+            return;
+        }
+        verdict.reason = worst->sentence;
+        const auto as_bad = std::count_if(
+            verdict.metrics.begin(), verdict.metrics.end(),
+            [&](const MetricVerdict& metric) { return metric.verdict == worst->verdict; });
+        if (as_bad > 1) verdict.reason += fmt::format(" (and {} more)", as_bad - 1);
+    }
+
+    /// Circumstances that every compared case shares are said once, of the suite.
+    void hoist_notes(const model::Baseline& baseline, SuiteVerdict& verdict) const {
+        const auto compared = [&](const CaseVerdict& candidate) {
+            return !candidate.metrics.empty() && baseline.cases.contains(candidate.id);
+        };
+        const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), compared);
+        if (first == verdict.cases.end()) return;
+        for (const std::string& note : circumstance_notes(run_, baseline.cases.at(first->id))) {
+            const bool shared = std::all_of(
+                verdict.cases.begin(), verdict.cases.end(), [&](const CaseVerdict& candidate) {
+                    return !compared(candidate) || contains(candidate.notes, note);
+                });
+            if (!shared) continue;
+            verdict.notes.push_back(note);
+            for (CaseVerdict& owner : verdict.cases) std::erase(owner.notes, note);
+        }
+    }
+
+    static void add_missing(const SuiteResult& suite, const model::Baseline& baseline,
+                            SuiteVerdict& verdict) {
+        std::set<std::string> present;
+        for (const CaseVerdict& case_verdict : verdict.cases) present.insert(case_verdict.id);
+        for (const auto& [id, expected] : baseline.cases) {
+            if (present.contains(id)) continue;
+            CaseVerdict& missing = verdict.cases.emplace_back();
+            missing.workload = id.substr(0, id.find('/'));
+            missing.id = id;
+            missing.place.file = suite.file;
+            missing.verdict = Verdict::missing;
+            missing.reason = fmt::format(
+                "in the baseline and not in the run: put the case back into the suite, or drop it "
+                "from the baseline with {}",
+                refresh_remedy);
+        }
+    }
+
+    const Run& run_;
+    const BaselineSet& baselines_;
+    std::vector<SuiteVerdict> verdicts_;
+    std::vector<Pending> pending_;
+};
+
+bool all_skipped(const VerdictDocument& document) {
+    for (const SuiteVerdict& suite : document.suites) {
+        for (const CaseVerdict& verdict : suite.cases) {
+            if (verdict.verdict != Verdict::skipped) return false;
+        }
+    }
+    return true;
+}
+
+int exit_code_of(const VerdictDocument& document) {
+    int code = 0;
+    for (const SuiteVerdict& suite : document.suites) {
+        for (const CaseVerdict& verdict : suite.cases) {
+            code =
+                model::combine_exit_codes(code, model::exit_code(verdict.verdict, document.policy));
+        }
+    }
+    return code;
+}
+
+}  // namespace
+
+VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model::Policy& policy,
+                      const Rule& rule) {
+    const bool empty = std::all_of(run.suites.begin(), run.suites.end(),
+                                   [](const SuiteResult& suite) { return suite.cases.empty(); });
+    if (empty && !run.interrupted) {
+        throw model::InputError(
+            "the run has no case: nothing was selected, so nothing was measured");
+    }
+
+    VerdictDocument document;
+    document.tool_version = run.tool_version;
+    document.started_at = run.started_at;
+    document.wall_s = run.wall_s;
+    document.interrupted = run.interrupted;
+    document.backend = run.backend;
+    document.environment = run.environment;
+    document.policy = policy;
+    document.suites = Judging(run, baselines).suites(rule);
+
+    if (run.interrupted) {
+        document.exit_code = 130;
+    } else if (all_skipped(document)) {
+        // A gate that measured nothing must not look like one that passed.
+        document.exit_code = 2;
+        for (SuiteVerdict& suite : document.suites) {
+            suite.notes.emplace_back("nothing was measured: every selected case was skipped");
+        }
+    } else {
+        document.exit_code = exit_code_of(document);
+    }
+    return document;
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gate: what a Run is worth against its baselines, per metric, case and suite, and the exit
+// code that follows. A pure function of documents.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "gate/baseline_store.hpp"
+#include "gate/rule.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// By suite name. A suite without an entry has no baseline.
+using BaselineSet = std::map<std::string, StoredBaseline>;
+
+/// A case's verdict is the worst of its metrics'; a case that was not measured keeps what the run
+/// says of it. A metric that was not collected makes its case incomplete, gated or not. Cases that
+/// only the baseline has are `missing`, unless the suite is partial or the run was interrupted.
+///
+/// The exit code is 130 for an interrupted run and 2 where not one selected case was measured.
+/// Throws InputError for a run without cases, for a baseline of another device (naming the field)
+/// or another suite, and for a gated metric that the run does not define.
+model::VerdictDocument judge(const model::Run& run, const BaselineSet& baselines,
+                             const model::Policy& policy, const Rule& rule);
+
+}  // namespace perfgate::gate

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stats/quantiles.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::Direction;
+using model::Verdict;
+
+/// The samples decide where there are any: `value` may have been edited by hand.
+double median_of(const model::MetricSeries& series) {
+    const std::vector<double> samples = model::all_samples(series);
+    return samples.empty() ? series.value : stats::median(samples);
+}
+
+/// Whether a change by `size` exceeds both the fraction of the baseline and `abs`.
+bool counts(double size, double fraction, double abs, double baseline, double measured) {
+    const double allowed = std::max(fraction * std::fabs(baseline), abs);
+    if (allowed == 0) return size > 0;
+    // A change of exactly the tolerance passes, also where its decimal text has no exact double.
+    const double rounding = 1e-12 * std::max(std::fabs(baseline), std::fabs(measured));
+    return size > allowed + rounding;
+}
+
+Judgement judge_one(const Comparison& comparison) {
+    Judgement judgement{Verdict::pass, median_of(*comparison.baseline),
+                        median_of(*comparison.measured)};
+    const double baseline = judgement.baseline;
+    const double measured = judgement.measured;
+    if (!std::isfinite(baseline) || !std::isfinite(measured)) {
+        judgement.verdict = Verdict::invalid;
+        return judgement;
+    }
+
+    const Direction direction = comparison.definition->direction;
+    const double rise = measured - baseline;
+    const bool good_way =
+        (direction == Direction::lower && rise < 0) || (direction == Direction::higher && rise > 0);
+    const model::Tolerance& tolerance = comparison.tolerance;
+    const double fraction = good_way ? tolerance.better.value_or(tolerance.worse) : tolerance.worse;
+    if (counts(std::fabs(rise), fraction + comparison.leeway, tolerance.abs, baseline, measured)) {
+        judgement.verdict = good_way ? Verdict::improved : Verdict::regressed;
+    }
+    return judgement;
+}
+
+}  // namespace
+
+std::vector<Judgement> MedianRule::judge(std::span<const Comparison> comparisons) const {
+    std::vector<Judgement> judgements;
+    judgements.reserve(comparisons.size());
+    for (const Comparison& comparison : comparisons) judgements.push_back(judge_one(comparison));
+    return judgements;
+}
+
+}  // namespace perfgate::gate

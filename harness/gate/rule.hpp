@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decision rule: whether a metric's change against its baseline counts. Knows values and
+// tolerances; not cases, files or wording.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/metric.hpp"
+#include "model/tolerance.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// One metric of one case against its baseline: same unit, same method. What the pointers name
+/// outlives the comparison; none is null.
+struct Comparison {
+    const model::MetricDefinition* definition = nullptr;
+    const model::MetricSeries* baseline = nullptr;
+    const model::MetricSeries* measured = nullptr;
+    model::Tolerance tolerance;
+    /// Added to the tolerance's fractions: for a timing on another board of the same key.
+    double leeway = 0;
+};
+
+/// `verdict` is pass, improved, regressed, inconclusive or invalid (there is no finite number to
+/// judge). The values are those that it rests on, in the metric's unit.
+struct Judgement {
+    model::Verdict verdict = model::Verdict::pass;
+    double baseline = 0;
+    double measured = 0;
+
+    bool operator==(const Judgement&) const = default;
+};
+
+class Rule {
+  public:
+    virtual ~Rule() = default;
+
+    /// One judgement per comparison, in order. All of a run's comparisons come in one call, because
+    /// a rule that bounds the false alarms of a run must know how many there are.
+    virtual std::vector<Judgement> judge(std::span<const Comparison> comparisons) const = 0;
+};
+
+/// The median of the measured samples against the median of the baseline's. A change counts where
+/// it exceeds both the tolerance's fraction of the baseline and its `abs`; exactly at the tolerance
+/// it does not. With a baseline of 0 only `abs` allows a difference.
+class MedianRule final : public Rule {
+  public:
+    std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
+};
+
+}  // namespace perfgate::gate

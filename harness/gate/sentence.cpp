@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/sentence.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::Verdict;
+
+/// Names and methods in a sentence come from documents that anyone may have written.
+std::string name_text(std::string_view name) {
+    return model::printable(name, 200);
+}
+
+std::string_view verb_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::regressed:
+            return "regressed";
+        case Verdict::improved:
+            return "improved";
+        case Verdict::inconclusive:
+            return "is inconclusive";
+        case Verdict::invalid:
+            return "cannot be judged";
+        default:
+            return "passed";
+    }
+}
+
+}  // namespace
+
+std::string tolerance_words(const Comparison& comparison) {
+    std::string words = model::to_text(comparison.tolerance, comparison.definition->unit);
+    if (comparison.leeway > 0) {
+        words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
+    }
+    if (comparison.definition->direction == model::Direction::none) words += ", either way";
+    return words;
+}
+
+std::string judged_sentence(std::string_view metric, const Comparison& comparison,
+                            const Judgement& judgement) {
+    const model::QuantityTexts values =
+        model::quantity_texts(judgement.baseline, judgement.measured, comparison.definition->unit);
+    const std::optional<double> change =
+        model::change_fraction(judgement.baseline, judgement.measured);
+    return fmt::format("{} {}: {} → {}{}, tolerance {}", name_text(metric),
+                       verb_of(judgement.verdict), values.before, values.after,
+                       change ? fmt::format(" ({})", model::change_text(*change)) : "",
+                       tolerance_words(comparison));
+}
+
+std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured) {
+    return fmt::format("{} has no baseline: measured {}", name_text(metric),
+                       model::quantity_text(measured.value, measured.unit));
+}
+
+std::string not_comparable_sentence(std::string_view metric, const model::MetricSeries& baseline,
+                                    const model::MetricSeries& measured) {
+    const bool units_differ = baseline.unit != measured.unit;
+    return fmt::format(
+        "{} has no baseline to compare with: the baseline's {} is '{}', this run's '{}'; accept "
+        "this run's with 'perfgate baseline refresh'",
+        name_text(metric), units_differ ? "unit" : "method",
+        name_text(units_differ ? baseline.unit : baseline.method),
+        name_text(units_differ ? measured.unit : measured.method));
+}
+
+std::string not_collected_sentence(std::string_view metric, std::string_view reason) {
+    return fmt::format(
+        "{} was not collected: {}", name_text(metric),
+        reason.empty() ? "the run does not say why" : model::printable(reason, 1000));
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the gate words a metric's verdict: one sentence with metric, baseline, measured, change and
+// tolerance.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "gate/rule.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// "3 %", "0 %, either way", "3 % and 2 % more for another board".
+std::string tolerance_words(const Comparison& comparison);
+
+/// "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %".
+std::string judged_sentence(std::string_view metric, const Comparison& comparison,
+                            const Judgement& judgement);
+
+/// "gpu_time has no baseline: measured 12.34 us".
+std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured);
+
+/// Why values of two methods or units are not compared, with the remedy.
+std::string not_comparable_sentence(std::string_view metric, const model::MetricSeries& baseline,
+                                    const model::MetricSeries& measured);
+
+/// "l2_hit_rate was not collected: …".
+std::string not_collected_sentence(std::string_view metric, std::string_view reason);
+
+}  // namespace perfgate::gate

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "model/text.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+struct Step {
+    double size;
+    std::string_view suffix;
+};
+
+constexpr std::array time_steps{Step{1, "ns"}, Step{1e3, "us"}, Step{1e6, "ms"}, Step{1e9, "s"}};
+constexpr std::array byte_steps{Step{1, "B"}, Step{1024, "KiB"}, Step{1024.0 * 1024, "MiB"},
+                                Step{1024.0 * 1024 * 1024, "GiB"},
+                                Step{1024.0 * 1024 * 1024 * 1024, "TiB"}};
+constexpr std::array bandwidth_steps{Step{1, "B/s"}, Step{1e3, "kB/s"}, Step{1e6, "MB/s"},
+                                     Step{1e9, "GB/s"}, Step{1e12, "TB/s"}};
+constexpr std::array frequency_steps{Step{1, "Hz"}, Step{1e3, "kHz"}, Step{1e6, "MHz"},
+                                     Step{1e9, "GHz"}};
+constexpr std::array flop_steps{Step{1, "flop"}, Step{1e3, "kflop"}, Step{1e6, "Mflop"},
+                                Step{1e9, "Gflop"}, Step{1e12, "Tflop"}};
+constexpr std::array flop_rate_steps{Step{1, "flop/s"}, Step{1e3, "kflop/s"}, Step{1e6, "Mflop/s"},
+                                     Step{1e9, "Gflop/s"}, Step{1e12, "Tflop/s"}};
+
+struct Scale {
+    std::string_view unit;
+    std::span<const Step> steps;
+};
+
+constexpr std::array scales{
+    Scale{"ns", time_steps},      Scale{"bytes", byte_steps}, Scale{"bytes/s", bandwidth_steps},
+    Scale{"Hz", frequency_steps}, Scale{"flop", flop_steps},  Scale{"flop/s", flop_rate_steps},
+};
+
+std::span<const Step> steps_of(std::string_view unit) {
+    for (const Scale& scale : scales) {
+        if (scale.unit == unit) return scale.steps;
+    }
+    return {};
+}
+
+/// What stands after a number that no scale applies to.
+std::string plain_suffix(std::string_view unit) {
+    if (unit.empty() || unit == "ratio" || unit == "count" || unit == "registers") return "";
+    return " " + printable(unit == "bytes" ? "B" : unit, 40);
+}
+
+std::string four_digits(double value) {
+    const double size = std::fabs(value);
+    // The thresholds are where rounding would add a digit before the point.
+    if (size < 0.99995 || size >= 1e15) return fmt::format("{:.4g}", value);
+    if (size < 9.9995) return fmt::format("{:.3f}", value);
+    if (size < 99.995) return fmt::format("{:.2f}", value);
+    if (size < 999.95) return fmt::format("{:.1f}", value);
+    return fmt::format("{:.0f}", value);
+}
+
+/// The largest step that leaves a number of at least 1 after rounding.
+const Step& step_for(double value, std::span<const Step> steps) {
+    const Step* chosen = &steps.front();
+    for (const Step& step : steps) {
+        if (std::fabs(value) >= step.size * 0.99995) chosen = &step;
+    }
+    return *chosen;
+}
+
+std::string all_digits(double value, std::string_view unit) {
+    return number_text(value) + plain_suffix(unit);
+}
+
+}  // namespace
+
+std::string quantity_text(double value, std::string_view unit) {
+    value += 0.0;  // people do not want to read -0
+    const bool whole = std::trunc(value) == value;
+    const std::span<const Step> steps = steps_of(unit);
+    if (!std::isfinite(value) || steps.empty()) {
+        const bool every_digit = whole && unit != "%";
+        return (every_digit ? number_text(value) : four_digits(value)) + plain_suffix(unit);
+    }
+    const Step& step = step_for(value, steps);
+    const bool every_digit = value == 0 || (whole && step.size == 1 && unit == "bytes");
+    return fmt::format("{} {}", every_digit ? number_text(value) : four_digits(value / step.size),
+                       step.suffix);
+}
+
+QuantityTexts quantity_texts(double before, double after, std::string_view unit) {
+    QuantityTexts texts{quantity_text(before, unit), quantity_text(after, unit)};
+    if (before != after && texts.before == texts.after) {
+        texts = {all_digits(before, unit), all_digits(after, unit)};
+    }
+    return texts;
+}
+
+std::string change_text(double fraction) {
+    const double percent = fraction * 100;
+    const double size = std::fabs(percent);
+    if (size == 0) return "0.0 %";
+    if (size < 0.05 || size >= 1e6) return fmt::format("{:+.1g} %", percent);
+    return fmt::format("{:+.1f} %", percent);
+}
+
+std::optional<double> change_fraction(double before, double after) {
+    if (before == 0) return std::nullopt;
+    const double fraction = (after - before) / std::fabs(before);
+    if (!std::isfinite(fraction)) return std::nullopt;
+    return fraction;
+}
+
+}  // namespace perfgate::model

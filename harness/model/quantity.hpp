@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values with their unit, for people: sentences, tables and annotations. Documents keep plain
+// numbers (text.hpp's number_text).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace perfgate::model {
+
+/// Four significant digits, scaled to what the unit is usually read in: "12.34 us", "1.500 GiB",
+/// "3.270 TB/s", "1.755 GHz", "45.20 %". Whole counts keep every digit, because a change of one
+/// matters. A unit that is not known is appended as it stands, made printable.
+std::string quantity_text(double value, std::string_view unit);
+
+/// The same for two values that a reader compares: where rounding would make different values look
+/// the same, both are written with all their digits.
+struct QuantityTexts {
+    std::string before, after;
+};
+QuantityTexts quantity_texts(double before, double after, std::string_view unit);
+
+/// A fraction as a signed percentage: "+10.2 %", "-0.4 %"; a small one keeps a digit ("+0.003 %").
+std::string change_text(double fraction);
+
+/// (after - before) / |before|, or nothing where that is no number (`before` is 0).
+std::optional<double> change_fraction(double before, double after);
+
+}  // namespace perfgate::model
