@@ -24,11 +24,13 @@ struct CaseSpec {
     bool operator==(const CaseSpec&) const = default;
 };
 
-/// `true`, `42`, `0.5`, `bf16`: the form used in case ids.
+/// `true`, `42`, `0.5`, `bf16`: the form used in case ids. Text that is not a plain word of
+/// [A-Za-z0-9_-+.:/] is put in double quotes, so that two cases never share an id.
 std::string to_text(const ParamValue& value);
 std::string_view to_text(Cache cache);
 
-/// `gemm/tiled[dtype=f32,k=1024,m=1024,n=1024]`, parameters sorted; `@hot` appended for a hot cache.
+/// `gemm/tiled[dtype=f32,k=1024,m=1024,n=1024]`, parameters sorted; `@hot` appended for a hot
+/// cache.
 std::string case_id(const CaseSpec& spec);
 
 }  // namespace perfgate::model

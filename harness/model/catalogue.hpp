@@ -20,10 +20,10 @@ struct ParamInfo {
     std::string name;
     std::string help;
     ParamType type = ParamType::integer;
-    std::int64_t minimum = 0;                ///< integers: inclusive bounds
+    std::int64_t minimum = 0;  ///< integers: inclusive bounds
     std::int64_t maximum = 0;
-    std::vector<std::string> choices;        ///< text: the allowed values; empty allows any
-    std::optional<ParamValue> default_value; ///< absent: the suite must set it
+    std::vector<std::string> choices;         ///< text: the allowed values; empty allows any
+    std::optional<ParamValue> default_value;  ///< absent: the suite must set it
 };
 
 struct VariantInfo {

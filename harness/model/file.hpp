@@ -9,8 +9,8 @@
 
 namespace perfgate::model {
 
-/// Reads a regular file of at most `limit_bytes`. `what` names it in messages ("suite", "baseline").
-/// Throws InputError for a missing file, a directory, a device, a file over the limit.
+/// Reads a regular file of at most `limit_bytes`. `what` names it in messages ("suite",
+/// "baseline"). Throws InputError for a missing file, a directory, a device, a file over the limit.
 std::string read_file(const std::filesystem::path& path, std::size_t limit_bytes,
                       std::string_view what);
 

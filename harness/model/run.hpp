@@ -42,10 +42,10 @@ struct GateRule {
 struct Kernel {
     std::string name;  ///< demangled
     std::array<std::int64_t, 3> grid{}, block{};
-    std::int64_t registers = 0;     ///< per thread
-    std::int64_t static_smem = 0;   ///< bytes per block
-    std::int64_t dynamic_smem = 0;  ///< bytes per block
-    std::int64_t local_bytes = 0;   ///< local memory per thread, bytes
+    std::int64_t registers = 0;        ///< per thread
+    std::int64_t static_smem = 0;      ///< bytes per block
+    std::int64_t dynamic_smem = 0;     ///< bytes per block
+    std::int64_t local_bytes = 0;      ///< local memory per thread, bytes
     double theoretical_occupancy = 0;  ///< % of the SM's warps
     double duration_ns = 0;            ///< median over the timed launches
     std::map<std::string, double> metrics;

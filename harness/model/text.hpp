@@ -2,6 +2,7 @@
 // Small text tools that every room needs: globs, nearest names, printable text, numbers.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +21,9 @@ std::optional<std::string> nearest_name(std::string_view name,
 /// "; did you mean 'x'?" or nothing.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
-/// Text from outside made safe for one terminal line: control characters and invalid UTF-8 become
-/// '?', and what is longer than `limit` bytes is cut with an ellipsis.
+/// Text from outside made safe for one terminal line: control characters (C1, line separators and
+/// bidirectional controls included) and invalid UTF-8 become '?', and what is longer than `limit`
+/// bytes is cut with an ellipsis.
 std::string printable(std::string_view text, std::size_t limit = 400);
 
 /// `text` with every invalid UTF-8 sequence (surrogates and overlong forms included) replaced by
@@ -32,7 +34,8 @@ std::string valid_utf8(std::string_view text);
 std::string number_text(double value);
 
 /// Lower case, every run of characters outside [a-z0-9] a single '-': "NVIDIA H100 80GB HBM3"
-/// becomes "nvidia-h100-80gb-hbm3".
+/// becomes "nvidia-h100-80gb-hbm3". No '-' at either end; never empty: "unknown" where nothing is
+/// left, so that it can name a folder.
 std::string slug(std::string_view text);
 
 }  // namespace perfgate::model

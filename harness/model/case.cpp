@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/case.hpp"
+
+#include <algorithm>
+
+#include "model/text.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+/// Characters that cannot be taken for a part of the id's own punctuation.
+bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-+.:/").find(c) != std::string_view::npos;
+}
+
+/// Text as it stands where it is a plain word, else in double quotes: `[a="x,b=1"]` and
+/// `[a=x,b=1]` are different cases.
+std::string id_text(const std::string& text) {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+    std::string quoted = "\"";
+    for (const char c : valid_utf8(text)) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+struct ValueText {
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const { return number_text(value); }
+    std::string operator()(const std::string& value) const { return id_text(value); }
+};
+
+}  // namespace
+
+std::string to_text(const ParamValue& value) {
+    return std::visit(ValueText{}, value);
+}
+
+std::string_view to_text(Cache cache) {
+    return cache == Cache::hot ? "hot" : "cold";
+}
+
+std::string case_id(const CaseSpec& spec) {
+    std::string id = spec.workload + '/' + spec.variant;
+    if (!spec.params.empty()) {
+        char separator = '[';
+        for (const auto& [name, value] : spec.params) {
+            id += separator;
+            id += name;
+            id += '=';
+            id += to_text(value);
+            separator = ',';
+        }
+        id += ']';
+    }
+    if (spec.cache == Cache::hot) id += "@hot";
+    return id;
+}
+
+}  // namespace perfgate::model

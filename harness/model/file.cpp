@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string cause(int error) {
+    return std::generic_category().message(error);
+}
+
+std::string shown(const fs::path& path) {
+    return printable(path.native());
+}
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    int get() const { return fd_; }
+    /// Closes and tells: network file systems report a full disk only here.
+    int close() { return ::close(std::exchange(fd_, -1)); }
+
+  private:
+    int fd_;
+};
+
+std::string size_text(std::size_t bytes) {
+    constexpr std::array units = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+    return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
+const char* kind_of(mode_t mode) {
+    if (S_ISDIR(mode)) return "a directory";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+/// Writes all of `content`; returns 0 or the errno of what went wrong.
+int write_all(int fd, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t written = ::write(fd, content.data(), content.size());
+        if (written > 0) {
+            content.remove_prefix(static_cast<std::size_t>(written));
+        } else if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            // Standard output may be a pipe that its reader made non-blocking.
+            pollfd ready{fd, POLLOUT, 0};
+            if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return errno;
+        } else if (written == 0) {
+            return EIO;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+[[noreturn]] void fail_write(const fs::path& path, int error) {
+    throw Error(fmt::format("cannot write {}: {}", shown(path), cause(error)));
+}
+
+void write_standard_output(std::string_view content) {
+    const int flushed = std::fflush(stdout) == 0 ? 0 : errno;
+    const int error = flushed != 0 ? flushed : write_all(STDOUT_FILENO, content);
+    if (error != 0) fail_write("standard output", error);
+}
+
+/// For /dev/stdout, /dev/null, a shell's >(command): there is nothing to rename onto.
+void write_in_place(const fs::path& path, std::string_view content) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (file.get() < 0) fail_write(path, errno);
+    if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);
+    if (file.close() != 0) fail_write(path, errno);
+}
+
+/// Makes the rename itself durable. Some file systems cannot: the content is safe all the same.
+void synchronise_folder(const fs::path& folder) {
+    const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (descriptor.get() >= 0) ::fsync(descriptor.get());
+}
+
+/// A name in `folder` that no other writer uses, this process's threads included.
+fs::path temporary_name(const fs::path& target) {
+    static std::atomic<unsigned> counter{0};
+    // Long names are cut: the temporary one must not exceed NAME_MAX where the target's does not.
+    return target.parent_path() / fmt::format(".{:.200}.{}.{}.tmp", target.filename().native(),
+                                              ::getpid(), counter.fetch_add(1));
+}
+
+/// The target itself when `path` is a link: renaming onto a link would replace the link.
+fs::path follow_links(const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return path;
+    const fs::path target = fs::weakly_canonical(path, ignored);
+    return ignored ? path : target;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, std::size_t limit_bytes, std::string_view what) {
+    const auto refuse = [&](const std::string& reason) -> InputError {
+        return InputError(fmt::format("{} {}: {}", what, shown(path), reason));
+    };
+    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    if (file.get() < 0) throw refuse(cause(errno));
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) throw refuse(cause(errno));
+    if (!S_ISREG(status.st_mode)) {
+        throw refuse(fmt::format("expected a file, found {}", kind_of(status.st_mode)));
+    }
+    const auto refuse_size = [&] {
+        return refuse(
+            fmt::format("larger than {}, the most a {} may have", size_text(limit_bytes), what));
+    };
+    const auto announced = static_cast<std::size_t>(std::max<off_t>(0, status.st_size));
+    if (announced > limit_bytes) throw refuse_size();
+
+    // The announced size is a hint: files in /proc announce 0, others may grow meanwhile.
+    std::string content(announced + 1, '\0');
+    std::size_t filled = 0;
+    for (;;) {
+        const ssize_t got = ::read(file.get(), content.data() + filled, content.size() - filled);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw refuse(cause(errno));
+        if (got == 0) break;
+        filled += static_cast<std::size_t>(got);
+        if (filled > limit_bytes) throw refuse_size();
+        if (filled == content.size()) content.resize(std::max<std::size_t>(4096, filled * 2));
+    }
+    content.resize(filled);
+    return content;
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+    if (path == "-") return write_standard_output(content);
+    if (path.empty()) throw Error("cannot write a file without a name");
+
+    const fs::path target = follow_links(path);
+    struct stat status {};
+    if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+        if (S_ISDIR(status.st_mode)) fail_write(path, EISDIR);
+        return write_in_place(target, content);
+    }
+
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) {
+        throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}", shown(path),
+                                shown(folder), error.message()));
+    }
+
+    const fs::path temporary = temporary_name(target);
+    Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.get() < 0) fail_write(path, errno);
+    const auto give_up = [&](int reason) {
+        ::unlink(temporary.c_str());
+        fail_write(path, reason);
+    };
+    if (const int reason = write_all(file.get(), content); reason != 0) give_up(reason);
+    // EINVAL and ENOTSUP: a file system without synchronisation, not a failed write.
+    if (::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP) give_up(errno);
+    if (file.close() != 0) give_up(errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) give_up(errno);
+    synchronise_folder(folder);
+}
+
+}  // namespace perfgate::model

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/json_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+/// Node numbers and sizes have 32 bits. A text has at most one node per byte.
+constexpr std::size_t longest_text = std::numeric_limits<std::uint32_t>::max() / 2;
+
+bool is_identifier(std::string_view key) {
+    return !key.empty() && key.size() <= 64 && std::all_of(key.begin(), key.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    });
+}
+
+struct Place {
+    std::size_t line = 1, column = 1;
+};
+
+Place place_of(std::string_view text, std::size_t offset) {
+    const std::string_view before = text.substr(0, std::min(offset, text.size()));
+    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+    return {1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
+            before.size() - line_start + 1};
+}
+
+/// nlohmann's message without its code and without its own idea of the place.
+std::string parser_message(const nlohmann::json::exception& error) {
+    const std::string_view message = error.what();
+    const std::size_t start = message.find("syntax error");
+    return printable(start == std::string_view::npos ? message : message.substr(start), 200);
+}
+
+}  // namespace
+
+/// Fills a document from the parser's events.
+class JsonBuilder {
+  public:
+    JsonBuilder(JsonDocument& document, std::string_view json) : document_(document), json_(json) {}
+
+    bool null() { return add({JsonKind::null, false, 0, 0}); }
+    bool boolean(bool value) { return add({JsonKind::boolean, false, 0, value ? 1u : 0u}); }
+    bool number_integer(std::int64_t value) {
+        return add({JsonKind::integer, value < 0, 0, static_cast<std::uint64_t>(value)});
+    }
+    bool number_unsigned(std::uint64_t value) { return add({JsonKind::integer, false, 0, value}); }
+    bool number_float(double value, const std::string& /*text*/) {
+        return add({JsonKind::real, false, 0, std::bit_cast<std::uint64_t>(value)});
+    }
+    bool string(const std::string& value) { return add(text_node(value)); }
+    bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }  // JSON has none
+
+    bool start_object(std::size_t /*unknown*/) { return open(JsonKind::object); }
+    bool key(const std::string& value) {
+        document_.nodes_.push_back(text_node(value));
+        return true;
+    }
+    bool end_object() {
+        const std::uint32_t object = open_.back();
+        close();
+        refuse_duplicates(object);
+        return true;
+    }
+    bool start_array(std::size_t /*unknown*/) { return open(JsonKind::array); }
+    bool end_array() {
+        close();
+        return true;
+    }
+
+    bool parse_error(std::size_t position, const std::string& /*token*/,
+                     const nlohmann::json::exception& error) {
+        const std::string_view unread = json_.substr(std::min(position, json_.size()));
+        // The end was reached, and the parser wanted more.
+        if (unread.empty() && std::string_view(error.what()).find("unexpected end of input") !=
+                                  std::string_view::npos) {
+            fail(json_.size(), json_.find_first_not_of(" \t\r\n") == std::string_view::npos
+                                   ? "the file is empty"
+                                   : "the JSON ends too early: the file is truncated");
+        }
+        constexpr int number_out_of_range = 406;
+        if (error.id == number_out_of_range) fail(position, "a number is too large for a double");
+        fail(position == 0 ? 0 : position - 1, "not JSON: " + parser_message(error));
+    }
+
+  private:
+    JsonDocument::Node text_node(const std::string& value) {
+        const JsonDocument::Node node{JsonKind::text, false,
+                                      static_cast<std::uint32_t>(value.size()),
+                                      document_.texts_.size()};
+        document_.texts_ += value;
+        return node;
+    }
+    bool add(JsonDocument::Node node) {
+        if (!open_.empty()) ++document_.nodes_[open_.back()].size;
+        document_.nodes_.push_back(node);
+        return true;
+    }
+    bool open(JsonKind kind) {
+        if (open_.size() == json_depth_limit) {
+            throw InputError(fmt::format("{}: nested deeper than {} levels", document_.source_,
+                                         json_depth_limit));
+        }
+        add({kind, false, 0, 0});
+        open_.push_back(static_cast<std::uint32_t>(document_.nodes_.size() - 1));
+        return true;
+    }
+    void close() {
+        document_.nodes_[open_.back()].payload = document_.nodes_.size();
+        open_.pop_back();
+    }
+
+    /// Readers disagree on which of two equal keys counts: what one tool gates, another would not.
+    void refuse_duplicates(std::uint32_t object) {
+        keys_.clear();
+        const JsonValue value(document_, object);
+        value.members([&](std::string_view key, JsonValue) { keys_.push_back(key); });
+        std::sort(keys_.begin(), keys_.end());
+        const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
+        if (twice == keys_.end()) return;
+        // The containers around it are still open; the path needs their ends.
+        const std::string key = printable(*twice, 100);
+        for (const std::uint32_t node : open_) {
+            document_.nodes_[node].payload = document_.nodes_.size();
+        }
+        value.fail(fmt::format("the key '{}' appears twice", key));
+    }
+
+    [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
+        const Place place = place_of(json_, offset);
+        throw InputError(
+            fmt::format("{}:{}:{}: {}", document_.source_, place.line, place.column, message));
+    }
+
+    JsonDocument& document_;
+    std::string_view json_;
+    std::vector<std::uint32_t> open_;     // containers around the next node
+    std::vector<std::string_view> keys_;  // scratch of refuse_duplicates
+};
+
+std::string_view to_text(JsonKind kind) {
+    switch (kind) {
+        case JsonKind::null:
+            return "null";
+        case JsonKind::boolean:
+            return "a boolean";
+        case JsonKind::integer:
+        case JsonKind::real:
+            return "a number";
+        case JsonKind::text:
+            return "a string";
+        case JsonKind::array:
+            return "an array";
+        case JsonKind::object:
+            return "an object";
+    }
+    return "something unknown";
+}
+
+JsonDocument::JsonDocument(std::string_view json, std::string_view source)
+    : source_(printable(source)) {
+    if (json.size() > longest_text) throw InputError(source_ + ": larger than 2 GiB");
+    JsonBuilder builder(*this, json);
+    nlohmann::json::sax_parse(json.begin(), json.end(), &builder);
+}
+
+JsonValue JsonDocument::root() const {
+    return {*this, 0};
+}
+
+std::uint32_t JsonDocument::after(std::uint32_t node) const {
+    const Node& here = nodes_[node];
+    const bool container = here.kind == JsonKind::array || here.kind == JsonKind::object;
+    return container ? static_cast<std::uint32_t>(here.payload) : node + 1;
+}
+
+std::string_view JsonDocument::text_of(std::uint32_t node) const {
+    return std::string_view(texts_).substr(nodes_[node].payload, nodes_[node].size);
+}
+
+std::string JsonDocument::path_to(std::uint32_t node) const {
+    std::string path;
+    std::uint32_t here = 0;
+    while (here != node) {
+        const bool object = nodes_[here].kind == JsonKind::object;
+        std::uint32_t child = here + (object ? 2 : 1);
+        std::size_t index = 0;
+        for (; after(child) <= node; ++index) child = after(child) + (object ? 1 : 0);
+        if (!object) {
+            path += fmt::format("[{}]", index);
+        } else if (const std::string_view key = text_of(child - 1); is_identifier(key)) {
+            path += (path.empty() ? "" : ".") + std::string(key);
+        } else {
+            path += fmt::format("[\"{}\"]", printable(key, 100));
+        }
+        here = child;
+    }
+    return path;
+}
+
+void JsonValue::fail(const std::string& message) const {
+    const std::string path = document_->path_to(node_);
+    throw InputError(path.empty() ? fmt::format("{}: {}", document_->source(), message)
+                                  : fmt::format("{}: {}: {}", document_->source(), path, message));
+}
+
+void JsonValue::expect(JsonKind wanted) const {
+    if (kind() != wanted) {
+        fail(fmt::format("expected {}, found {}", to_text(wanted), to_text(kind())));
+    }
+}
+
+bool JsonValue::boolean() const {
+    expect(JsonKind::boolean);
+    return here().payload != 0;
+}
+
+double JsonValue::number() const {
+    if (kind() == JsonKind::real) return std::bit_cast<double>(here().payload);
+    if (kind() != JsonKind::integer) {
+        fail(fmt::format("expected a number, found {}", to_text(kind())));
+    }
+    return here().negative ? static_cast<double>(static_cast<std::int64_t>(here().payload))
+                           : static_cast<double>(here().payload);
+}
+
+std::int64_t JsonValue::integer() const {
+    if (kind() != JsonKind::integer) {
+        fail(fmt::format("expected an integer, found {}",
+                         kind() == JsonKind::real ? number_text(number()) : to_text(kind())));
+    }
+    if (!here().negative && here().payload > std::numeric_limits<std::int64_t>::max()) {
+        fail(fmt::format("{} is too large for an integer of 64 bits", here().payload));
+    }
+    return static_cast<std::int64_t>(here().payload);
+}
+
+std::int64_t JsonValue::count() const {
+    const std::int64_t value = integer();
+    if (value < 0) fail(fmt::format("expected a count that is not negative, found {}", value));
+    return value;
+}
+
+std::uint64_t JsonValue::seed() const {
+    if (kind() != JsonKind::integer || here().negative) count();  // says what is wrong
+    return here().payload;
+}
+
+std::string_view JsonValue::text() const {
+    expect(JsonKind::text);
+    return document_->text_of(node_);
+}
+
+std::optional<JsonValue> JsonValue::member(std::string_view key) const {
+    expect(JsonKind::object);
+    for (std::uint32_t name = node_ + 1; name < end(); name = document_->after(name + 1)) {
+        if (document_->text_of(name) == key) return JsonValue(*document_, name + 1);
+    }
+    return std::nullopt;
+}
+
+std::optional<JsonValue> JsonValue::find(std::string_view key) const {
+    const std::optional<JsonValue> value = member(key);
+    return value && value->kind() != JsonKind::null ? value : std::nullopt;
+}
+
+JsonValue JsonValue::at(std::string_view key) const {
+    const std::optional<JsonValue> value = member(key);
+    if (!value) fail(fmt::format("the field '{}' is missing", key));
+    return *value;
+}
+
+JsonValue check_schema(const JsonDocument& document, std::string_view schema,
+                       std::int64_t version) {
+    const JsonValue root = document.root();
+    const bool marked = root.kind() == JsonKind::object && root.find("schema");
+    if (!marked) {
+        root.fail(fmt::format("not a {} document: it has no field 'schema'", schema));
+    }
+    const std::string_view found_schema = root.at("schema").text();
+    if (found_schema != schema) {
+        root.fail(
+            fmt::format("the schema is '{}', expected '{}'", printable(found_schema, 60), schema));
+    }
+    const std::int64_t found_version = root.at("version").count();
+    if (found_version != version) {
+        root.fail(fmt::format("schema {} version {}; this perfgate reads version {}: {}", schema,
+                              found_version, version,
+                              found_version > version ? "upgrade perfgate" : "record it anew"));
+    }
+    return root;
+}
+
+void fail_choice(JsonValue value, std::span<const std::string_view> choices) {
+    std::string list;
+    for (const std::string_view choice : choices) {
+        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", choice);
+    }
+    value.fail(fmt::format("expected one of {}; found '{}'", list, printable(value.text(), 60)));
+}
+
+}  // namespace perfgate::model

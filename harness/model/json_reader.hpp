@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading JSON documents strictly: what is wrong is named with its JSON path, time and memory are
+// bounded by the text's size, fields that nobody asks for are ignored.
+//
+//     const JsonDocument document(text, "run.json");
+//     const JsonValue root = check_schema(document, "perfgate.run", 1);
+//     read_field(root, "backend", run.backend);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace perfgate::model {
+
+enum class JsonKind : std::uint8_t { null, boolean, integer, real, text, array, object };
+
+/// Containers nested deeper than this are refused.
+inline constexpr std::size_t json_depth_limit = 64;
+
+/// "a string", "a number", …
+std::string_view to_text(JsonKind kind);
+
+class JsonValue;
+
+/// A parsed text. Values are 16-byte nodes in document order and strings lie end to end, so that a
+/// Run of 300,000 metrics takes about twice its text.
+class JsonDocument {
+  public:
+    /// `source` names the document in messages. Throws InputError with line and column for what is
+    /// no JSON, and with the path for keys that appear twice.
+    JsonDocument(std::string_view json, std::string_view source);
+
+    JsonValue root() const;
+    const std::string& source() const { return source_; }
+
+    struct Node {
+        JsonKind kind = JsonKind::null;
+        bool negative = false;      ///< integers: `payload` is an int64 in two's complement
+        std::uint32_t size = 0;     ///< containers: members or elements; text: bytes
+        std::uint64_t payload = 0;  ///< bits of the number; text: offset; containers: node after it
+    };
+
+  private:
+    friend class JsonValue;
+    friend class JsonBuilder;
+
+    std::uint32_t after(std::uint32_t node) const;
+    std::string_view text_of(std::uint32_t node) const;
+    std::string path_to(std::uint32_t node) const;
+
+    std::string source_;
+    std::vector<Node> nodes_;  ///< an object's members are a key (text) and its value each
+    std::string texts_;
+};
+
+/// A place in a document: cheap to copy, valid as long as the document.
+class JsonValue {
+  public:
+    JsonValue(const JsonDocument& document, std::uint32_t node)
+        : document_(&document), node_(node) {}
+
+    JsonKind kind() const { return here().kind; }
+
+    /// Each throws InputError where the value is of another kind.
+    bool boolean() const;
+    double number() const;
+    std::int64_t integer() const;
+    std::int64_t count() const;  ///< an integer, not negative
+    std::uint64_t seed() const;  ///< an integer of 64 bits without a sign
+    std::string_view text() const;
+
+    /// The member, or nothing where it is absent or null. Throws where this is no object.
+    std::optional<JsonValue> find(std::string_view key) const;
+    /// The member; throws where it is absent.
+    JsonValue at(std::string_view key) const;
+
+    /// Calls `visit(element)` for each element of an array.
+    template <class Visit>
+    void elements(Visit&& visit) const {
+        expect(JsonKind::array);
+        for (std::uint32_t child = node_ + 1; child < end(); child = document_->after(child)) {
+            visit(JsonValue(*document_, child));
+        }
+    }
+    /// Calls `visit(key, value)` for each member of an object, in the text's order.
+    template <class Visit>
+    void members(Visit&& visit) const {
+        expect(JsonKind::object);
+        for (std::uint32_t key = node_ + 1; key < end(); key = document_->after(key + 1)) {
+            visit(document_->text_of(key), JsonValue(*document_, key + 1));
+        }
+    }
+    std::size_t size() const { return here().size; }  ///< of an array or object
+
+    /// Throws InputError: "SOURCE: PATH: MESSAGE".
+    [[noreturn]] void fail(const std::string& message) const;
+
+  private:
+    const JsonDocument::Node& here() const { return document_->nodes_[node_]; }
+    std::uint32_t end() const { return static_cast<std::uint32_t>(here().payload); }
+    void expect(JsonKind kind) const;
+    std::optional<JsonValue> member(std::string_view key) const;
+
+    const JsonDocument* document_;
+    std::uint32_t node_;
+};
+
+/// The root, after checking `schema` and `version`: another schema is another kind of file, another
+/// version needs another perfgate.
+JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t version);
+
+inline void read(JsonValue value, bool& out) {
+    out = value.boolean();
+}
+inline void read(JsonValue value, double& out) {
+    out = value.number();
+}
+inline void read(JsonValue value, std::int64_t& out) {
+    out = value.count();
+}
+inline void read(JsonValue value, std::uint64_t& out) {
+    out = value.seed();
+}
+inline void read(JsonValue value, std::string& out) {
+    out = value.text();
+}
+
+template <class T>
+void read(JsonValue value, std::optional<T>& out) {
+    read(value, out.emplace());
+}
+
+template <class T>
+void read(JsonValue value, std::vector<T>& out) {
+    out.clear();
+    if (value.kind() == JsonKind::array) out.reserve(value.size());
+    value.elements([&](JsonValue element) { read(element, out.emplace_back()); });
+}
+
+template <class T>
+void read(JsonValue value, std::map<std::string, T>& out) {
+    out.clear();
+    // Documents are sorted, so that the hint makes each insertion constant.
+    value.members([&](std::string_view key, JsonValue member) {
+        read(member, out.emplace_hint(out.end(), key, T())->second);
+    });
+}
+
+/// A field that a document cannot do without.
+template <class T>
+void read_field(JsonValue object, std::string_view key, T& out) {
+    read(object.at(key), out);
+}
+
+/// A field that keeps its default where it is absent or null.
+template <class T>
+void read_optional(JsonValue object, std::string_view key, T& out) {
+    if (const std::optional<JsonValue> value = object.find(key)) read(*value, out);
+}
+
+[[noreturn]] void fail_choice(JsonValue value, std::span<const std::string_view> choices);
+
+/// Reads one of `choices` by its to_text().
+template <class Enum, std::size_t N>
+void read_choice(JsonValue value, const Enum (&choices)[N], Enum& out) {
+    const std::string_view found = value.text();
+    std::string_view texts[N];
+    for (std::size_t i = 0; i < N; ++i) {
+        texts[i] = to_text(choices[i]);
+        if (texts[i] == found) {
+            out = choices[i];
+            return;
+        }
+    }
+    fail_choice(value, texts);
+}
+
+/// For quantities that cannot be below zero.
+inline void require_not_negative(JsonValue value, double number) {
+    if (number < 0) value.fail("expected a number that is not negative");
+}
+
+}  // namespace perfgate::model

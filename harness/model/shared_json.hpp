@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON of the values that more than one document has: device and environment, metric series,
+// places. Inside the model room only.
+#pragma once
+
+#include "model/environment.hpp"
+#include "model/json_reader.hpp"
+#include "model/json_writer.hpp"
+#include "model/metric.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::model {
+
+void write(JsonWriter& json, const Device& device);  ///< one line
+void read(JsonValue value, Device& device);
+
+void write(JsonWriter& json, const Environment& environment);
+void read(JsonValue value, Environment& environment);
+
+void write(JsonWriter& json, const MetricSeries& series);  ///< one line
+void read(JsonValue value, MetricSeries& series);
+
+void write(JsonWriter& json, const SourcePlace& place);
+void read(JsonValue value, SourcePlace& place);
+
+/// `"metrics": {…}`, each metric on a line of its own.
+void write_metrics(JsonWriter& json, const std::map<std::string, MetricSeries>& metrics);
+
+}  // namespace perfgate::model

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "model/utf8.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+constexpr std::string_view replacement_character = "\xef\xbf\xbd";  // U+FFFD
+constexpr std::string_view ellipsis = "\xe2\x80\xa6";               // U+2026
+
+/// Names longer than this are no typos: they are not compared.
+constexpr std::size_t longest_name = 128;
+
+/// Edit distance with insertions, deletions, replacements and swaps of neighbours, each costing 1.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::array<std::array<std::size_t, longest_name + 1>, 3> rows{};
+    std::iota(rows[0].begin(), rows[0].end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        auto& row = rows[i % 3];
+        const auto& above = rows[(i - 1) % 3];
+        const auto& two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = std::min(row[j], two_above[j - 2] + 1);
+            }
+        }
+    }
+    return rows[a.size() % 3][b.size()];
+}
+
+}  // namespace
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    // Where to try again with the last '*' one character longer.
+    std::size_t star = std::string_view::npos;
+    std::size_t star_text = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            star_text = t;
+        } else if (p < pattern.size() && pattern[p] == '?') {
+            ++p;
+            t += utf8_step(text, t).length;
+        } else if (p < pattern.size() && pattern[p] == text[t]) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            star_text += utf8_step(text, star_text).length;
+            t = star_text;
+            p = star + 1;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+std::optional<std::string> nearest_name(std::string_view name,
+                                        const std::vector<std::string>& candidates) {
+    if (name.size() > longest_name) return std::nullopt;
+    const std::string* nearest = nullptr;
+    // A third of the letters may be wrong: "til" still means "tiled", "abc" does not mean "xyz".
+    std::size_t bound = std::max<std::size_t>(1, name.size() / 3) + 1;
+    for (const std::string& candidate : candidates) {
+        if (candidate.size() > longest_name) continue;
+        const std::size_t gap =
+            std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+        if (gap >= bound) continue;
+        const std::size_t distance = edit_distance(name, candidate);
+        if (distance < bound && distance < std::max(name.size(), candidate.size())) {
+            bound = distance;
+            nearest = &candidate;
+        }
+    }
+    if (nearest == nullptr) return std::nullopt;
+    return *nearest;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+    const std::optional<std::string> nearest = nearest_name(name, candidates);
+    return nearest ? fmt::format("; did you mean '{}'?", printable(*nearest)) : std::string();
+}
+
+std::string printable(std::string_view text, std::size_t limit) {
+    std::string out;
+    out.reserve(std::min(text.size(), limit));
+    std::size_t cut = 0;  // the last length at which the ellipsis still fits
+    for (std::size_t i = 0; i < text.size();) {
+        const Utf8Step step = utf8_step(text, i);
+        const bool keep = step.valid && !is_terminal_control(step.code_point);
+        const std::string_view piece = keep ? text.substr(i, step.length) : std::string_view("?");
+        if (out.size() + piece.size() > limit) {
+            out.resize(cut);
+            if (limit >= ellipsis.size()) out += ellipsis;
+            return out;
+        }
+        out += piece;
+        if (out.size() + ellipsis.size() <= limit) cut = out.size();
+        i += step.length;
+    }
+    return out;
+}
+
+std::string valid_utf8(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) {
+        const Utf8Step step = utf8_step(text, i);
+        out += step.valid ? text.substr(i, step.length) : replacement_character;
+        i += step.length;
+    }
+    return out;
+}
+
+std::string number_text(double value) {
+    // fmt is locale-independent and shortest; it only drops what tells -0.0 from an integer's 0.
+    if (value == 0 && std::signbit(value)) return "-0.0";
+    return fmt::format("{}", value);
+}
+
+std::string slug(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool upper = c >= 'A' && c <= 'Z';
+        if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+            out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+        } else if (!out.empty() && out.back() != '-') {
+            out += '-';
+        }
+    }
+    if (!out.empty() && out.back() == '-') out.pop_back();
+    return out.empty() ? "unknown" : out;
+}
+
+}  // namespace perfgate::model

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/tolerance.hpp"
+
+#include <fmt/format.h>
+
+#include "model/text.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+std::string percent(double fraction) {
+    // Six digits hide what multiplying by 100 adds: 0.07 is 7 %, not 7.000000000000001 %.
+    return fmt::format("{:.6g} %", fraction * 100);
+}
+
+std::string amount(double value, const std::string& unit) {
+    if (unit == "%") return number_text(value) + " percentage points";
+    if (unit.empty() || unit == "count" || unit == "ratio") return number_text(value);
+    return fmt::format("{} {}", number_text(value), unit);
+}
+
+}  // namespace
+
+std::string to_text(const Tolerance& tolerance, const std::string& unit) {
+    std::string text = tolerance.better
+                           ? fmt::format("worse {}, better {}", percent(tolerance.worse),
+                                         percent(*tolerance.better))
+                           : percent(tolerance.worse);
+    if (tolerance.abs != 0) text += ", at least " + amount(tolerance.abs, unit);
+    return text;
+}
+
+}  // namespace perfgate::model

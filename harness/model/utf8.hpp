@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step through text that may not be UTF-8: shared by everything that must not trust it.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace perfgate::model {
+
+struct Utf8Step {
+    std::size_t length = 0;   ///< bytes to advance, at least 1; 0 only at the end of the text
+    char32_t code_point = 0;  ///< meaningful where `valid`
+    bool valid =
+        false;  ///< false: these bytes are an ill-formed sequence (Unicode's maximal subpart)
+};
+
+/// The sequence that starts at `position`. Overlong forms, surrogates and code points over U+10FFFF
+/// are ill-formed.
+Utf8Step utf8_step(std::string_view text, std::size_t position);
+
+/// True for code points that must not reach a terminal: C0, C1, DEL, line and paragraph separators,
+/// and the bidirectional controls that make text read as something else.
+bool is_terminal_control(char32_t code_point);
+
+}  // namespace perfgate::model

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/shared_json.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+constexpr std::string_view schema = "perfgate.verdict";
+constexpr std::int64_t version = 1;
+
+}  // namespace
+
+// Static, not in an unnamed namespace: the templates find read and write by their arguments.
+
+static void write(JsonWriter& json, const MetricVerdict& verdict) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "metric", verdict.metric);
+    write_field(json, "unit", verdict.unit);
+    write_field(json, "verdict", to_text(verdict.verdict));
+    write_if_known(json, "baseline", verdict.baseline);
+    write_if_known(json, "measured", verdict.measured);
+    write_if_known(json, "change", verdict.change);
+    write_unless_default(json, "tolerance", verdict.tolerance);
+    write_unless_default(json, "sentence", verdict.sentence);
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const CaseVerdict& verdict) {
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "workload", verdict.workload);
+    write_field(json, "id", verdict.id);
+    write_unless_default(json, "place", verdict.place);
+    write_field(json, "verdict", to_text(verdict.verdict));
+    write_unless_default(json, "reason", verdict.reason);
+    write_unless_default(json, "log", verdict.log);
+    write_field(json, "wall_s", verdict.wall_s);
+    json.key("metrics");
+    json.begin_array(JsonLayout::lines);
+    for (const MetricVerdict& metric : verdict.metrics) write(json, metric);
+    json.end_array();
+    write_unless_default(json, "notes", verdict.notes);
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const SuiteVerdict& verdict) {
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "name", verdict.name);
+    write_field(json, "file", verdict.file);
+    write_unless_default(json, "baseline_file", verdict.baseline_file);
+    write_unless_default(json, "notes", verdict.notes);
+    json.key("cases");
+    json.begin_array(JsonLayout::lines);
+    for (const CaseVerdict& result : verdict.cases) write(json, result);
+    json.end_array();
+    json.end_object();
+}
+
+static void read_verdict(JsonValue object, Verdict& out) {
+    using enum Verdict;
+    read_choice(object.at("verdict"),
+                {pass, improved, skipped, no_baseline, inconclusive, invalid, not_collected, error,
+                 missing, incorrect, regressed},
+                out);
+}
+
+static void read(JsonValue value, MetricVerdict& verdict) {
+    read_field(value, "metric", verdict.metric);
+    read_field(value, "unit", verdict.unit);
+    read_verdict(value, verdict.verdict);
+    read_optional(value, "baseline", verdict.baseline);
+    read_optional(value, "measured", verdict.measured);
+    read_optional(value, "change", verdict.change);
+    read_optional(value, "tolerance", verdict.tolerance);
+    read_optional(value, "sentence", verdict.sentence);
+}
+
+static void read(JsonValue value, CaseVerdict& verdict) {
+    read_field(value, "workload", verdict.workload);
+    read_field(value, "id", verdict.id);
+    read_optional(value, "place", verdict.place);
+    read_verdict(value, verdict.verdict);
+    read_optional(value, "reason", verdict.reason);
+    read_optional(value, "log", verdict.log);
+    read_optional(value, "wall_s", verdict.wall_s);
+    read_optional(value, "metrics", verdict.metrics);
+    read_optional(value, "notes", verdict.notes);
+}
+
+static void read(JsonValue value, SuiteVerdict& verdict) {
+    read_field(value, "name", verdict.name);
+    read_optional(value, "file", verdict.file);
+    read_optional(value, "baseline_file", verdict.baseline_file);
+    read_optional(value, "notes", verdict.notes);
+    read_field(value, "cases", verdict.cases);
+}
+
+static void write(JsonWriter& json, const Policy& policy) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "no_baseline_fails", policy.no_baseline_fails);
+    write_field(json, "inconclusive_fails", policy.inconclusive_fails);
+    json.end_object();
+}
+
+static void read(JsonValue value, Policy& policy) {
+    read_field(value, "no_baseline_fails", policy.no_baseline_fails);
+    read_field(value, "inconclusive_fails", policy.inconclusive_fails);
+}
+
+std::string write_verdict(const VerdictDocument& document) {
+    JsonWriter json;
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "schema", schema);
+    write_field(json, "version", version);
+    write_field(json, "tool_version", document.tool_version);
+    write_field(json, "started_at", document.started_at);
+    write_field(json, "wall_s", document.wall_s);
+    write_field(json, "interrupted", document.interrupted);
+    write_field(json, "backend", document.backend);
+    write_field(json, "environment", document.environment);
+    write_field(json, "policy", document.policy);
+    write_field(json, "exit_code", static_cast<std::int64_t>(document.exit_code));
+    json.key("suites");
+    json.begin_array(JsonLayout::lines);
+    for (const SuiteVerdict& suite : document.suites) write(json, suite);
+    json.end_array();
+    json.end_object();
+    return json.finish();
+}
+
+VerdictDocument parse_verdict(std::string_view json, std::string_view source) {
+    const JsonDocument parsed(json, source);
+    const JsonValue root = check_schema(parsed, schema, version);
+    VerdictDocument document;
+    read_optional(root, "tool_version", document.tool_version);
+    read_optional(root, "started_at", document.started_at);
+    read_optional(root, "wall_s", document.wall_s);
+    read_optional(root, "interrupted", document.interrupted);
+    read_field(root, "backend", document.backend);
+    read_field(root, "environment", document.environment);
+    read_optional(root, "policy", document.policy);
+    const std::int64_t exit_code = root.at("exit_code").count();
+    if (exit_code > 255) root.at("exit_code").fail("expected an exit code, 0 to 255");
+    document.exit_code = static_cast<int>(exit_code);
+    read_field(root, "suites", document.suites);
+    return document;
+}
+
+}  // namespace perfgate::model
