@@ -2,8 +2,8 @@
 // The abstract Backend: how a worker sets up cases, times them and reads counters. Implemented by
 // backend/host and backend/cuda; this header knows neither.
 //
-// All functions throw model::Error (one line, with the place and the remedy). After a DeviceLost the
-// worker process must end: the device context cannot be used again.
+// All functions throw model::Error (one line, with the place and the remedy). After a DeviceLost
+// the worker process must end: the device context cannot be used again.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/case.hpp"
@@ -36,12 +37,13 @@ struct LaunchRecord {
 
 /// Time samples of one kind. `values_ns` has one entry per launch.
 struct TimeSamples {
-    std::string method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
+    std::string
+        method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
     std::vector<double> values_ns;
 };
 
-/// What can be timed. gpu_time: union of busy intervals of a launch's records. gpu_span: event pair,
-/// activity off. host_time: wall time of a host variant's launch.
+/// What can be timed. gpu_time: union of busy intervals of a launch's records. gpu_span: event
+/// pair, activity off. host_time: wall time of a host variant's launch.
 enum class TimeKind { gpu_time, gpu_span, host_time };
 
 /// One case, set up: memory allocated, nothing launched yet. Destroying it frees everything.
@@ -70,7 +72,7 @@ struct CounterValues {
     std::vector<std::string> kernels;  ///< demangled names, in launch order
     std::vector<std::map<std::string, double>> values;
     std::vector<model::NotCollected> not_collected;  ///< by raw counter name
-    std::string method;  ///< "counter/auto-range/user-replay/cold"
+    std::string method;                              ///< "counter/auto-range/user-replay/cold"
 };
 
 struct CounterCase {
@@ -85,14 +87,16 @@ struct CounterCase {
 struct Capabilities {
     model::Environment environment;
     model::WorkloadCatalogue workloads;
-    bool timing = false;    ///< a device is there
-    bool counters = false;  ///< counters may be collected
-    std::string counters_problem;  ///< why not, with the remedy
+    bool timing = false;                 ///< a device is there
+    bool kernel_records = false;         ///< launches can be recorded, and gpu_time measured
+    std::string kernel_records_problem;  ///< why not, with the remedy
+    bool counters = false;               ///< counters may be collected
+    std::string counters_problem;        ///< why not, with the remedy
 };
 
 /// What a plugin says of one case without setting it up.
 struct CaseFacts {
-    std::string unsupported;  ///< why the variant cannot run these parameters; empty: it can
+    std::string unsupported;         ///< why the variant cannot run these parameters; empty: it can
     std::uint64_t memory_bytes = 0;  ///< device memory that the case allocates, about
     model::Work work;
     bool needs_reset = false;  ///< the launch changes its inputs
@@ -107,10 +111,12 @@ struct Diagnosis {
     std::string remedy;  ///< empty when ok
 };
 
+std::string_view to_text(Diagnosis::Level level);
+
 struct BackendOptions {
-    std::string device;  ///< "" first one; index, UUID or PCI bus id
+    std::string device;                ///< "" first one; index, UUID or PCI bus id
     std::vector<std::string> plugins;  ///< files to load
-    bool cupti = true;   ///< false: events only, other tools may attach
+    bool cupti = true;                 ///< false: events only, other tools may attach
 };
 
 class Backend {
@@ -126,6 +132,9 @@ class Backend {
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
     /// Bytes of device memory that cases can use now.
     virtual std::uint64_t free_memory() = 0;
+
+    /// Whether this device has a counter of this name (with its rollup).
+    virtual bool has_counter(const std::string& counter) = 0;
 
     /// The counters of every case, collected in as few sessions as possible. The cases are filled
     /// and warm. One entry per case, in order. A case whose kernels differ from the expected ones
@@ -148,7 +157,8 @@ class CounterCatalogue {
     virtual std::vector<std::string> chips() = 0;
     virtual bool exists(const std::string& chip, const std::string& counter) = 0;
     /// Passes that these counters take together on the chip; throws naming one that does not exist.
-    virtual std::size_t passes(const std::string& chip, const std::vector<std::string>& counters) = 0;
+    virtual std::size_t passes(const std::string& chip,
+                               const std::vector<std::string>& counters) = 0;
     struct Description {
         std::string text, unit;
     };

@@ -112,6 +112,8 @@ class HostBackend : public measure::Backend {
 
     std::uint64_t free_memory() override { return available_memory(); }
 
+    bool has_counter(const std::string& /*counter*/) override { return false; }
+
     std::vector<measure::CounterValues> collect(
         std::span<const measure::CounterCase> /*cases*/,
         const std::vector<std::string>& /*counters*/) override {

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/case_measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "measure/sampling.hpp"
+#include "metrics/catalogue.hpp"
+#include "model/error.hpp"
+#include "stats/quantiles.hpp"
+
+namespace perfgate::measure {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// An idle GPU needs this long under load until its clocks are up.
+constexpr Seconds device_warm_up{0.3};
+constexpr Seconds case_warm_up{0.005};
+constexpr int case_warm_up_launches = 3;
+
+struct KindOfMetric {
+    const char* metric;
+    metrics::Source source;
+    TimeKind kind;
+    model::Target target;
+};
+
+constexpr KindOfMetric times[] = {
+    {"gpu_time", metrics::Source::activity, TimeKind::gpu_time, model::Target::cuda},
+    {"gpu_span", metrics::Source::event, TimeKind::gpu_span, model::Target::cuda},
+    {"host_time", metrics::Source::wall, TimeKind::host_time, model::Target::host},
+};
+
+/// A named range of the backend for as long as this lives.
+class Range {
+  public:
+    Range(Backend& backend, const std::string& name) : backend_(backend) {
+        backend_.begin_range(name);
+    }
+    ~Range() { backend_.end_range(); }
+    Range(const Range&) = delete;
+    Range& operator=(const Range&) = delete;
+
+  private:
+    Backend& backend_;
+};
+
+bool applies(const metrics::Metric& metric, model::Target target) {
+    return (target == model::Target::host) == (metric.source == metrics::Source::wall);
+}
+
+bool requests(const CaseSettings& settings, std::string_view metric) {
+    return std::find(settings.metrics.begin(), settings.metrics.end(), metric) !=
+           settings.metrics.end();
+}
+
+model::MetricSeries one_value(const metrics::Metric& metric, double value, std::string method,
+                              const std::string& board, const CaseSettings& settings) {
+    return {metric.definition.unit,
+            value,
+            std::move(method),
+            {{settings.process, board, settings.seed, {value}}}};
+}
+
+double seconds_since(Clock::time_point start) {
+    return Seconds(Clock::now() - start).count();
+}
+
+}  // namespace
+
+std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics) {
+    std::vector<std::string> names;
+    for (const std::string& name : metrics) {
+        const auto metric = metrics::find_metric(name);
+        if (metric && metric->source == metrics::Source::counter) names.push_back(name);
+    }
+    return names;
+}
+
+CaseMeasurement::CaseMeasurement(Backend& backend)
+    : backend_(backend), capabilities_(backend.capabilities()) {}
+
+const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) const {
+    const model::WorkloadInfo* workload =
+        model::find_workload(capabilities_.workloads, spec.workload);
+    const model::VariantInfo* variant =
+        workload ? model::find_variant(*workload, spec.variant) : nullptr;
+    if (!variant)
+        throw model::InputError(fmt::format("no plugin offers {}/{}", spec.workload, spec.variant));
+    return *variant;
+}
+
+void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& settings,
+                              const PhaseObserver& observe) {
+    const auto start = Clock::now();
+    const auto fail = [&](const std::string& why) {
+        result.status = model::CaseStatus::error;
+        result.reason = why;
+        result.kernels.clear();
+        result.metrics.clear();
+        result.wall_s += seconds_since(start);
+    };
+    try {
+        const Range range(backend_, model::case_id(result.spec));
+        const model::VariantInfo& info = variant(result.spec);
+        for (const std::string& name : settings.metrics) {
+            const auto metric = metrics::find_metric(name);
+            if (metric && !applies(*metric, info.target)) result.not_applicable.push_back(name);
+        }
+
+        const CaseFacts facts = backend_.facts(result.spec);
+        if (!facts.unsupported.empty())
+            throw model::Error(fmt::format("variant '{}' cannot run these parameters: {}",
+                                           result.spec.variant, facts.unsupported));
+        if (const std::uint64_t free = backend_.free_memory(); facts.memory_bytes > free)
+            throw model::Error(fmt::format(
+                "does not fit the device: it needs {:.0f} MiB, {:.0f} MiB are free; use smaller "
+                "parameters or free the device",
+                static_cast<double>(facts.memory_bytes) / 1048576,
+                static_cast<double>(free) / 1048576));
+        if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
+
+        const std::unique_ptr<Case> opened = backend_.open(result.spec);
+        {
+            observe("verify");
+            const Range phase(backend_, "verify");
+            result.verification = opened->verify(settings.verify_seed);
+        }
+        if (!result.verification->passed) {
+            result.status = model::CaseStatus::incorrect;
+            result.reason = fmt::format("wrong result (inputs of seed {}): {}",
+                                        result.verification->seed, result.verification->detail);
+            result.wall_s += seconds_since(start);
+            return;
+        }
+        if (!settings.verify_only) {
+            opened->fill(settings.seed);
+            {
+                observe("warm-up");
+                const Range phase(backend_, "warm-up");
+                opened->warm_up(case_warm_up_launches,
+                                device_warm_ || info.target == model::Target::host
+                                    ? case_warm_up
+                                    : device_warm_up);
+                device_warm_ = true;
+            }
+            observe("time");
+            const Range phase(backend_, "time");
+            time_case(*opened, result, settings);
+        }
+        result.status = model::CaseStatus::measured;
+        result.wall_s += seconds_since(start);
+    } catch (const DeviceLost& lost) {
+        fail(lost.what());
+        throw;
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
+                                const CaseSettings& settings) {
+    const std::string& board = capabilities_.environment.device.board;
+    const model::Target target = variant(result.spec).target;
+
+    if (target == model::Target::cuda && capabilities_.kernel_records)
+        result.kernels = opened.record_launch().kernels;
+
+    for (const KindOfMetric& time : times) {
+        if (time.target != target || !requests(settings, time.metric)) continue;
+        if (time.kind == TimeKind::gpu_time && !capabilities_.kernel_records) {
+            result.not_collected.push_back({time.metric, capabilities_.kernel_records_problem});
+            continue;
+        }
+        const SamplingGoal goal{.precision = settings.precision,
+                                .time_budget_s = settings.time_budget_s};
+        model::Batch batch{settings.process, board, settings.seed, {}};
+        model::MetricSeries series{"ns", 0, "", {}};
+        const auto start = Clock::now();
+        while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
+            TimeSamples samples = opened.time(time.kind, result.spec.cache, count);
+            if (samples.values_ns.empty())
+                throw model::Error(fmt::format("{}: no sample arrived", time.metric));
+            batch.samples.insert(batch.samples.end(), samples.values_ns.begin(),
+                                 samples.values_ns.end());
+            series.method = std::move(samples.method);
+        }
+        series.value = stats::median(batch.samples);
+        series.batches.push_back(std::move(batch));
+        result.metrics[time.metric] = std::move(series);
+    }
+
+    for (const std::string& name : settings.metrics) {
+        const auto metric = metrics::find_metric(name);
+        if (!metric || metric->source != metrics::Source::kernel_record ||
+            target != model::Target::cuda)
+            continue;
+        if (!capabilities_.kernel_records) {
+            result.not_collected.push_back({name, capabilities_.kernel_records_problem});
+            continue;
+        }
+        if (const auto value = metrics::fold_records(*metric, result.kernels))
+            result.metrics[name] = one_value(*metric, *value, "kernel-record", board, settings);
+        else
+            result.not_collected.push_back({name, "the launch left no kernel record"});
+    }
+}
+
+void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
+                                       const PhaseObserver& observe) {
+    const auto start = Clock::now();
+    observe("counters");
+    const Range range(backend_, "counters");
+
+    std::vector<std::unique_ptr<Case>> opened;
+    std::vector<CounterCase> cases;
+    std::vector<metrics::Metric> wanted;
+    for (const CounterJob& job : jobs) {
+        const model::CaseResult& result = *job.result;
+        opened.push_back(backend_.open(result.spec));
+        opened.back()->fill(job.settings.seed);
+        opened.back()->warm_up(1, Seconds(0));
+        CounterCase entry;
+        entry.opened = opened.back().get();
+        entry.cache = result.spec.cache;
+        for (const model::Kernel& kernel : result.kernels)
+            entry.expected_kernels.push_back(kernel.name);
+        entry.graph = variant(result.spec).submission == model::Submission::graph;
+        entry.own_session = backend_.facts(result.spec).needs_reset;
+        cases.push_back(std::move(entry));
+        for (const std::string& name : counter_metrics(job.settings.metrics))
+            if (std::none_of(wanted.begin(), wanted.end(),
+                             [&](const auto& have) { return have.definition.name == name; }))
+                wanted.push_back(*metrics::find_metric(name));
+    }
+
+    const metrics::Selection selection = metrics::select_counters(
+        wanted, [this](const std::string& counter) { return backend_.has_counter(counter); });
+    const std::vector<std::string> counters(selection.counters.begin(), selection.counters.end());
+    const std::vector<CounterValues> collected = backend_.collect(cases, counters);
+
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        model::CaseResult& result = *jobs[i].result;
+        const CounterValues& values = collected.at(i);
+        const std::string why_all = values.not_collected.empty()
+                                        ? "no kernel gave a value"
+                                        : values.not_collected.front().reason;
+        for (const std::string& name : counter_metrics(jobs[i].settings.metrics)) {
+            const auto unavailable =
+                std::find_if(selection.unavailable.begin(), selection.unavailable.end(),
+                             [&](const auto& entry) { return entry.metric == name; });
+            if (unavailable != selection.unavailable.end()) {
+                result.not_collected.push_back(*unavailable);
+                continue;
+            }
+            const metrics::Metric metric = *metrics::find_metric(name);
+            const auto folded = metrics::fold_counters(metric, values.values);
+            if (!folded) {
+                result.not_collected.push_back({name, why_all});
+                continue;
+            }
+            result.metrics[name] =
+                one_value(metric, *folded, values.method, capabilities_.environment.device.board,
+                          jobs[i].settings);
+            for (std::size_t k = 0; k < values.values.size() && k < result.kernels.size(); ++k)
+                if (const auto value = metrics::evaluate(metric, values.values[k]))
+                    result.kernels[k].metrics[name] = *value;
+        }
+        result.wall_s += seconds_since(start) / static_cast<double>(jobs.size());
+    }
+}
+
+}  // namespace perfgate::measure

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measuring one case with a backend: verify, warm up, record, time; and the counters of many.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/backend.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+struct CaseSettings {
+    std::vector<std::string> metrics;
+    std::uint64_t seed = 0;         ///< of the measured inputs
+    std::uint64_t verify_seed = 0;  ///< fresh for every run
+    double precision = 0.005;
+    double time_budget_s = 0.1;
+    std::int64_t process = 0;  ///< number of the worker process within the run
+    bool verify_only = false;
+};
+
+/// "verify", "warm-up", "time", "counters": told as each begins.
+using PhaseObserver = std::function<void(std::string_view phase)>;
+
+class CaseMeasurement {
+  public:
+    explicit CaseMeasurement(Backend& backend);
+
+    const Capabilities& capabilities() const { return capabilities_; }
+
+    /// Verifies and times the case; fills status, verification, kernels, metrics. Counter metrics
+    /// are left to collect_counters. Errors of the case become CaseStatus::error; DeviceLost is
+    /// thrown after that is noted in `result`.
+    void measure(model::CaseResult& result, const CaseSettings& settings,
+                 const PhaseObserver& observe);
+
+    struct CounterJob {
+        model::CaseResult* result;
+        CaseSettings settings;
+    };
+    /// Collects the counter metrics of measured cases and folds them into the results.
+    void collect_counters(const std::vector<CounterJob>& jobs, const PhaseObserver& observe);
+
+  private:
+    void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
+    const model::VariantInfo& variant(const model::CaseSpec& spec) const;
+
+    Backend& backend_;
+    Capabilities capabilities_;
+    bool device_warm_ = false;
+};
+
+/// The requested metrics that are collected by counters.
+std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics);
+
+}  // namespace perfgate::measure

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What coordinator and worker say to each other: one JSON object per line, a request down, replies
+// up. A worker answers each request with any number of `phase` replies and then one other.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "measure/backend.hpp"
+#include "measure/case_measurement.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+struct DescribeRequest {};
+struct DiagnoseRequest {};
+struct BoardStateRequest {};
+
+/// What plugins say of the cases: their support and memory.
+struct FactsRequest {
+    std::vector<model::CaseResult> cases;  ///< `spec` is looked at
+};
+
+struct MeasureRequest {
+    model::CaseResult result;  ///< spec, place, tags and gates
+    CaseSettings settings;
+};
+
+struct CountersRequest {
+    struct Job {
+        model::CaseResult result;  ///< as measured
+        CaseSettings settings;
+    };
+    std::vector<Job> jobs;
+};
+
+using Request = std::variant<DescribeRequest, DiagnoseRequest, BoardStateRequest, FactsRequest,
+                             MeasureRequest, CountersRequest>;
+
+struct PhaseReply {
+    std::string phase;
+};
+struct DescribeReply {
+    Capabilities capabilities;
+};
+struct DiagnoseReply {
+    std::vector<Diagnosis> diagnoses;
+};
+struct BoardStateReply {
+    model::BoardState state;
+};
+struct FactsReply {
+    std::vector<CaseFacts> facts;
+};
+struct MeasureReply {
+    model::CaseResult result;
+    bool device_lost = false;  ///< the worker ends after this
+};
+struct CountersReply {
+    std::vector<model::CaseResult> results;
+};
+/// The request failed as a whole; `usage`: the input was at fault (exit code 2).
+struct FailedReply {
+    std::string message;
+    bool usage = false;
+    bool device_lost = false;
+};
+
+using Reply = std::variant<PhaseReply, DescribeReply, DiagnoseReply, BoardStateReply, FactsReply,
+                           MeasureReply, CountersReply, FailedReply>;
+
+std::string write_request(const Request& request);
+Request parse_request(std::string_view line);
+std::string write_reply(const Reply& reply);
+Reply parse_reply(std::string_view line);
+
+}  // namespace perfgate::measure
