@@ -23,12 +23,17 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kBufferAlignment = 8;  // what CUPTI asks for
 constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
-// The kinds whose records are wanted. External correlation records precede *API* records, so the driver
-// API is recorded too, or they never come.
+// The kinds whose records are wanted. An external correlation record comes with the record of the
+// API call that the application made, be it of the driver or the runtime: without both kinds it
+// never comes.
 constexpr std::array kKinds{
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,   CUPTI_ACTIVITY_KIND_MEMCPY,
-    CUPTI_ACTIVITY_KIND_MEMCPY2,             CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_DRIVER,              CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_DRIVER,
+    CUPTI_ACTIVITY_KIND_RUNTIME,
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
 };
 
 struct Buffer {
@@ -41,8 +46,8 @@ struct Buffer {
     std::uint32_t stream_id = 0;
 };
 
-// CUPTI's callbacks have no user pointer, so what they fill is global. The lock is held for a push or a
-// swap only, never during a call into CUPTI.
+// CUPTI's callbacks have no user pointer, so what they fill is global. The lock is held for a push
+// or a swap only, never during a call into CUPTI.
 struct Buffers {
     std::mutex mutex;
     std::vector<Buffer> full;
@@ -50,7 +55,8 @@ struct Buffers {
 };
 
 Buffers& buffers() {
-    static auto* instance = new Buffers;  // outlives CUPTI's worker thread, which may call until the end
+    static auto* instance =
+        new Buffers;  // outlives CUPTI's worker thread, which may call until the end
     return *instance;
 }
 
@@ -99,15 +105,15 @@ void give_back(std::vector<Buffer> used) {
     for (Buffer& buffer : used) buffers().spare.push_back(std::move(buffer));
 }
 
-// A record before it is known to which launch it belongs: CUPTI writes the correlation with a launch
-// and the activity into buffers in no particular order.
+// A record before it is known to which launch it belongs: CUPTI writes the correlation with a
+// launch and the activity into buffers in no particular order.
 struct Pending {
     std::uint32_t correlation_id = 0;
     ActivityRecord record;
 };
 
 class Parser {
-public:
+  public:
     explicit Parser(ActivityTrace& trace) : trace_(trace) {}
 
     void parse(const CUpti_Activity* record) {
@@ -158,7 +164,7 @@ public:
         }
     }
 
-private:
+  private:
     template <typename Record>
     bool keep(const Record& record, ActivityRecord& out) {
         if (record.start == 0 && record.end == 0) {
@@ -242,10 +248,9 @@ double LaunchActivity::gpu_time_ns() const {
 }
 
 std::size_t LaunchActivity::kernel_count() const {
-    return static_cast<std::size_t>(
-        std::count_if(records.begin(), records.end(), [](const ActivityRecord& record) {
-            return record.kind == ActivityKind::kernel;
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        records.begin(), records.end(),
+        [](const ActivityRecord& record) { return record.kind == ActivityKind::kernel; }));
 }
 
 std::uint64_t union_length(std::vector<Interval> intervals) {
@@ -312,7 +317,8 @@ void ActivityRecorder::launch(const std::function<void()>& submit) {
 }
 
 ActivityTrace ActivityRecorder::finish() {
-    // The flush does not wait for the device: a record of running work would come late or without time.
+    // The flush does not wait for the device: a record of running work would come late or without
+    // time.
     check(driver().cuCtxSynchronize(), "work on the device failed");
     check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED),
           "cannot fetch the activity records");

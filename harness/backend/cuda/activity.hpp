@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device did for each launch, from CUPTI's activity records: kernels with their launch facts,
-// copies and memsets, all with the device's own time stamps. `gpu_time` comes from here.
+// What the device did for each launch, from CUPTI's activity records: kernels with their launch
+// facts, copies and memsets, all with the device's own time stamps. `gpu_time` comes from here.
 #pragma once
 
 #include <cuda.h>
@@ -27,7 +27,7 @@ struct KernelFacts {
     std::uint32_t static_smem_bytes = 0;
     std::uint32_t dynamic_smem_bytes = 0;
     std::uint32_t local_bytes_per_thread = 0;
-    bool smem_optin = false;        ///< the function raised its limit of dynamic shared memory
+    bool smem_optin = false;         ///< the function raised its limit of dynamic shared memory
     int smem_carveout_percent = -1;  ///< as the function asked for; -1: did not ask
     bool cooperative = false;
 
@@ -41,8 +41,8 @@ struct ActivityRecord {
     ActivityKind kind = ActivityKind::kernel;
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
-    std::size_t kernel = 0;         ///< kernels: index into ActivityTrace::kernels
-    std::uint64_t bytes = 0;        ///< copies and memsets
+    std::size_t kernel = 0;           ///< kernels: index into ActivityTrace::kernels
+    std::uint64_t bytes = 0;          ///< copies and memsets
     std::uint64_t graph_node_id = 0;  ///< 0 outside CUDA graphs
     std::uint32_t stream_id = 0;
 };
@@ -56,41 +56,43 @@ struct LaunchActivity {
 };
 
 struct ActivityTrace {
-    std::vector<KernelFacts> kernels;      ///< the different kernels seen
-    std::vector<LaunchActivity> launches;  ///< one per launch, in order; one that did nothing is empty
-    std::size_t dropped = 0;               ///< records that CUPTI lost
-    std::size_t without_time = 0;          ///< records with start and end 0, left out
-    std::size_t outside = 0;               ///< records of no launch: flushes, resets
+    std::vector<KernelFacts> kernels;  ///< the different kernels seen
+    std::vector<LaunchActivity>
+        launches;                  ///< one per launch, in order; one that did nothing is empty
+    std::size_t dropped = 0;       ///< records that CUPTI lost
+    std::size_t without_time = 0;  ///< records with start and end 0, left out
+    std::size_t outside = 0;       ///< records of no launch: flushes, resets
 };
 
 /// A half-open interval [first, second).
 using Interval = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Length of the union of the intervals; the order does not matter, empty and reversed ones count 0.
+/// Length of the union of the intervals; the order does not matter, empty and reversed ones count
+/// 0.
 std::uint64_t union_length(std::vector<Interval> intervals);
 
 /// The name as C++ writes it; what does not demangle comes back unchanged.
 std::string demangle(const std::string& symbol);
 
-/// Records device activity while it lives; one at a time per process, and none while counters are being
-/// collected (no kernel record would arrive). Costs about 4 µs of CPU time per launch.
+/// Records device activity while it lives; one at a time per process, and none while counters are
+/// being collected (no kernel record would arrive). Costs about 4 µs of CPU time per launch.
 class ActivityRecorder {
-public:
+  public:
     /// Throws CuptiError, or model::Error if a recorder exists already.
     ActivityRecorder();
     ~ActivityRecorder();
     ActivityRecorder(const ActivityRecorder&) = delete;
     ActivityRecorder& operator=(const ActivityRecorder&) = delete;
 
-    /// Runs `submit`; the work that it submits from this thread is the next launch's. What is submitted
-    /// outside is recorded as nobody's.
+    /// Runs `submit`; the work that it submits from this thread is the next launch's. What is
+    /// submitted outside is recorded as nobody's.
     void launch(const std::function<void()>& submit);
 
     /// Waits for the device and returns everything since construction or the last `finish`. Throws
     /// CudaError if the work failed.
     ActivityTrace finish();
 
-private:
+  private:
     std::uint64_t first_id_ = 0;
     std::uint64_t launches_ = 0;
 };

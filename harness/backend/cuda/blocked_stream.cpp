@@ -36,8 +36,8 @@ StreamBlocker::Block StreamBlocker::block(CUstream stream) {
         deadline_ = std::chrono::steady_clock::now() + limit_;
     }
     changed_.notify_all();
-    const CUresult code = driver().cuStreamWaitValue32(stream, flag_.device(), epoch_,
-                                                       CU_STREAM_WAIT_VALUE_GEQ);
+    const CUresult code =
+        driver().cuStreamWaitValue32(stream, flag_.device(), epoch_, CU_STREAM_WAIT_VALUE_GEQ);
     if (code != CUDA_SUCCESS) {
         release();
         throw CudaError(code, "cannot block the stream");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds a stream back while work is queued on it, so that the time between two queued events contains
-// no launch cost. The stream waits for a word in host memory; a watchdog writes that word too, so that
-// submitted work that waits for the stream cannot hang the process.
+// Holds a stream back while work is queued on it, so that the time between two queued events
+// contains no launch cost. The stream waits for a word in host memory; a watchdog writes that word
+// too, so that submitted work that waits for the stream cannot hang the process.
 #pragma once
 
 #include <cuda.h>
@@ -19,7 +19,7 @@
 namespace perfgate::backend::cuda {
 
 class StreamBlocker {
-public:
+  public:
     /// `limit`: the longest that a stream stays blocked.
     explicit StreamBlocker(std::chrono::milliseconds limit = std::chrono::seconds(2));
     ~StreamBlocker();
@@ -28,15 +28,16 @@ public:
 
     /// Releases on destruction, so that an exception between the two never leaves a blocked stream.
     class Block {
-    public:
+      public:
         ~Block();
         Block(const Block&) = delete;
         Block& operator=(const Block&) = delete;
-        /// Lets the stream run. Returns false if the watchdog had already done so: then what was queued
-        /// in between synchronises or does not fit the launch queue, and its times are not valid.
+        /// Lets the stream run. Returns false if the watchdog had already done so: then what was
+        /// queued in between synchronises or does not fit the launch queue, and its times are not
+        /// valid.
         bool release();
 
-    private:
+      private:
         friend class StreamBlocker;
         explicit Block(StreamBlocker& owner) : owner_(&owner) {}
         StreamBlocker* owner_;
@@ -46,7 +47,7 @@ public:
     /// model::Error.
     [[nodiscard]] Block block(CUstream stream);
 
-private:
+  private:
     bool release();
     void watch();
     void write_flag(std::uint32_t value);

@@ -34,9 +34,10 @@ constexpr std::array kRemedies{
            "NVreg_RestrictProfilingToAdminUsers=0"},
     Remedy{CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
            "enable profiling for this virtual GPU in the hypervisor"},
-    Remedy{CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
-           "another profiler is attached: run without nsys, ncu, cuda-gdb and compute-sanitizer, or "
-           "pass --no-cupti"},
+    Remedy{
+        CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+        "another profiler is attached: run without nsys, ncu, cuda-gdb and compute-sanitizer, or "
+        "pass --no-cupti"},
     Remedy{CUPTI_ERROR_HARDWARE_BUSY,
            "another program holds the performance counters: stop other profilers, or pause DCGM "
            "profiling with `dcgmi profile --pause`"},
@@ -71,6 +72,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
     params.oldSubscriberSize = name.size() - 1;
     const CUptiResult code = cuptiSubscribe_v2(handle, callback, self, &params);
     holder = name.data();
+    if (holder == "<not provided>") holder.clear();  // what CUPTI writes for compute-sanitizer
     return code;
 }
 
@@ -161,7 +163,8 @@ void Subscriber::on_module(ModuleHandler handler) {
 
 void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data) {
-    // Nothing may be thrown through the driver's frames; a lost record shows as a count that differs.
+    // Nothing may be thrown through the driver's frames; a lost record shows as a count that
+    // differs.
     try {
         const auto* subscriber = static_cast<const Subscriber*>(self);
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {

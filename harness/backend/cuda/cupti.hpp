@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every use of CUPTI shares: results as exceptions with a remedy, the version that is required,
-// and the one callback subscription that a process may hold.
+// What every use of CUPTI shares: results as exceptions with a remedy, the version that is
+// required, and the one callback subscription that a process may hold.
 #pragma once
 
 #include <cupti.h>
@@ -20,15 +20,16 @@ namespace perfgate::backend::cuda {
 /// The oldest CUPTI that is accepted: 13.0 before update 1 deadlocks.
 inline constexpr std::uint32_t kRequiredCuptiVersion = 130001;
 
-/// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy where one is known.
+/// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy where one is
+/// known.
 class CuptiError : public model::Error {
-public:
+  public:
     CuptiError(CUptiResult code, std::string_view what, std::string_view detail = {});
     [[nodiscard]] CUptiResult code() const { return code_; }
     /// Counters are restricted to administrators here.
     [[nodiscard]] bool no_permission() const;
 
-private:
+  private:
     CUptiResult code_;
 };
 
@@ -47,12 +48,12 @@ std::uint32_t cupti_version();
 /// Throws model::Error if the loaded library is older than `kRequiredCuptiVersion`.
 void require_cupti_version();
 
-/// The process's callback subscription. Holding it keeps other tools' CUPTI out and tells which tool
-/// holds it already.
+/// The process's callback subscription. Holding it keeps other tools' CUPTI out and tells which
+/// tool holds it already.
 class Subscriber {
-public:
-    /// A kernel launch is about to enter the driver. `symbol` is the mangled name, or empty where CUPTI
-    /// does not know it.
+  public:
+    /// A kernel launch is about to enter the driver. `symbol` is the mangled name, or empty where
+    /// CUPTI does not know it.
     using LaunchHandler = std::function<void(std::string_view symbol)>;
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
     using ModuleHandler = std::function<void(std::span<const char> cubin)>;
@@ -63,13 +64,13 @@ public:
     Subscriber(const Subscriber&) = delete;
     Subscriber& operator=(const Subscriber&) = delete;
 
-    /// Calls `handler` for each launch of a kernel, from the launching thread; an empty one stops it.
-    /// Change it only while no work is being submitted.
+    /// Calls `handler` for each launch of a kernel, from the launching thread; an empty one stops
+    /// it. Change it only while no work is being submitted.
     void on_launch(LaunchHandler handler);
     /// Likewise for loaded modules.
     void on_module(ModuleHandler handler);
 
-private:
+  private:
     static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                   const void* data);
     CUpti_SubscriberHandle handle_ = nullptr;

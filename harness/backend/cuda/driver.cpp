@@ -51,9 +51,10 @@ std::string describe_with(const DriverApi& api, CUresult code) {
 DriverApi load_and_initialise() {
     const DriverApi api = load();
     if (const CUresult code = api.cuInit(0); code != CUDA_SUCCESS) {
-        throw model::Error(fmt::format("the CUDA driver does not start: {}. Check `nvidia-smi` and, "
-                                       "in a container, that it was started with the GPU",
-                                       describe_with(api, code)));
+        throw model::Error(
+            fmt::format("the CUDA driver does not start: {}. Check `nvidia-smi` and, "
+                        "in a container, that it was started with the GPU",
+                        describe_with(api, code)));
     }
     return api;
 }
@@ -125,7 +126,9 @@ void check(CUresult code, std::string_view what) {
     if (code != CUDA_SUCCESS) throw CudaError(code, what);
 }
 
-std::string describe(CUresult code) { return describe_with(driver(), code); }
+std::string describe(CUresult code) {
+    return describe_with(driver(), code);
+}
 
 int device_count() {
     int count = 0;
@@ -159,7 +162,8 @@ DeviceFacts device_facts(int ordinal) {
     check(api.cuDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device),
           "cannot read the device's PCI bus id");
     facts.pci_bus_id = text.data();
-    check(api.cuDeviceTotalMem(&facts.memory_bytes, device), "cannot read the device's memory size");
+    check(api.cuDeviceTotalMem(&facts.memory_bytes, device),
+          "cannot read the device's memory size");
 
     facts.cc_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     facts.cc_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -171,8 +175,7 @@ DeviceFacts device_facts(int ordinal) {
     facts.warp_size = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
     facts.sm_clock_khz = optional_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     facts.memory_clock_khz = optional_attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-    facts.memory_bus_bits =
-        optional_attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    facts.memory_bus_bits = optional_attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     facts.max_threads_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     facts.max_threads_per_sm =
         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
@@ -191,7 +194,8 @@ DeviceFacts device_facts(int ordinal) {
 // Destructors ignore results: they may run after a sticky error, when every call fails.
 
 PrimaryContext::PrimaryContext(int ordinal) {
-    check(driver().cuDeviceGet(&device_, ordinal), fmt::format("there is no CUDA device {}", ordinal));
+    check(driver().cuDeviceGet(&device_, ordinal),
+          fmt::format("there is no CUDA device {}", ordinal));
     check(driver().cuDevicePrimaryCtxRetain(&context_, device_),
           fmt::format("cannot create a context on CUDA device {}", ordinal));
     if (const CUresult code = driver().cuCtxSetCurrent(context_); code != CUDA_SUCCESS) {
@@ -217,7 +221,9 @@ Stream::Stream() {
     check(driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cannot create a CUDA stream");
 }
 
-Stream::~Stream() { driver().cuStreamDestroy(stream_); }
+Stream::~Stream() {
+    driver().cuStreamDestroy(stream_);
+}
 
 void Stream::synchronize() const {
     check(driver().cuStreamSynchronize(stream_), "work on the stream failed");
@@ -251,7 +257,9 @@ DeviceBuffer::DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
           fmt::format("cannot allocate {} bytes on the device", bytes));
 }
 
-DeviceBuffer::~DeviceBuffer() { driver().cuMemFree(address_); }
+DeviceBuffer::~DeviceBuffer() {
+    driver().cuMemFree(address_);
+}
 
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
     check(driver().cuMemHostAlloc(&host_, bytes,
@@ -264,6 +272,8 @@ PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
     }
 }
 
-PinnedBuffer::~PinnedBuffer() { driver().cuMemFreeHost(host_); }
+PinnedBuffer::~PinnedBuffer() {
+    driver().cuMemFreeHost(host_);
+}
 
 }  // namespace perfgate::backend::cuda

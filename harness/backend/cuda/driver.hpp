@@ -19,8 +19,8 @@
 
 namespace perfgate::backend::cuda {
 
-// Each name goes through cuda.h's macros first, so that an entry stands for the ABI version that this
-// module was compiled for (cuMemAlloc for the symbol cuMemAlloc_v2).
+// Each name goes through cuda.h's macros first, so that an entry stands for the ABI version that
+// this module was compiled for (cuMemAlloc for the symbol cuMemAlloc_v2).
 // clang-format off
 #define PERFGATE_CUDA_DRIVER_FUNCTIONS(X) \
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
@@ -45,25 +45,26 @@ struct DriverApi {
 
 /// A failed driver call.
 class CudaError : public model::Error {
-public:
+  public:
     CudaError(CUresult code, std::string_view what);
     [[nodiscard]] CUresult code() const { return code_; }
     /// The context is lost: every later call in this process fails too.
     [[nodiscard]] bool sticky() const;
 
-private:
+  private:
     CUresult code_;
 };
 
-/// The table, loaded and initialised (cuInit) once per process. Throws model::Error, with the remedy,
-/// if there is no usable driver.
+/// The table, loaded and initialised (cuInit) once per process. Throws model::Error, with the
+/// remedy, if there is no usable driver.
 const DriverApi& driver();
 
-/// Whether `driver()` would succeed and at least one device is visible; `why` gets the reason if not.
+/// Whether `driver()` would succeed and at least one device is visible; `why` gets the reason if
+/// not.
 bool driver_available(std::string* why = nullptr) noexcept;
 
-/// Throws CudaError with the CUDA name and text of `code`, unless it is CUDA_SUCCESS. `what` says what
-/// was being done, as a clause: "cannot allocate 4 MiB on the device".
+/// Throws CudaError with the CUDA name and text of `code`, unless it is CUDA_SUCCESS. `what` says
+/// what was being done, as a clause: "cannot allocate 4 MiB on the device".
 void check(CUresult code, std::string_view what);
 
 /// "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
@@ -109,7 +110,7 @@ DeviceFacts device_facts(int ordinal);
 /// Retains the device's primary context (the one that the CUDA runtime and cuBLAS use) and makes it
 /// current on the constructing thread.
 class PrimaryContext {
-public:
+  public:
     explicit PrimaryContext(int ordinal);
     ~PrimaryContext();
     PrimaryContext(const PrimaryContext&) = delete;
@@ -121,14 +122,14 @@ public:
     [[nodiscard]] CUcontext get() const { return context_; }
     [[nodiscard]] CUdevice device() const { return device_; }
 
-private:
+  private:
     CUdevice device_ = 0;
     CUcontext context_ = nullptr;
 };
 
 /// A stream that does not synchronise with the legacy default stream.
 class Stream {
-public:
+  public:
     Stream();
     ~Stream();
     Stream(const Stream&) = delete;
@@ -137,12 +138,12 @@ public:
     [[nodiscard]] CUstream get() const { return stream_; }
     void synchronize() const;
 
-private:
+  private:
     CUstream stream_ = nullptr;
 };
 
 class Event {
-public:
+  public:
     Event();
     ~Event();
     Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
@@ -154,7 +155,7 @@ public:
     void synchronize() const;
     [[nodiscard]] CUevent get() const { return event_; }
 
-private:
+  private:
     CUevent event_ = nullptr;
 };
 
@@ -162,7 +163,7 @@ private:
 double elapsed_ns(const Event& begin, const Event& end);
 
 class DeviceBuffer {
-public:
+  public:
     explicit DeviceBuffer(std::size_t bytes);
     ~DeviceBuffer();
     DeviceBuffer(const DeviceBuffer&) = delete;
@@ -171,14 +172,14 @@ public:
     [[nodiscard]] CUdeviceptr address() const { return address_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-private:
+  private:
     CUdeviceptr address_ = 0;
     std::size_t bytes_ = 0;
 };
 
 /// Page-locked host memory that the device sees too.
 class PinnedBuffer {
-public:
+  public:
     explicit PinnedBuffer(std::size_t bytes);
     ~PinnedBuffer();
     PinnedBuffer(const PinnedBuffer&) = delete;
@@ -188,7 +189,7 @@ public:
     [[nodiscard]] CUdeviceptr device() const { return device_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-private:
+  private:
     void* host_ = nullptr;
     CUdeviceptr device_ = 0;
     std::size_t bytes_ = 0;

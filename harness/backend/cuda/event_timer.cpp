@@ -8,8 +8,8 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// A stream takes about a thousand operations before a submission waits for room. Half of that leaves
-// space for large kernel arguments.
+// A stream takes about a thousand operations before a submission waits for room. Half of that
+// leaves space for large kernel arguments.
 constexpr std::size_t kQueueBudget = 512;
 constexpr std::size_t kEventsPerLaunch = 2;
 constexpr std::size_t kLargestChunk = 64;
@@ -79,7 +79,8 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
             chunk = 1;  // perhaps the queue was full; one launch alone tells
         } else {
             throw model::Error(
-                "the variant is declared async, but its launch waits for the device (or enqueues more "
+                "the variant is declared async, but its launch waits for the device (or enqueues "
+                "more "
                 "than a stream's queue holds): declare it synchronous");
         }
     }

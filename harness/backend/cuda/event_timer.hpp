@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times launches with event pairs, with CUPTI off: `gpu_span`. Work that is only submitted is queued
-// behind a blocked stream in chunks, so that no launch cost lies between the events.
+// Times launches with event pairs, with CUPTI off: `gpu_span`. Work that is only submitted is
+// queued behind a blocked stream in chunks, so that no launch cost lies between the events.
 #pragma once
 
 #include <cuda.h>
@@ -21,12 +21,12 @@ using Submit = std::function<void(CUstream)>;
 
 struct TimingRequest {
     Submit launch;
-    Submit reset;        ///< puts the inputs back before a launch; may be empty
-    bool cold = true;    ///< flush the L2 cache before each launch
-    bool async = true;   ///< the launch only enqueues; without this nothing is blocked
+    Submit reset;       ///< puts the inputs back before a launch; may be empty
+    bool cold = true;   ///< flush the L2 cache before each launch
+    bool async = true;  ///< the launch only enqueues; without this nothing is blocked
     std::size_t count = 1;
-    /// Operations (kernels, copies) that one launch and its reset enqueue, as the dry launch showed;
-    /// 0: not known, then one launch is blocked at a time.
+    /// Operations (kernels, copies) that one launch and its reset enqueue, as the dry launch
+    /// showed; 0: not known, then one launch is blocked at a time.
     std::size_t operations = 0;
 };
 
@@ -35,11 +35,12 @@ struct EventSamples {
     std::string method;            ///< "event/cold/blocked", "event/hot/unblocked", …
 };
 
-/// How many launches of `operations` operations are queued behind one block: 0 if not even one fits.
+/// How many launches of `operations` operations are queued behind one block: 0 if not even one
+/// fits.
 std::size_t launches_per_block(std::size_t operations, bool cold);
 
 class EventTimer {
-public:
+  public:
     EventTimer(CUstream stream, StreamBlocker& blocker, const L2Flush& flush)
         : stream_(stream), blocker_(blocker), flush_(flush) {}
 
@@ -47,7 +48,7 @@ public:
     /// async waits for the device.
     EventSamples measure(const TimingRequest& request);
 
-private:
+  private:
     void submit(const TimingRequest& request, const Event& begin, const Event& end) const;
     void measure_unblocked(const TimingRequest& request, std::vector<double>& spans_ns) const;
     void measure_blocked(const TimingRequest& request, std::size_t chunk,

@@ -50,7 +50,7 @@ std::vector<std::string> copied(const char* const* texts, std::size_t count) {
 
 // Owns one CUPTI host object. Adding a bad metric name spoils the object for good.
 class HostEvaluator::Object {
-public:
+  public:
     Object(const std::string& chip, const std::vector<std::uint8_t>& availability) {
         CUpti_Profiler_Host_Initialize_Params params{};
         params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
@@ -82,7 +82,7 @@ public:
 
     [[nodiscard]] CUpti_Profiler_Host_Object* get() const { return object_; }
 
-private:
+  private:
     CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 
@@ -99,8 +99,8 @@ HostEvaluator::HostEvaluator(std::string chip, std::vector<std::uint8_t> availab
       object_(std::make_shared<Object>(chip_, availability_)) {}
 
 bool HostEvaluator::metric_exists(const std::string& metric) const {
-    // The properties know a name without roll-up too, which cannot be collected: so try to schedule it,
-    // on an object that may be spoilt. The cheap question first, for the common misspelling.
+    // The properties know a name without roll-up too, which cannot be collected: so try to schedule
+    // it, on an object that may be spoilt. The cheap question first, for the common misspelling.
     if (!describe(metric)) return false;
     return Object(chip_, availability_).add({metric}) == CUPTI_SUCCESS;
 }
@@ -152,8 +152,7 @@ CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) 
             throw CuptiError(code, fmt::format("cannot schedule these metrics together on {}: {}",
                                                chip_, fmt::join(metrics, ", ")));
         }
-        throw model::Error(
-            fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
+        throw model::Error(fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
     }
 
     CounterConfig config{.metrics = metrics, .image = {}, .passes = 0};

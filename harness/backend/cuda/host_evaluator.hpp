@@ -38,9 +38,9 @@ struct CounterConfig {
 };
 
 class HostEvaluator {
-public:
-    /// `availability`: what the device at hand can count, as `RangeProfiler::availability()` gives it;
-    /// empty to assume everything that the chip has. Throws CuptiError for an unknown chip.
+  public:
+    /// `availability`: what the device at hand can count, as `RangeProfiler::availability()` gives
+    /// it; empty to assume everything that the chip has. Throws CuptiError for an unknown chip.
     explicit HostEvaluator(std::string chip, std::vector<std::uint8_t> availability = {});
 
     [[nodiscard]] const std::string& chip() const { return chip_; }
@@ -60,14 +60,14 @@ public:
     /// `configure(metrics).passes`.
     [[nodiscard]] std::size_t passes(const std::vector<std::string>& metrics) const;
 
-    /// The values of one range of a decoded counter-data image, in the order of `metrics`. A NaN says
-    /// that the unit was shared or not available while it was recorded. CUPTI does not check `range`
-    /// against the image: the caller knows how many ranges were recorded.
+    /// The values of one range of a decoded counter-data image, in the order of `metrics`. A NaN
+    /// says that the unit was shared or not available while it was recorded. CUPTI does not check
+    /// `range` against the image: the caller knows how many ranges were recorded.
     [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
                                                std::size_t range,
                                                const std::vector<std::string>& metrics) const;
 
-private:
+  private:
     class Object;
     std::string chip_;
     std::vector<std::uint8_t> availability_;

@@ -44,9 +44,9 @@ std::vector<std::string> throttle_words(std::uint64_t bits);
 bool throttled(std::uint64_t bits);
 
 class Nvml {
-public:
-    /// `uuid` as DeviceFacts gives it, `pci_bus_id` where the UUID is not found. Null if there is no
-    /// NVML; `why` gets the reason.
+  public:
+    /// `uuid` as DeviceFacts gives it, `pci_bus_id` where the UUID is not found. Null if there is
+    /// no NVML; `why` gets the reason.
     static std::unique_ptr<Nvml> open(const std::string& uuid, const std::string& pci_bus_id,
                                       std::string* why = nullptr);
     ~Nvml();
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::string driver_version() const;
     [[nodiscard]] NvmlReading read() const;
 
-private:
+  private:
     struct Api;
     Nvml(std::unique_ptr<Api> api, void* device);
     std::unique_ptr<Api> api_;

@@ -22,6 +22,8 @@ NvtxRange::NvtxRange(const std::string& name) {
     nvtxDomainRangePushEx(domain(), &attributes);
 }
 
-NvtxRange::~NvtxRange() { nvtxDomainRangePop(domain()); }
+NvtxRange::~NvtxRange() {
+    nvtxDomainRangePop(domain());
+}
 
 }  // namespace perfgate::backend::cuda

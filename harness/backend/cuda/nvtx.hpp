@@ -10,7 +10,7 @@ namespace perfgate::backend::cuda {
 
 /// A range on the calling thread, from construction to destruction. Ranges nest.
 class NvtxRange {
-public:
+  public:
     explicit NvtxRange(const std::string& name);
     ~NvtxRange();
     NvtxRange(const NvtxRange&) = delete;

@@ -51,15 +51,15 @@ Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& ke
     cudaOccDeviceState state;
     state.carveoutConfig = kernel.smem_carveout_percent;
 
-    const int block_size =
-        static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
+    const int block_size = static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
     cudaOccResult result{};
     const cudaOccError code = cudaOccMaxActiveBlocksPerMultiprocessor(
         &result, &properties, &function, &state, block_size, kernel.dynamic_smem_bytes);
     if (code != CUDA_OCC_SUCCESS) {
-        throw model::Error(fmt::format(
-            "cannot compute the occupancy of {} with blocks of {} threads on compute capability {}.{}",
-            kernel.name, block_size, device.cc_major, device.cc_minor));
+        throw model::Error(
+            fmt::format("cannot compute the occupancy of {} with blocks of {} threads on compute "
+                        "capability {}.{}",
+                        kernel.name, block_size, device.cc_major, device.cc_minor));
     }
 
     Occupancy occupancy;

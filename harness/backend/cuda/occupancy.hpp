@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many warps of a kernel an SM can hold, from the kernel's launch facts and the device's limits, by
-// the toolkit's own calculator. Clusters and other kernels on the device are not considered.
+// How many warps of a kernel an SM can hold, from the kernel's launch facts and the device's
+// limits, by the toolkit's own calculator. Clusters and other kernels on the device are not
+// considered.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@
 namespace perfgate::backend::cuda {
 
 struct Occupancy {
-    double percent = 0;      ///< of the SM's warp slots
+    double percent = 0;  ///< of the SM's warp slots
     int blocks_per_sm = 0;
     int warps_per_sm = 0;
     std::string limited_by;  ///< "registers", "shared memory, warps", …

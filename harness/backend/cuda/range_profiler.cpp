@@ -65,7 +65,7 @@ std::vector<std::uint8_t> read_availability(CUcontext context) {
 
 // Device profiling is switched on while it lives.
 class Enabled {
-public:
+  public:
     explicit Enabled(CUcontext context) {
         PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
         params.ctx = context;
@@ -96,16 +96,16 @@ public:
         return params.counterDataSize;
     }
 
-private:
+  private:
     CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
 }  // namespace
 
-// One collection: the enabled profiler, its buffers (which must live until decoding is done) and the
-// list of what was launched.
+// One collection: the enabled profiler, its buffers (which must live until decoding is done) and
+// the list of what was launched.
 class RangeProfiler::Session final : public Pass {
-public:
+  public:
     Session(RangeProfiler& owner, const Request& request, const CounterConfig& config)
         : owner_(owner), request_(request), config_(config), enabled_(owner.context_.get()) {
         image_.resize(enabled_.counter_data_bytes(request.metrics, request.max_ranges));
@@ -193,7 +193,7 @@ public:
 
     [[nodiscard]] std::size_t index() const override { return index_; }
 
-private:
+  private:
     struct Launch {
         std::optional<std::size_t> tag;
         std::string symbol;
@@ -245,9 +245,9 @@ private:
         params.pRangeProfilerObject = enabled_.get();
         check(cuptiRangeProfilerDecodeData(&params), "cannot decode the counter data");
         if (params.numOfRangeDropped != 0) {
-            throw model::Error(fmt::format(
-                "{} counter ranges were dropped: {} launched, room for {}",
-                params.numOfRangeDropped, launches_.size(), request_.max_ranges));
+            throw model::Error(
+                fmt::format("{} counter ranges were dropped: {} launched, room for {}",
+                            params.numOfRangeDropped, launches_.size(), request_.max_ranges));
         }
         PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
         info.pCounterDataImage = image_.data();
@@ -258,8 +258,9 @@ private:
         data.passes = index_;
         data.total_ranges = info.numTotalRanges;
         if (info.numTotalRanges != launches_.size()) {
-            throw model::Error(fmt::format("{} counter ranges for {} launches: they cannot be matched",
-                                           info.numTotalRanges, launches_.size()));
+            throw model::Error(
+                fmt::format("{} counter ranges for {} launches: they cannot be matched",
+                            info.numTotalRanges, launches_.size()));
         }
         const std::vector<std::size_t> range_of = range_of_launches();
         for (std::size_t i = 0; i < launches_.size(); ++i) {
@@ -334,8 +335,8 @@ std::size_t RangeProfiler::bytes_per_range(const std::vector<std::string>& metri
     const auto known = bytes_per_range_.find(metrics);
     if (known != bytes_per_range_.end()) return known->second;
     const Enabled enabled(context_.get());
-    const std::size_t bytes = enabled.counter_data_bytes(metrics, 9) -
-                              enabled.counter_data_bytes(metrics, 1);
+    const std::size_t bytes =
+        enabled.counter_data_bytes(metrics, 9) - enabled.counter_data_bytes(metrics, 1);
     return bytes_per_range_.emplace(metrics, bytes / 8).first->second;
 }
 

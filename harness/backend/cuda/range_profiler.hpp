@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hardware counters by CUPTI's range profiler with user replay: many launches share one session, whose
-// passes the caller repeats. Either each kernel is a range of its own (exact values per kernel), or each
-// launch is one (for CUDA graphs, which the first way cannot see into).
+// Hardware counters by CUPTI's range profiler with user replay: many launches share one session,
+// whose passes the caller repeats. Either each kernel is a range of its own (exact values per
+// kernel), or each launch is one (for CUDA graphs, which the first way cannot see into).
 //
 // Never while an ActivityRecorder lives: with both on, no kernel record arrives.
 #pragma once
@@ -34,25 +34,26 @@ struct CounterRange {
 };
 
 struct CounterData {
-    std::vector<CounterRange> ranges;  ///< in launch order; what was launched outside a tag is left out
+    std::vector<CounterRange>
+        ranges;  ///< in launch order; what was launched outside a tag is left out
     std::size_t passes = 0;
-    std::size_t total_ranges = 0;          ///< with those left out
+    std::size_t total_ranges = 0;     ///< with those left out
     std::vector<std::uint8_t> image;  ///< the counter-data image, where asked for
 };
 
 /// Handed to the caller's pass: tells which launches count.
 class Pass {
-public:
+  public:
     virtual ~Pass() = default;
-    /// Runs `submit`; the kernels that it launches belong to `tag`. With RangeMode::launch each tag may
-    /// occur once in a pass.
+    /// Runs `submit`; the kernels that it launches belong to `tag`. With RangeMode::launch each tag
+    /// may occur once in a pass.
     virtual void launch(std::size_t tag, const std::function<void()>& submit) = 0;
     /// The pass's number, from 0.
     [[nodiscard]] virtual std::size_t index() const = 0;
 };
 
 class RangeProfiler {
-public:
+  public:
     /// Finds out what the context's device can count (about 0.5 s). Throws CuptiError, with
     /// `no_permission()` where counters are restricted, or model::Error where the device cannot be
     /// profiled.
@@ -69,13 +70,15 @@ public:
     /// The compiled choice, kept for the next call with the same metrics.
     const CounterConfig& config(const std::vector<std::string>& metrics);
 
-    /// Host memory that each range of a session takes, about 1 MB for 30 metrics. Batch accordingly.
+    /// Host memory that each range of a session takes, about 1 MB for 30 metrics. Batch
+    /// accordingly.
     std::size_t bytes_per_range(const std::vector<std::string>& metrics);
 
     struct Request {
         std::vector<std::string> metrics;
         RangeMode mode = RangeMode::kernel;
-        std::size_t max_ranges = 0;  ///< at least as many as a pass has; kernels outside tags count too
+        std::size_t max_ranges =
+            0;  ///< at least as many as a pass has; kernels outside tags count too
         bool keep_image = false;
     };
 
@@ -84,7 +87,7 @@ public:
     /// kernels, if a range got lost, or if the work fails.
     CounterData collect(const Request& request, const std::function<void(Pass&)>& run);
 
-private:
+  private:
     class Session;
     const PrimaryContext& context_;
     Subscriber& subscriber_;

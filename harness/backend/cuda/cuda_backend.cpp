@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cuda_backend.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/cuda/counter_collection.hpp"
+#include "backend/cuda/cuda_case.hpp"
+#include "backend/cuda/diagnosis.hpp"
+#include "backend/cuda/environment.hpp"
+#include "backend/cuda/nvml.hpp"
+#include "backend/cuda/nvtx.hpp"
+#include "backend/cuda/open_device.hpp"
+#include "backend/host/host_backend.hpp"
+#include "backend/plugin/loader.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+class CudaBackend : public measure::Backend {
+  public:
+    explicit CudaBackend(const measure::BackendOptions& options)
+        : options_(options),
+          device_(find_device(options.device), options.cupti),
+          nvml_(Nvml::open(device_.facts().uuid, device_.facts().pci_bus_id, &nvml_problem_)),
+          plugins_(options.plugins) {}
+
+    measure::Capabilities capabilities() override {
+        measure::Capabilities capabilities;
+        capabilities.environment = describe_environment(device_, nvml_.get());
+        capabilities.workloads = plugins_.catalogue();
+        capabilities.timing = true;
+        capabilities.counters_problem = device_.counters_problem();
+        capabilities.counters = capabilities.counters_problem.empty();
+        return capabilities;
+    }
+
+    model::BoardState board_state() override { return read_board(nvml_.get()); }
+
+    std::vector<measure::Diagnosis> diagnose() override {
+        return cuda::diagnose(device_, nvml_.get(), nvml_problem_);
+    }
+
+    measure::CaseFacts facts(const model::CaseSpec& spec) override { return plugins_.facts(spec); }
+
+    std::unique_ptr<measure::Case> open(const model::CaseSpec& spec) override {
+        const model::VariantInfo& variant = plugins_.variant(spec);
+        if (variant.target == model::Target::host) return host().open(spec);
+        const int capability = device_.facts().cc_major * 10 + device_.facts().cc_minor;
+        if (variant.min_compute_capability > capability) {
+            throw model::Error(fmt::format(
+                "variant '{}' needs compute capability {}.{}; {} has {}.{}", spec.variant,
+                variant.min_compute_capability / 10, variant.min_compute_capability % 10,
+                device_.facts().name, device_.facts().cc_major, device_.facts().cc_minor));
+        }
+        std::unique_ptr<measure::Case> result;
+        guarded(device_.context(),
+                [&] { result = std::make_unique<CudaCase>(device_, plugins_.open(spec)); });
+        return result;
+    }
+
+    std::uint64_t free_memory() override {
+        std::size_t free = 0;
+        std::size_t total = 0;
+        guarded(device_.context(), [&] {
+            device_.flush();  // before the question: a cold case needs it too
+            check(driver().cuMemGetInfo(&free, &total), "cannot ask for the device's free memory");
+        });
+        return free;
+    }
+
+    bool has_counter(const std::string& counter) override {
+        const auto [known, added] = has_counter_.try_emplace(counter, false);
+        if (added) known->second = evaluator().metric_exists(counter);
+        return known->second;
+    }
+
+    std::vector<measure::CounterValues> collect(std::span<const measure::CounterCase> cases,
+                                                const std::vector<std::string>& counters) override {
+        return collect_counters(device_, cases, counters);
+    }
+
+    std::size_t max_kernels_per_collect(std::size_t counters) override {
+        return kernels_per_session(counters);
+    }
+
+    void begin_range(const std::string& name) override {
+        ranges_.push_back(std::make_unique<NvtxRange>(name));
+    }
+
+    void end_range() override {
+        if (!ranges_.empty()) ranges_.pop_back();
+    }
+
+  private:
+    // Host variants have nothing to do with the device, yet belong to suites that run here.
+    measure::Backend& host() {
+        if (!host_) host_ = make_host_backend(options_);
+        return *host_;
+    }
+
+    // Without permission for counters the chip's list still answers which exist.
+    const HostEvaluator& evaluator() {
+        if (device_.counters_problem().empty()) return device_.profiler().host();
+        if (!evaluator_) {
+            evaluator_ = std::make_unique<HostEvaluator>(chip_name(device_.facts().ordinal));
+        }
+        return *evaluator_;
+    }
+
+    measure::BackendOptions options_;
+    OpenDevice device_;
+    std::string nvml_problem_;
+    std::unique_ptr<Nvml> nvml_;
+    PluginSet plugins_;
+    std::unique_ptr<measure::Backend> host_;
+    std::unique_ptr<HostEvaluator> evaluator_;
+    std::map<std::string, bool> has_counter_;
+    std::vector<std::unique_ptr<NvtxRange>> ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options) {
+    return std::make_unique<CudaBackend>(options);
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA backend: measure/backend.hpp over the driver, CUPTI and NVML.
+#pragma once
+
+#include <memory>
+
+#include "measure/backend.hpp"
+
+namespace perfgate::backend::cuda {
+
+/// Opens the device; throws model::Error with the remedy where there is none. CUPTI that is not to
+/// be had is no error here: capabilities() and diagnose() say so, and timing without it works.
+std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options);
+
+}  // namespace perfgate::backend::cuda

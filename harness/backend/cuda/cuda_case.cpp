@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cuda_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "backend/cuda/event_timer.hpp"
+#include "backend/cuda/nvtx.hpp"
+#include "backend/cuda/occupancy.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+// Waiting now and then keeps the clock in step with the work, whatever one launch takes.
+constexpr int kLaunchesPerWait = 8;
+
+model::Kernel to_model(const DeviceFacts& device, const KernelFacts& facts,
+                       const ActivityRecord& record) {
+    const auto signed_dims = [](const std::array<std::uint32_t, 3>& dims) {
+        return std::array<std::int64_t, 3>{dims[0], dims[1], dims[2]};
+    };
+    model::Kernel kernel;
+    kernel.name = facts.name;
+    kernel.grid = signed_dims(facts.grid);
+    kernel.block = signed_dims(facts.block);
+    kernel.registers = facts.registers_per_thread;
+    kernel.static_smem = facts.static_smem_bytes;
+    kernel.dynamic_smem = facts.dynamic_smem_bytes;
+    kernel.local_bytes = facts.local_bytes_per_thread;
+    kernel.theoretical_occupancy = theoretical_occupancy(device, facts).percent;
+    kernel.duration_ns = static_cast<double>(record.end_ns - record.start_ns);
+    return kernel;
+}
+
+}  // namespace
+
+void guarded(const PrimaryContext& context, const std::function<void()>& work) {
+    try {
+        context.make_current();
+        work();
+    } catch (const CudaError& error) {
+        if (error.sticky()) throw measure::DeviceLost(error.what());
+        throw;
+    } catch (const PluginDeviceError& error) {
+        const CUresult code = driver().cuCtxSynchronize();
+        if (code == CUDA_SUCCESS) throw;
+        throw measure::DeviceLost(fmt::format("{} ({})", error.what(), describe(code)));
+    }
+}
+
+CudaCase::~CudaCase() {
+    // The plugin frees memory that queued work may still use.
+    driver().cuCtxSynchronize();
+}
+
+void CudaCase::enqueue_reset() {
+    instance_->reset(device_.stream());
+}
+void CudaCase::enqueue_launch() {
+    instance_->launch(device_.stream());
+}
+
+void CudaCase::fill(std::uint64_t seed) {
+    guarded(device_.context(), [&] {
+        instance_->fill(seed);
+        device_.context().synchronize();
+    });
+}
+
+model::Verification CudaCase::verify(std::uint64_t seed) {
+    model::Verification verification;
+    guarded(device_.context(), [&] {
+        const NvtxRange range("verify");
+        instance_->fill(seed);
+        enqueue_launch();
+        device_.context().synchronize();
+        verification = instance_->verify();
+        device_.context().synchronize();
+    });
+    verification.seed = seed;
+    return verification;
+}
+
+void CudaCase::warm_up(int launches, std::chrono::duration<double> at_least) {
+    guarded(device_.context(), [&] {
+        const NvtxRange range("warm-up");
+        const auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i < launches || std::chrono::steady_clock::now() - start < at_least; ++i) {
+            enqueue_reset();
+            enqueue_launch();
+            if (i % kLaunchesPerWait == kLaunchesPerWait - 1) device_.context().synchronize();
+        }
+        device_.context().synchronize();
+    });
+}
+
+measure::LaunchRecord CudaCase::record_launch() {
+    measure::LaunchRecord result;
+    if (!device_.wants_cupti()) return result;
+    device_.require_cupti("kernel records");
+    guarded(device_.context(), [&] {
+        const NvtxRange range("dry");
+        ActivityRecorder recorder;
+        recorder.launch([&] { enqueue_reset(); });
+        recorder.launch([&] { enqueue_launch(); });
+        const ActivityTrace trace = recorder.finish();
+        if (trace.dropped != 0) {
+            throw model::Error(fmt::format("CUPTI dropped {} activity records", trace.dropped));
+        }
+        const LaunchActivity& reset = trace.launches.at(0);
+        const LaunchActivity& launch = trace.launches.at(1);
+        for (const ActivityRecord& record : launch.records) {
+            switch (record.kind) {
+                case ActivityKind::kernel:
+                    result.kernels.push_back(
+                        to_model(device_.facts(), trace.kernels.at(record.kernel), record));
+                    break;
+                case ActivityKind::copy:
+                    ++result.copies;
+                    break;
+                case ActivityKind::memset:
+                    ++result.memsets;
+                    break;
+            }
+        }
+        operations_ = reset.records.size() + launch.records.size();
+        reset_kernels_ = reset.kernel_count();
+    });
+    return result;
+}
+
+measure::TimeSamples CudaCase::time(measure::TimeKind kind, model::Cache cache, int count) {
+    measure::TimeSamples samples;
+    guarded(device_.context(), [&] {
+        switch (kind) {
+            case measure::TimeKind::gpu_time:
+                samples = time_records(cache, count);
+                break;
+            case measure::TimeKind::gpu_span:
+                samples = time_events(cache, count);
+                break;
+            case measure::TimeKind::host_time:
+                throw model::Error("host_time is of host variants; this one runs on the GPU");
+        }
+    });
+    return samples;
+}
+
+measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
+    device_.require_cupti("gpu_time");
+    const bool cold = cache == model::Cache::cold;
+    const NvtxRange range(cold ? "gpu_time cold" : "gpu_time hot");
+    ActivityRecorder recorder;
+    for (int i = 0; i < count; ++i) {
+        enqueue_reset();
+        if (cold) device_.flush()(device_.stream());
+        recorder.launch([&] { enqueue_launch(); });
+    }
+    const ActivityTrace trace = recorder.finish();
+    if (trace.dropped + trace.without_time != 0) {
+        throw model::Error(
+            fmt::format("gpu_time: CUPTI dropped {} activity records and gave {} no time",
+                        trace.dropped, trace.without_time));
+    }
+    measure::TimeSamples samples;
+    samples.method = cold ? "activity/cold" : "activity/hot";
+    for (const LaunchActivity& launch : trace.launches) {
+        if (launch.records.empty()) {
+            throw model::Error(
+                "gpu_time: a launch left no kernel, copy or memset record: does the variant launch "
+                "from another thread?");
+        }
+        samples.values_ns.push_back(launch.gpu_time_ns());
+    }
+    return samples;
+}
+
+measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
+    const bool cold = cache == model::Cache::cold;
+    const NvtxRange range(cold ? "gpu_span cold" : "gpu_span hot");
+    TimingRequest request;
+    request.launch = [this](CUstream stream) { instance_->launch(stream); };
+    if (instance_->needs_reset()) {
+        request.reset = [this](CUstream stream) { instance_->reset(stream); };
+    }
+    request.cold = cold;
+    // Tools that serialise launches, for which --no-cupti is there, wait for each kernel: no launch
+    // returns while the stream is blocked.
+    request.async = device_.wants_cupti() && instance_->submission() != PG_SYNCHRONOUS;
+    request.count = static_cast<std::size_t>(std::max(count, 0));
+    request.operations = operations_;
+    EventTimer timer(device_.stream(), device_.blocker(), device_.flush());
+    EventSamples samples = timer.measure(request);
+    return {.method = std::move(samples.method), .values_ns = std::move(samples.spans_ns)};
+}
+
+}  // namespace perfgate::backend::cuda

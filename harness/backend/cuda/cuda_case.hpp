@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One case of a CUDA variant: verified, warmed up and timed on the open device.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "backend/cuda/activity.hpp"
+#include "backend/cuda/open_device.hpp"
+#include "backend/plugin/loader.hpp"
+#include "measure/backend.hpp"
+
+namespace perfgate::backend::cuda {
+
+/// Runs `work`; a sticky CUDA error becomes measure::DeviceLost. A plugin's device error is
+/// followed by a look at the context, since plugins do not say whether it is sticky.
+void guarded(const PrimaryContext& context, const std::function<void()>& work);
+
+class CudaCase : public measure::Case {
+  public:
+    CudaCase(OpenDevice& device, std::unique_ptr<PluginInstance> instance)
+        : device_(device), instance_(std::move(instance)) {}
+    ~CudaCase() override;
+
+    void fill(std::uint64_t seed) override;
+    model::Verification verify(std::uint64_t seed) override;
+    void warm_up(int launches, std::chrono::duration<double> at_least) override;
+    measure::LaunchRecord record_launch() override;
+    measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;
+
+    /// For counter passes: enqueue on the device's stream, without waiting.
+    void enqueue_reset();
+    void enqueue_launch();
+    /// Kernels that the last `record_launch` saw in a reset; 0 before.
+    std::size_t reset_kernels() const { return reset_kernels_; }
+
+  private:
+    measure::TimeSamples time_records(model::Cache cache, int count);
+    measure::TimeSamples time_events(model::Cache cache, int count);
+
+    OpenDevice& device_;
+    std::unique_ptr<PluginInstance> instance_;
+    std::size_t operations_ = 0;  ///< of a reset and a launch, as record_launch saw them
+    std::size_t reset_kernels_ = 0;
+};
+
+}  // namespace perfgate::backend::cuda

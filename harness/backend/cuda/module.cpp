@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the worker looks up in libperfgate_cuda.so.
+#include "backend/cuda/counter_catalogue.hpp"
+#include "backend/cuda/cuda_backend.hpp"
+
+#define PERFGATE_MODULE_EXPORT extern "C" __attribute__((visibility("default")))
+
+PERFGATE_MODULE_EXPORT perfgate::measure::Backend* perfgate_create_backend(
+    const perfgate::measure::BackendOptions& options) {
+    return perfgate::backend::cuda::make_cuda_backend(options).release();
+}
+
+PERFGATE_MODULE_EXPORT perfgate::measure::CounterCatalogue* perfgate_create_counter_catalogue() {
+    return std::make_unique<perfgate::backend::cuda::HostCounterCatalogue>().release();
+}

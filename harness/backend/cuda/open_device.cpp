@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/open_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace perfgate::backend::cuda {
+namespace {
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+bool starts_with(const std::string& text, const std::string& beginning) {
+    return lower(text).rfind(lower(beginning), 0) == 0;
+}
+
+}  // namespace
+
+int find_device(const std::string& wanted) {
+    const int count = device_count();
+    if (count == 0) {
+        throw model::Error(
+            "the CUDA driver sees no device: check CUDA_VISIBLE_DEVICES, or pass --backend host");
+    }
+    if (wanted.empty()) return 0;
+
+    int number = 0;
+    const char* end = wanted.data() + wanted.size();
+    const auto parsed = std::from_chars(wanted.data(), end, number);
+    if (parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 && number < count) {
+        return number;
+    }
+    std::string devices;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        const DeviceFacts facts = device_facts(ordinal);
+        // "GPU-" alone would match any device.
+        const bool names_uuid = wanted.size() > 4 && starts_with(facts.uuid, wanted);
+        if (names_uuid || lower(facts.pci_bus_id) == lower(wanted)) return ordinal;
+        devices += fmt::format("{}{} ({}, {})", devices.empty() ? "" : "; ", ordinal, facts.name,
+                               facts.pci_bus_id);
+    }
+    throw model::InputError(
+        fmt::format("--device {}: no such device; expected an index, a UUID or a PCI bus id of {}",
+                    wanted, devices));
+}
+
+OpenDevice::OpenDevice(int ordinal, bool use_cupti)
+    : facts_(device_facts(ordinal)), context_(ordinal), use_cupti_(use_cupti) {
+    if (!use_cupti) {
+        cupti_problem_ = "CUPTI is switched off (--no-cupti)";
+        return;
+    }
+    try {
+        require_cupti_version();
+        subscriber_.emplace();
+    } catch (const model::Error& error) {
+        cupti_problem_ = error.what();
+    }
+}
+
+L2Flush& OpenDevice::flush() {
+    if (!flush_) flush_.emplace(facts_);
+    return *flush_;
+}
+
+StreamBlocker& OpenDevice::blocker() {
+    if (!blocker_) blocker_.emplace();
+    return *blocker_;
+}
+
+void OpenDevice::require_cupti(const char* what) const {
+    if (!has_cupti()) throw model::Error(fmt::format("{}: {}", what, cupti_problem_));
+}
+
+RangeProfiler& OpenDevice::profiler() {
+    require_cupti("counters");
+    if (!counters_problem_.empty()) throw model::Error(counters_problem_);
+    if (!profiler_) {
+        try {
+            profiler_ = std::make_unique<RangeProfiler>(context_, facts_.ordinal, *subscriber_);
+        } catch (const model::Error& error) {
+            counters_problem_ = error.what();
+            throw;
+        }
+    }
+    return *profiler_;
+}
+
+std::string OpenDevice::counters_problem() {
+    try {
+        profiler();
+        return {};
+    } catch (const model::Error& error) {
+        return error.what();
+    }
+}
+
+}  // namespace perfgate::backend::cuda

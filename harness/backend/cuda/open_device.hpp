@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device that a worker measures on, with everything that its cases share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/cuda/blocked_stream.hpp"
+#include "backend/cuda/cupti.hpp"
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/l2_flush.hpp"
+#include "backend/cuda/range_profiler.hpp"
+
+namespace perfgate::backend::cuda {
+
+/// The ordinal that `--device` means: empty for the first device, a number, a UUID ("GPU-…", or its
+/// beginning) or a PCI bus id. Throws model::InputError listing the devices for anything else.
+int find_device(const std::string& wanted);
+
+class OpenDevice {
+  public:
+    /// `use_cupti`: false leaves CUPTI alone, so that another tool may attach.
+    OpenDevice(int ordinal, bool use_cupti);
+
+    const DeviceFacts& facts() const { return facts_; }
+    const PrimaryContext& context() const { return context_; }
+    CUstream stream() const { return stream_.get(); }
+    L2Flush& flush();
+    StreamBlocker& blocker();
+
+    /// CUPTI may be used: records and counters. If not, `cupti_problem` says why, with the remedy.
+    bool has_cupti() const { return subscriber_.has_value(); }
+    const std::string& cupti_problem() const { return cupti_problem_; }
+    /// Whether CUPTI was asked for at all.
+    bool wants_cupti() const { return use_cupti_; }
+    /// Throws model::Error with `cupti_problem` if CUPTI may not be used.
+    void require_cupti(const char* what) const;
+
+    /// Made at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
+    RangeProfiler& profiler();
+    /// Why `profiler()` throws; empty if it does not.
+    std::string counters_problem();
+
+  private:
+    DeviceFacts facts_;
+    PrimaryContext context_;
+    Stream stream_;
+    bool use_cupti_;
+    std::string cupti_problem_;
+    std::string counters_problem_;
+    std::optional<Subscriber> subscriber_;
+    std::optional<L2Flush> flush_;
+    std::optional<StreamBlocker> blocker_;
+    std::unique_ptr<RangeProfiler> profiler_;
+};
+
+}  // namespace perfgate::backend::cuda

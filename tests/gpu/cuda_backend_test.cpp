@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA backend on a real device, through the interface that workers use.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/driver.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+using measure::TimeKind;
+using model::Cache;
+
+constexpr std::int64_t kFloats = 1 << 20;
+constexpr double kWarps = kFloats / 32.0;
+/// For times: the profiler adds more than a microsecond to a range, which a short kernel shows.
+constexpr std::int64_t kLarge = 1 << 24;
+
+const std::vector<std::string> kCounters{"gpu__time_duration.sum",
+                                         "smsp__inst_executed.sum",
+                                         "sm__warps_launched.sum",
+                                         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+                                         "dram__bytes_read.sum",
+                                         "dram__bytes_write.sum",
+                                         "sm__throughput.avg.pct_of_peak_sustained_elapsed"};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values.at(values.size() / 2);
+}
+
+class CudaBackendTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string why;
+        if (!driver_available(&why)) GTEST_SKIP() << why;
+        backend_ =
+            make_cuda_backend({.device = "", .plugins = {PERFGATE_PROBE_PLUGIN}, .cupti = true});
+    }
+
+    std::unique_ptr<measure::Case> open(const std::string& variant, std::int64_t n = kFloats) {
+        auto opened = backend_->open(
+            {.workload = "probe", .variant = variant, .params = {{"n", n}}, .cache = Cache::cold});
+        opened->fill(1);
+        return opened;
+    }
+
+    static std::vector<std::string> names(const measure::LaunchRecord& record) {
+        std::vector<std::string> names;
+        for (const model::Kernel& kernel : record.kernels) names.push_back(kernel.name);
+        return names;
+    }
+
+    std::unique_ptr<measure::Backend> backend_;
+};
+
+TEST_F(CudaBackendTest, DescribesTheDevice) {
+    const measure::Capabilities capabilities = backend_->capabilities();
+    const model::Device& device = capabilities.environment.device;
+    EXPECT_FALSE(device.key.empty());
+    EXPECT_FALSE(device.chip.empty());
+    EXPECT_EQ(device.board.size(), 16u);
+    EXPECT_GT(device.memory_bytes, 0u);
+    EXPECT_GT(device.multiprocessors, 0);
+    EXPECT_FALSE(capabilities.environment.driver.empty());
+    EXPECT_TRUE(capabilities.timing);
+    EXPECT_EQ(capabilities.counters, capabilities.counters_problem.empty());
+    ASSERT_EQ(capabilities.workloads.size(), 1u);
+    for (const measure::Diagnosis& diagnosis : backend_->diagnose()) {
+        EXPECT_FALSE(diagnosis.topic.empty());
+        EXPECT_EQ(diagnosis.remedy.empty(), diagnosis.level == measure::Diagnosis::Level::ok)
+            << diagnosis.topic;
+        std::cout << diagnosis.topic << ": " << diagnosis.detail << '\n';
+    }
+}
+
+TEST_F(CudaBackendTest, RefusesADeviceThatIsNotThere) {
+    EXPECT_THROW(make_cuda_backend({.device = "999", .plugins = {}, .cupti = true}),
+                 model::InputError);
+}
+
+TEST_F(CudaBackendTest, VerifiesRightAndWrongResults) {
+    EXPECT_TRUE(open("one")->verify(7).passed);
+    EXPECT_TRUE(open("several")->verify(7).passed);
+    EXPECT_TRUE(open("graph")->verify(7).passed);
+    const model::Verification wrong = open("wrong")->verify(7);
+    EXPECT_FALSE(wrong.passed);
+    EXPECT_EQ(wrong.seed, 7u);
+    EXPECT_NE(wrong.detail.find("element"), std::string::npos);
+}
+
+TEST_F(CudaBackendTest, RecordsWhatALaunchDoesAndNothingElse) {
+    auto one = open("one");
+    const measure::LaunchRecord record = one->record_launch();
+    ASSERT_EQ(record.kernels.size(), 1u);
+    const model::Kernel& kernel = record.kernels[0];
+    EXPECT_NE(kernel.name.find("scale(float const*, float*, int)"), std::string::npos);
+    EXPECT_EQ(kernel.grid, (std::array<std::int64_t, 3>{kFloats / 256, 1, 1}));
+    EXPECT_EQ(kernel.block, (std::array<std::int64_t, 3>{256, 1, 1}));
+    EXPECT_GT(kernel.registers, 0);
+    EXPECT_DOUBLE_EQ(kernel.theoretical_occupancy, 100);
+    EXPECT_GT(kernel.duration_ns, 0);
+    EXPECT_EQ(record.copies + record.memsets, 0);
+
+    const measure::LaunchRecord several = open("several")->record_launch();
+    EXPECT_EQ(several.kernels.size(), 2u);
+    EXPECT_EQ(several.copies, 1);
+    EXPECT_EQ(several.memsets, 1);
+
+    // A reset is not part of the launch.
+    const measure::LaunchRecord in_place = open("in_place")->record_launch();
+    EXPECT_EQ(in_place.kernels.size(), 1u);
+    EXPECT_EQ(in_place.memsets, 0);
+
+    EXPECT_EQ(open("graph")->record_launch().kernels.size(), 2u);
+}
+
+TEST_F(CudaBackendTest, TimesColdAndHotLaunches) {
+    // 64 MiB: in and out do not fit the L2 together, so that hot and cold differ little; 8 MiB:
+    // they do.
+    for (const std::int64_t n : {std::int64_t{1} << 21, std::int64_t{1} << 24}) {
+        auto one = open("one", n);
+        one->warm_up(5, std::chrono::milliseconds(5));
+        one->record_launch();
+        for (const Cache cache : {Cache::cold, Cache::hot}) {
+            const auto time = one->time(TimeKind::gpu_time, cache, 50);
+            const auto span = one->time(TimeKind::gpu_span, cache, 50);
+            ASSERT_EQ(time.values_ns.size(), 50u);
+            ASSERT_EQ(span.values_ns.size(), 50u);
+            const bool cold = cache == Cache::cold;
+            EXPECT_EQ(time.method, cold ? "activity/cold" : "activity/hot");
+            EXPECT_EQ(span.method, cold ? "event/cold/blocked" : "event/hot/blocked");
+            std::cout << n << ' ' << time.method << ' ' << median(time.values_ns) << ' '
+                      << span.method << ' ' << median(span.values_ns) << '\n';
+            EXPECT_GT(median(time.values_ns), 500);
+            EXPECT_LT(median(time.values_ns), 1e6);
+            EXPECT_GE(median(span.values_ns), 0.9 * median(time.values_ns));
+            EXPECT_LT(median(span.values_ns), median(time.values_ns) + 10'000);
+        }
+    }
+}
+
+TEST_F(CudaBackendTest, CountsAllKernelsOfALaunchAsBusy) {
+    auto spin = open("spin");
+    spin->warm_up(3, std::chrono::milliseconds(0));
+    const auto time = spin->time(TimeKind::gpu_time, Cache::cold, 10);
+    EXPECT_GT(median(time.values_ns), 150'000);  // half a million cycles at less than 3.3 GHz
+    for (const char* variant : {"several", "in_place", "graph", "waits"}) {
+        auto opened = open(variant);
+        opened->warm_up(3, std::chrono::milliseconds(0));
+        const auto samples = opened->time(TimeKind::gpu_time, Cache::cold, 20);
+        EXPECT_EQ(samples.values_ns.size(), 20u) << variant;
+        std::cout << variant << ' ' << median(samples.values_ns) << '\n';
+    }
+}
+
+TEST_F(CudaBackendTest, SaysHowALaunchWasTimed) {
+    auto waits = open("waits");
+    waits->record_launch();
+    EXPECT_EQ(waits->time(TimeKind::gpu_span, Cache::cold, 5).method, "event/cold/unblocked");
+    auto graph = open("graph");
+    graph->record_launch();
+    EXPECT_EQ(graph->time(TimeKind::gpu_span, Cache::hot, 5).method, "event/hot/blocked");
+}
+
+TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
+    auto liar = open("liar");
+    liar->record_launch();
+    try {
+        liar->time(TimeKind::gpu_span, Cache::cold, 5);
+        FAIL() << "the launch waited, and nobody noticed";
+    } catch (const model::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("declare it synchronous"), std::string::npos);
+    }
+    // The device is none the worse for it.
+    EXPECT_TRUE(open("one")->verify(3).passed);
+}
+
+TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
+    if (!backend_->capabilities().counters) {
+        GTEST_SKIP() << backend_->capabilities().counters_problem;
+    }
+    std::vector<std::unique_ptr<measure::Case>> opened;
+    std::vector<measure::CounterCase> cases;
+    for (const char* variant : {"one", "several", "in_place", "graph", "waits", "fickle"}) {
+        opened.push_back(open(variant));
+        opened.back()->warm_up(2, std::chrono::milliseconds(0));
+        const auto record = opened.back()->record_launch();
+        cases.push_back({.opened = opened.back().get(),
+                         .cache = Cache::cold,
+                         .expected_kernels = names(record),
+                         .graph = std::string(variant) == "graph",
+                         .own_session = false});
+    }
+    std::vector<std::string> counters = kCounters;
+    counters.push_back("no__such_counter.sum");
+    const auto results = backend_->collect(cases, counters);
+    ASSERT_EQ(results.size(), cases.size());
+
+    const measure::CounterValues& one = results[0];
+    EXPECT_EQ(one.method, "counter/auto-range/user-replay/cold");
+    ASSERT_EQ(one.values.size(), 1u);
+    EXPECT_EQ(one.kernels, cases[0].expected_kernels);
+    EXPECT_EQ(one.values[0].at("sm__warps_launched.sum"), kWarps);
+    EXPECT_EQ(one.values[0].at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), kWarps);
+    // Cold: every byte of the input comes from memory.
+    EXPECT_NEAR(one.values[0].at("dram__bytes_read.sum"), 4.0 * kFloats, 0.02 * 4 * kFloats);
+    ASSERT_EQ(one.not_collected.size(), 1u);
+    EXPECT_EQ(one.not_collected[0].metric, "no__such_counter.sum");
+
+    ASSERT_EQ(results[1].values.size(), 2u);
+    EXPECT_EQ(results[1].values[1].at("sm__warps_launched.sum"), kWarps);
+    EXPECT_EQ(results[2].values.size(), 1u);
+
+    const measure::CounterValues& graph = results[3];
+    EXPECT_EQ(graph.method, "counter/user-range/user-replay/cold");
+    ASSERT_EQ(graph.values.size(), 1u);
+    EXPECT_EQ(graph.values[0].at("sm__warps_launched.sum"), 2 * kWarps);
+    EXPECT_EQ(graph.values[0].count("sm__throughput.avg.pct_of_peak_sustained_elapsed"), 0u);
+    EXPECT_EQ(graph.not_collected.size(), 2u);
+
+    EXPECT_EQ(results[4].values.size(), 1u);
+
+    // The one that changes from launch to launch loses its counters, and only it.
+    EXPECT_EQ(results[5].not_collected.size(), counters.size());
+    for (const model::NotCollected& missing : results[5].not_collected) {
+        EXPECT_FALSE(missing.reason.empty());
+    }
+}
+
+TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
+    if (!backend_->capabilities().counters) {
+        GTEST_SKIP() << backend_->capabilities().counters_problem;
+    }
+    auto one = open("one");
+    one->warm_up(2, std::chrono::milliseconds(0));
+    const auto expected = names(one->record_launch());
+    const std::vector<measure::CounterCase> cases{{one.get(), Cache::hot, expected, false, false}};
+    const auto results = backend_->collect(cases, kCounters);
+    EXPECT_EQ(results[0].method, "counter/auto-range/user-replay/hot");
+    EXPECT_LT(results[0].values.at(0).at("dram__bytes_read.sum"), 0.1 * 4 * kFloats);
+}
+
+TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
+    if (!backend_->capabilities().counters) {
+        GTEST_SKIP() << backend_->capabilities().counters_problem;
+    }
+    auto one = open("one", kLarge);
+    one->warm_up(2, std::chrono::milliseconds(0));
+    for (int round = 0; round < 3; ++round) {
+        const auto record = one->record_launch();
+        ASSERT_EQ(record.kernels.size(), 1u);
+        const std::vector<measure::CounterCase> cases{
+            {one.get(), Cache::cold, names(record), false, false}};
+        const auto results = backend_->collect(cases, kCounters);
+        EXPECT_EQ(results[0].values.at(0).at("sm__warps_launched.sum"), kLarge / 32.0);
+        const double time_ns = median(one->time(TimeKind::gpu_time, Cache::cold, 20).values_ns);
+        const double counter_ns = results[0].values.at(0).at("gpu__time_duration.sum");
+        std::cout << "records " << time_ns << " ns, counters " << counter_ns << " ns\n";
+        EXPECT_NEAR(time_ns, counter_ns, 0.04 * counter_ns);
+    }
+}
+
+TEST_F(CudaBackendTest, RunsHostVariantsToo) {
+    auto host = open("host");
+    EXPECT_TRUE(host->verify(1).passed);
+    EXPECT_EQ(host->time(TimeKind::host_time, Cache::hot, 3).values_ns.size(), 3u);
+}
+
+TEST_F(CudaBackendTest, TimesWithoutCupti) {
+    backend_.reset();
+    backend_ =
+        make_cuda_backend({.device = "0", .plugins = {PERFGATE_PROBE_PLUGIN}, .cupti = false});
+    auto one = open("one");
+    EXPECT_TRUE(one->record_launch().kernels.empty());
+    EXPECT_EQ(one->time(TimeKind::gpu_span, Cache::cold, 5).method, "event/cold/unblocked");
+    EXPECT_THROW(one->time(TimeKind::gpu_time, Cache::cold, 5), model::Error);
+    EXPECT_FALSE(backend_->capabilities().counters);
+}
+
+// Last: the context does not survive it.
+TEST_F(CudaBackendTest, ZzACrashLosesTheDevice) {
+    auto crash = open("crash");
+    EXPECT_THROW(crash->verify(1), measure::DeviceLost);
+    EXPECT_THROW(open("one"), measure::DeviceLost);
+}
+
+}  // namespace
+}  // namespace perfgate::backend::cuda
