@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/baseline_store.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using documents::baseline_of;
+using documents::measured_case;
+using documents::run_of;
+
+constexpr const char* key = "nvidia-h100-80gb-hbm3";
+
+/// A folder of its own for each test, gone afterwards.
+class BaselineStore : public ::testing::Test {
+  protected:
+    BaselineStore() {
+        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = fs::temp_directory_path() /
+                  ("perfgate_store_" + std::to_string(::getpid()) + "_" + info->name());
+        fs::create_directories(folder_);
+    }
+    ~BaselineStore() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+
+    fs::path file() const { return folder_ / key / "s.json"; }
+    void put(const std::string& text) const {
+        fs::create_directories(file().parent_path());
+        std::ofstream(file(), std::ios::binary) << text;
+    }
+    std::string refusal() const {
+        try {
+            load_baseline(folder_, key, "s");
+        } catch (const model::InputError& error) {
+            return error.what();
+        }
+        return "not refused";
+    }
+
+    fs::path folder_;
+    model::Baseline baseline_ = baseline_of(run_of({measured_case(1), measured_case(2)}));
+};
+
+bool says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST_F(BaselineStore, KeepsOneFilePerDeviceKeyAndSuite) {
+    EXPECT_EQ(save_baseline(folder_, baseline_), file());
+    const auto loaded = load_baseline(folder_, key, "s");
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->baseline, baseline_);
+    EXPECT_EQ(loaded->file, file().string());
+}
+
+TEST_F(BaselineStore, WithoutAFileThereIsNoBaseline) {
+    EXPECT_EQ(load_baseline(folder_, key, "s"), std::nullopt);
+    EXPECT_EQ(load_baseline(folder_ / "nowhere", key, "s"), std::nullopt);
+}
+
+TEST_F(BaselineStore, SavingLeavesNothingElseBehind) {
+    save_baseline(folder_, baseline_);
+    save_baseline(folder_, baseline_);
+    const auto entries = fs::directory_iterator(file().parent_path());
+    EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+TEST_F(BaselineStore, AFileThatWouldStayTheSameIsNotTouched) {
+    save_baseline(folder_, baseline_);
+    const auto before = fs::last_write_time(file()) - std::chrono::hours(1);
+    fs::last_write_time(file(), before);
+    save_baseline(folder_, baseline_);
+    EXPECT_EQ(fs::last_write_time(file()), before);
+    baseline_.cases.begin()->second.provenance.reason = "new";
+    save_baseline(folder_, baseline_);
+    EXPECT_NE(fs::last_write_time(file()), before);
+}
+
+TEST_F(BaselineStore, NothingThatADocumentSaysLeadsOutOfTheFolder) {
+    for (const char* evil : {"", "..", "../x", "a/b", "/etc/passwd", "a.b", "A", "a b", "a\n"}) {
+        EXPECT_THROW(baseline_path(folder_, evil, "s"), model::InputError) << evil;
+        EXPECT_THROW(baseline_path(folder_, key, evil), model::InputError) << evil;
+    }
+    EXPECT_THROW(baseline_path(folder_, std::string("a\0b", 3), "s"), model::InputError);
+    EXPECT_THROW(baseline_path(folder_, std::string(201, 'a'), "s"), model::InputError);
+    baseline_.device.key = "../../evil";
+    EXPECT_THROW(save_baseline(folder_, baseline_), model::InputError);
+    EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(BaselineStore, ABrokenFileIsRefusedByName) {
+    const std::string text = model::write_baseline(baseline_);
+    put(text.substr(0, text.size() / 2));
+    EXPECT_TRUE(says(refusal(), file().string())) << refusal();
+    put("");
+    EXPECT_TRUE(says(refusal(), file().string())) << refusal();
+    put(
+        std::string("\x7f"
+                    "ELF\0\1",
+                    6));
+    EXPECT_TRUE(says(refusal(), file().string())) << refusal();
+    put("[]");
+    EXPECT_TRUE(says(refusal(), file().string())) << refusal();
+}
+
+TEST_F(BaselineStore, AnUnknownMajorVersionIsRefused) {
+    put(R"({"schema": "perfgate.baseline", "version": 2, "suite": "s", "device": {}, "cases": {}})");
+    EXPECT_TRUE(says(refusal(), "version")) << refusal();
+    put(R"({"schema": "perfgate.run", "version": 1})");
+    EXPECT_TRUE(says(refusal(), "perfgate.baseline")) << refusal();
+}
+
+TEST_F(BaselineStore, AFolderInItsPlaceIsRefused) {
+    fs::create_directories(file());
+    EXPECT_TRUE(says(refusal(), "directory")) << refusal();
+}
+
+TEST_F(BaselineStore, ALinkToNowhereIsNoMissingBaseline) {
+    fs::create_directories(file().parent_path());
+    fs::create_symlink("nowhere.json", file());
+    EXPECT_TRUE(says(refusal(), file().string())) << refusal();
+}
+
+TEST_F(BaselineStore, AFileInPlaceOfTheFolderIsRefused) {
+    std::ofstream(folder_ / "plain") << "x";
+    EXPECT_THROW(load_baseline(folder_ / "plain", key, "s"), model::InputError);
+}
+
+TEST_F(BaselineStore, AFileInTheWrongPlaceIsRefused) {
+    baseline_.suite = "other";
+    put(model::write_baseline(baseline_));
+    EXPECT_TRUE(says(refusal(), "suite is 'other', its place is that of 's'")) << refusal();
+    baseline_.suite = "s";
+    baseline_.device.key = "nvidia-h200";
+    put(model::write_baseline(baseline_));
+    EXPECT_TRUE(says(refusal(), "device.key is 'nvidia-h200'")) << refusal();
+}
+
+TEST_F(BaselineStore, WhereNothingCanBeWrittenSavingFailsByName) {
+    std::ofstream(folder_ / key) << "a file where the device's folder belongs";
+    try {
+        save_baseline(folder_, baseline_);
+        FAIL() << "expected an Error";
+    } catch (const model::Error& error) {
+        EXPECT_TRUE(says(error.what(), file().string())) << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::gate

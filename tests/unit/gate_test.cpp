@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict table of harness/README.md, row by row, each from a run and its baseline.
+#include "gate/gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::baseline_of;
+using documents::measured_case;
+using documents::run_of;
+using documents::series;
+using documents::stored;
+using model::CaseResult;
+using model::CaseStatus;
+using model::CaseVerdict;
+using model::MetricVerdict;
+using model::Policy;
+using model::Verdict;
+using model::VerdictDocument;
+
+constexpr const char* first_id = "gemm/tiled[m=1]";
+
+VerdictDocument judged(const model::Run& run, const BaselineSet& baselines = {},
+                       const Policy& policy = {}) {
+    return judge(run, baselines, policy, MedianRule());
+}
+
+const CaseVerdict& only_case(const VerdictDocument& document) {
+    EXPECT_EQ(document.suites.size(), 1U);
+    EXPECT_EQ(document.suites.at(0).cases.size(), 1U);
+    return document.suites.at(0).cases.at(0);
+}
+
+const MetricVerdict& metric(const CaseVerdict& verdict, const std::string& name) {
+    for (const MetricVerdict& candidate : verdict.metrics) {
+        if (candidate.metric == name) return candidate;
+    }
+    throw std::runtime_error("no verdict of metric " + name);
+}
+
+/// Runs and baselines of one case, as accepted, to be changed by a test.
+struct Pair {
+    model::Run run = run_of({measured_case()});
+    model::Baseline baseline = baseline_of(run);
+
+    CaseResult& now() { return run.suites[0].cases[0]; }
+    model::BaselineCase& then() { return baseline.cases.at(first_id); }
+    VerdictDocument judged(const Policy& policy = {}) const {
+        return gate::judge(run, stored(baseline), policy, MedianRule());
+    }
+};
+
+std::string error_of(const model::Run& run, const BaselineSet& baselines) {
+    try {
+        judged(run, baselines);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+    return "no InputError";
+}
+
+bool says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+TEST(Gate, TheSameValuesPass) {
+    const VerdictDocument document = Pair().judged();
+    const CaseVerdict& verdict = only_case(document);
+    EXPECT_EQ(verdict.verdict, Verdict::pass);
+    EXPECT_EQ(verdict.id, first_id);
+    EXPECT_EQ(verdict.workload, "gemm");
+    EXPECT_EQ(verdict.place, (model::SourcePlace{"suites/s.yaml", 11}));
+    EXPECT_EQ(verdict.wall_s, 0.25);
+    EXPECT_EQ(verdict.reason, "");
+    EXPECT_TRUE(verdict.notes.empty());
+    EXPECT_EQ(metric(verdict, "gpu_time").sentence,
+              "gpu_time passed: 1.000 us → 1.000 us (0.0 %), tolerance 3 %");
+    EXPECT_EQ(document.exit_code, 0);
+    EXPECT_EQ(document.suites[0].baseline_file, "baselines/d/s.json");
+    EXPECT_TRUE(document.suites[0].notes.empty());
+}
+
+TEST(Gate, TheDocumentCarriesWhatTheRunSaysOfItself) {
+    Pair pair;
+    const VerdictDocument document = pair.judged({true, true});
+    EXPECT_EQ(document.tool_version, "0.1.0");
+    EXPECT_EQ(document.started_at, pair.run.started_at);
+    EXPECT_EQ(document.wall_s, 2);
+    EXPECT_EQ(document.backend, "cuda");
+    EXPECT_EQ(document.environment, pair.run.environment);
+    EXPECT_EQ(document.policy, (Policy{true, true}));
+    EXPECT_FALSE(document.interrupted);
+}
+
+TEST(Gate, ASlowerKernelRegressesAndReadsLikeASentence) {
+    Pair pair;
+    pair.then().metrics["gpu_time"] = series({12340});
+    pair.now().metrics["gpu_time"] = series({13600});
+    const VerdictDocument document = pair.judged();
+    const CaseVerdict& verdict = only_case(document);
+    EXPECT_EQ(verdict.verdict, Verdict::regressed);
+    EXPECT_EQ(verdict.reason, "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %");
+    const MetricVerdict& time = metric(verdict, "gpu_time");
+    EXPECT_EQ(time.sentence, verdict.reason);
+    EXPECT_EQ(time.unit, "ns");
+    EXPECT_EQ(time.baseline, 12340);
+    EXPECT_EQ(time.measured, 13600);
+    EXPECT_NEAR(time.change.value(), 0.1021, 1e-4);
+    EXPECT_EQ(time.tolerance, "3 %");
+    EXPECT_EQ(metric(verdict, "registers").verdict, Verdict::pass);
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(Gate, EveryFailedMetricIsListedAndTheReasonCountsThem) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({1100});
+    pair.now().metrics["registers"] = series({80}, "registers", "record");
+    const VerdictDocument document = pair.judged();
+    const CaseVerdict& verdict = only_case(document);
+    EXPECT_EQ(metric(verdict, "gpu_time").verdict, Verdict::regressed);
+    EXPECT_EQ(metric(verdict, "registers").verdict, Verdict::regressed);
+    EXPECT_EQ(metric(verdict, "registers").sentence,
+              "registers regressed: 64 → 80 (+25.0 %), tolerance 0 %");
+    EXPECT_TRUE(verdict.reason.ends_with("(and 1 more)")) << verdict.reason;
+}
+
+TEST(Gate, AFasterKernelImproves) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({900});
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::improved);
+    EXPECT_EQ(only_case(document).reason,
+              "gpu_time improved: 1.000 us → 900.0 ns (-10.0 %), tolerance 3 %");
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(Gate, ARegressionIsNotOutweighedByAnImprovement) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({500});
+    pair.now().metrics["registers"] = series({65}, "registers", "record");
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);
+}
+
+TEST(Gate, AMetricThatTheSuiteDoesNotGateIsNotJudged) {
+    Pair pair;
+    pair.then().metrics["spill_sectors"] = series({0}, "count", "counter");
+    pair.now().metrics["spill_sectors"] = series({999}, "count", "counter");
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::pass);
+    EXPECT_EQ(only_case(document).metrics.size(), 2U);
+}
+
+TEST(Gate, FromAZeroBaselineTheSentenceHasNoChange) {
+    Pair pair;
+    pair.now().gates = {{"spill_sectors", {}, 0}};
+    pair.then().metrics["spill_sectors"] = series({0}, "count", "counter");
+    pair.now().metrics["spill_sectors"] = series({128}, "count", "counter");
+    const VerdictDocument document = pair.judged();
+    const MetricVerdict& spills = metric(only_case(document), "spill_sectors");
+    EXPECT_EQ(spills.sentence, "spill_sectors regressed: 0 → 128, tolerance 0 %");
+    EXPECT_EQ(spills.change, std::nullopt);
+}
+
+TEST(Gate, AMetricWithoutDirectionFailsBothWaysAndSaysSo) {
+    for (const double measured : {1.4e9, 1.9e9}) {
+        Pair pair;
+        pair.now().gates = {{"sm_clock", {0.05, std::nullopt, 0}, 0}};
+        pair.then().metrics["sm_clock"] = series({1.7e9}, "Hz", "counter");
+        pair.now().metrics["sm_clock"] = series({measured}, "Hz", "counter");
+        const VerdictDocument document = pair.judged();
+        EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
+        EXPECT_TRUE(says(only_case(document).reason, "tolerance 5 %, either way"))
+            << only_case(document).reason;
+    }
+}
+
+TEST(Gate, AWrongResultIsIncorrectAndNoNumberCounts) {
+    Pair pair;
+    pair.now().status = CaseStatus::incorrect;
+    pair.now().reason = "element 7 is 3, expected 4";
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::incorrect);
+    EXPECT_EQ(only_case(document).reason, "element 7 is 3, expected 4");
+    EXPECT_TRUE(only_case(document).metrics.empty());
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(Gate, NumbersOfAFailedVerificationDoNotPass) {
+    Pair pair;
+    pair.now().verification = model::Verification{false, 7, "element 7 is off"};
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::incorrect);
+    EXPECT_EQ(only_case(document).reason, "verification failed: element 7 is off");
+}
+
+TEST(Gate, ACrashIsAnErrorWithItsLog) {
+    Pair pair;
+    pair.now().status = CaseStatus::error;
+    pair.now().reason = "worker ended by signal 11";
+    pair.now().log = "last words";
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::error);
+    EXPECT_EQ(only_case(document).reason, "worker ended by signal 11");
+    EXPECT_EQ(only_case(document).log, "last words");
+    EXPECT_EQ(document.exit_code, 3);
+}
+
+TEST(Gate, ASkippedCasePassesBesideOneThatWasMeasured) {
+    CaseResult skipped = measured_case(2);
+    skipped.status = CaseStatus::skipped;
+    skipped.reason = "needs compute capability 10.0";
+    const model::Run run = run_of({measured_case(1), skipped});
+    model::Baseline baseline = baseline_of(run);
+    baseline.cases.erase("gemm/tiled[m=2]");
+    const VerdictDocument document = judged(run, stored(baseline));
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::skipped);
+    EXPECT_EQ(document.suites[0].cases[1].reason, "needs compute capability 10.0");
+    EXPECT_TRUE(document.suites[0].cases[1].notes.empty());
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(Gate, ASkippedCaseThatTheBaselineHasIsPointedOut) {
+    CaseResult skipped = measured_case(2);
+    skipped.status = CaseStatus::skipped;
+    const model::Run run = run_of({measured_case(1), skipped});
+    const VerdictDocument document = judged(run, stored(baseline_of(run)));
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::skipped);
+    EXPECT_EQ(document.suites[0].cases[1].notes,
+              std::vector<std::string>{"the baseline has this case: it ran there before"});
+}
+
+TEST(Gate, WhereEveryCaseWasSkippedNothingPasses) {
+    CaseResult skipped = measured_case();
+    skipped.status = CaseStatus::skipped;
+    const VerdictDocument document = judged(run_of({skipped}));
+    EXPECT_EQ(document.exit_code, 2);
+    EXPECT_TRUE(says(document.suites[0].notes.back(), "nothing was measured"));
+}
+
+TEST(Gate, WithoutABaselinePolicyDecides) {
+    const model::Run run = run_of({measured_case()});
+    const VerdictDocument lenient = judged(run);
+    const CaseVerdict& verdict = only_case(lenient);
+    EXPECT_EQ(verdict.verdict, Verdict::no_baseline);
+    EXPECT_EQ(verdict.reason,
+              "no baseline for this case: accept its values with 'perfgate baseline refresh'");
+    EXPECT_EQ(metric(verdict, "gpu_time").sentence, "gpu_time has no baseline: measured 1.000 us");
+    EXPECT_EQ(metric(verdict, "gpu_time").measured, 1000);
+    EXPECT_EQ(metric(verdict, "gpu_time").baseline, std::nullopt);
+    EXPECT_EQ(lenient.exit_code, 0);
+    EXPECT_EQ(lenient.suites[0].baseline_file, "");
+    EXPECT_TRUE(says(lenient.suites[0].notes.at(0), "'nvidia-h100-80gb-hbm3'"));
+    EXPECT_EQ(judged(run, {}, {true, false}).exit_code, 4);
+}
+
+TEST(Gate, ACaseOrMetricThatTheBaselineLacksHasNoBaseline) {
+    const model::Run run = run_of({measured_case(1), measured_case(2)});
+    model::Baseline baseline = baseline_of(run);
+    baseline.cases.erase("gemm/tiled[m=2]");
+    baseline.cases.at(first_id).metrics.erase("registers");
+    const VerdictDocument document = judged(run, stored(baseline), {true, false});
+    const CaseVerdict& first = document.suites[0].cases[0];
+    EXPECT_EQ(metric(first, "gpu_time").verdict, Verdict::pass);
+    EXPECT_EQ(metric(first, "registers").verdict, Verdict::no_baseline);
+    EXPECT_EQ(first.verdict, Verdict::no_baseline);
+    EXPECT_EQ(first.reason, "registers has no baseline: measured 64");
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::no_baseline);
+    EXPECT_EQ(document.exit_code, 4);
+}
+
+TEST(Gate, ARegressionWinsOverAMissingBaselineOfAnotherMetric) {
+    Pair pair;
+    pair.then().metrics.erase("registers");
+    pair.now().metrics["gpu_time"] = series({1100});
+    const VerdictDocument document = pair.judged({true, false});
+    EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(Gate, ValuesOfDifferentMethodsAreNeverCompared) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({99999}, "ns", "activity/cold");
+    const VerdictDocument document = pair.judged();
+    const CaseVerdict& verdict = only_case(document);
+    const MetricVerdict& time = metric(verdict, "gpu_time");
+    EXPECT_EQ(time.verdict, Verdict::no_baseline);
+    EXPECT_EQ(time.baseline, std::nullopt);
+    EXPECT_EQ(time.change, std::nullopt);
+    EXPECT_EQ(time.sentence,
+              "gpu_time has no baseline to compare with: the baseline's method is 'event/cold', "
+              "this run's 'activity/cold'; accept this run's with 'perfgate baseline refresh'");
+    EXPECT_EQ(verdict.notes, std::vector<std::string>{time.sentence});
+    EXPECT_EQ(verdict.verdict, Verdict::no_baseline);
+}
+
+TEST(Gate, ValuesOfDifferentUnitsAreNeverCompared) {
+    Pair pair;
+    pair.then().metrics["gpu_time"] = series({1}, "us");
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::no_baseline);
+    EXPECT_TRUE(says(only_case(document).reason, "unit is 'us', this run's 'ns'"));
+}
+
+TEST(Gate, AMetricThatWasNotCollectedMakesItsCaseIncomplete) {
+    Pair pair;
+    pair.now().metrics.erase("registers");
+    pair.now().not_collected = {{"registers", "no permission: allow counters"}};
+    const VerdictDocument document = pair.judged();
+    const CaseVerdict& verdict = only_case(document);
+    EXPECT_EQ(verdict.verdict, Verdict::not_collected);
+    EXPECT_EQ(verdict.reason, "registers was not collected: no permission: allow counters");
+    EXPECT_EQ(verdict.metrics.size(), 2U) << "said once";
+    EXPECT_EQ(metric(verdict, "gpu_time").verdict, Verdict::pass);
+    EXPECT_EQ(document.exit_code, 3);
+}
+
+TEST(Gate, SoDoesOneThatIsOnlyForInformation) {
+    Pair pair;
+    pair.now().not_collected = {{"l2_hit_rate", "no permission: allow counters"}};
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::not_collected);
+    EXPECT_EQ(metric(only_case(document), "l2_hit_rate").unit, "%");
+    EXPECT_EQ(document.exit_code, 3);
+}
+
+TEST(Gate, AGatedMetricThatJustIsNotThereIsNotCollected) {
+    Pair pair;
+    pair.now().metrics.erase("gpu_time");
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::not_collected);
+    EXPECT_EQ(document.exit_code, 3);
+}
+
+TEST(Gate, ARegressionWinsOverAMetricThatWasNotCollected) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({1100});
+    pair.now().not_collected = {{"l2_hit_rate", "no permission"}};
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(Gate, AMetricThatDoesNotApplyIsLeftAlone) {
+    Pair pair;
+    pair.now().metrics.erase("registers");
+    pair.now().not_applicable = {"registers"};
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::pass);
+    EXPECT_EQ(only_case(document).metrics.size(), 1U);
+}
+
+TEST(Gate, ACaseToWhichNoGatedMetricAppliesIsAnError) {
+    Pair inapplicable;
+    inapplicable.now().not_applicable = {"registers", "gpu_time"};
+    Pair ungated;
+    ungated.now().gates.clear();
+    for (const Pair& pair : {inapplicable, ungated}) {
+        const VerdictDocument document = pair.judged();
+        EXPECT_EQ(only_case(document).verdict, Verdict::error);
+        EXPECT_TRUE(says(only_case(document).reason, "no gated metric applies"));
+        EXPECT_EQ(document.exit_code, 3);
+    }
+}
+
+TEST(Gate, ANumberThatIsNoneIsInvalid) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({std::numeric_limits<double>::quiet_NaN()});
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::invalid);
+    EXPECT_EQ(document.exit_code, 3);
+}
+
+// ---- cases that only the baseline has
+// --------------------------------------------------------------
+
+struct Shrunk : Pair {
+    Shrunk() { baseline.cases["gemm/naive[m=1]"] = then(); }
+};
+
+TEST(Gate, ACaseThatVanishedIsMissing) {
+    const VerdictDocument document = Shrunk().judged();
+    ASSERT_EQ(document.suites[0].cases.size(), 2U);
+    const CaseVerdict& missing = document.suites[0].cases[1];
+    EXPECT_EQ(missing.verdict, Verdict::missing);
+    EXPECT_EQ(missing.id, "gemm/naive[m=1]");
+    EXPECT_EQ(missing.workload, "gemm");
+    EXPECT_EQ(missing.place.file, "suites/s.yaml");
+    EXPECT_TRUE(says(missing.reason, "in the baseline and not in the run"));
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(Gate, WhatWasNotSelectedIsNotMissing) {
+    Shrunk pair;
+    pair.run.suites[0].partial = true;
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(document.suites[0].cases.size(), 1U);
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(Gate, AnInterruptedRunExits130AndMissesNothing) {
+    Shrunk pair;
+    pair.run.interrupted = true;
+    pair.now().metrics["gpu_time"] = series({1100});
+    const VerdictDocument document = pair.judged();
+    ASSERT_EQ(document.suites[0].cases.size(), 1U);
+    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::regressed) << "what is known is said";
+    EXPECT_TRUE(document.interrupted);
+    EXPECT_EQ(document.exit_code, 130);
+    EXPECT_TRUE(says(document.suites[0].notes.back(), "interrupted"));
+}
+
+TEST(Gate, ARunInterruptedBeforeItsFirstCaseExits130) {
+    model::Run run = run_of({});
+    run.interrupted = true;
+    EXPECT_EQ(judged(run).exit_code, 130);
+}
+
+TEST(Gate, AnEmptySelectionIsRefused) {
+    EXPECT_TRUE(says(error_of(run_of({}), {}), "nothing was measured"));
+    model::Run no_suites = run_of({});
+    no_suites.suites.clear();
+    EXPECT_TRUE(says(error_of(no_suites, {}), "nothing was measured"));
+}
+
+// ---- several cases and suites
+// -----------------------------------------------------------------------
+
+TEST(Gate, TheWorstCaseDecidesTheExitCode) {
+    CaseResult crashed = measured_case(2);
+    crashed.status = CaseStatus::error;
+    const model::Run run = run_of({measured_case(1), crashed, measured_case(3)});
+    model::Baseline baseline = baseline_of(run);
+    baseline.cases.erase("gemm/tiled[m=3]");
+    EXPECT_EQ(judged(run, stored(baseline), {true, false}).exit_code, 3) << "3 wins over 4";
+    baseline.cases.at(first_id).metrics["gpu_time"] = series({500});
+    EXPECT_EQ(judged(run, stored(baseline), {true, false}).exit_code, 1) << "1 wins over 3";
+}
+
+TEST(Gate, EachSuiteIsJudgedByItsOwnBaseline) {
+    model::Run run = run_of({measured_case()});
+    run.suites.push_back(run.suites[0]);
+    run.suites[1].name = "t";
+    BaselineSet baselines = stored(baseline_of(run));
+    baselines["t"] = {"baselines/d/t.json", baseline_of(run)};
+    baselines["t"].baseline.suite = "t";
+    baselines["t"].baseline.cases.at(first_id).metrics["gpu_time"] = series({500});
+    const VerdictDocument document = judged(run, baselines);
+    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::pass);
+    EXPECT_EQ(document.suites[1].cases[0].verdict, Verdict::regressed);
+}
+
+/// Passes everything, and remembers how it was asked.
+class CountingRule final : public Rule {
+  public:
+    std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override {
+        calls.push_back(comparisons.size());
+        return std::vector<Judgement>(comparisons.size(), Judgement{Verdict::inconclusive, 1, 2});
+    }
+    mutable std::vector<std::size_t> calls;
+};
+
+TEST(Gate, ARuleSeesAllComparisonsOfTheRunAtOnce) {
+    model::Run run = run_of({measured_case(1), measured_case(2)});
+    run.suites.push_back(run.suites[0]);
+    run.suites[1].name = "t";
+    BaselineSet baselines = stored(baseline_of(run));
+    baselines["t"] = baselines["s"];
+    baselines["t"].baseline.suite = "t";
+    const CountingRule rule;
+    const VerdictDocument document = judge(run, baselines, {false, true}, rule);
+    EXPECT_EQ(rule.calls, std::vector<std::size_t>{8});
+    EXPECT_EQ(document.exit_code, 4);
+    EXPECT_EQ(judge(run, baselines, {false, false}, rule).exit_code, 0);
+    EXPECT_EQ(document.suites[1].cases[1].reason,
+              "gpu_time is inconclusive: 1.000 ns → 2.000 ns (+100.0 %), tolerance 3 % (and 1 "
+              "more)");
+}
+
+// ---- devices, boards and circumstances
+// -----------------------------------------------------------------
+
+TEST(Gate, ABaselineOfAnotherDeviceIsRefusedAndTheFieldNamed) {
+    const auto refused = [](auto change) {
+        Pair pair;
+        change(pair.baseline.device);
+        return error_of(pair.run, stored(pair.baseline));
+    };
+    const std::string name = refused([](model::Device& d) { d.name = "NVIDIA H200"; });
+    EXPECT_EQ(name,
+              "baseline baselines/d/s.json is of another device: device.name is 'NVIDIA H200', the "
+              "run's is 'NVIDIA H100 80GB HBM3'; refresh a baseline on this device");
+    EXPECT_TRUE(says(refused([](model::Device& d) { d.compute_capability = "8.0"; }),
+                     "device.compute_capability is '8.0'"));
+    EXPECT_TRUE(says(refused([](model::Device& d) { d.memory_bytes /= 2; }),
+                     "device.memory_bytes is '42500000000'"));
+    EXPECT_TRUE(says(refused([](model::Device& d) { d.mig_profile = "1g.10gb"; }),
+                     "device.mig_profile is '1g.10gb'"));
+    EXPECT_TRUE(says(refused([](model::Device& d) { d.key = "other"; }), "device.key is 'other'"));
+}
+
+TEST(Gate, AFewPercentOfMemoryThatTheDriverKeepsAreTheSameDevice) {
+    Pair pair;
+    pair.baseline.device.memory_bytes -= pair.baseline.device.memory_bytes / 50;
+    EXPECT_EQ(pair.judged().exit_code, 0);
+}
+
+TEST(Gate, ABaselineOfAnotherSuiteIsRefused) {
+    Pair pair;
+    pair.baseline.suite = "other";
+    EXPECT_TRUE(says(error_of(pair.run, stored(pair.baseline)), "suite is 'other'"));
+}
+
+TEST(Gate, AGatedMetricThatTheRunDoesNotDefineIsRefused) {
+    Pair pair;
+    pair.run.metric_definitions.erase("gpu_time");
+    EXPECT_TRUE(says(error_of(pair.run, stored(pair.baseline)), "gates 'gpu_time'"));
+}
+
+TEST(Gate, OnAnotherBoardTimingHasLeewayAndExactMetricsHaveNone) {
+    Pair pair;
+    pair.then().provenance.board = "board-b";
+    pair.now().gates[1].cross_board = 0.5;
+    pair.now().metrics["gpu_time"] = series({1049});
+    VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::pass);
+    EXPECT_EQ(metric(only_case(document), "gpu_time").tolerance,
+              "3 % and 2 % more for another board");
+    EXPECT_EQ(document.suites[0].notes,
+              std::vector<std::string>{"another board than the baseline's: board-b → board-a"});
+
+    pair.now().metrics["gpu_time"] = series({1051});
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);
+
+    pair.now().metrics["gpu_time"] = series({1000});
+    pair.now().metrics["registers"] = series({65}, "registers", "record");
+    document = pair.judged();
+    EXPECT_EQ(metric(only_case(document), "registers").verdict, Verdict::regressed);
+    EXPECT_EQ(metric(only_case(document), "registers").tolerance, "0 %");
+}
+
+TEST(Gate, OnTheSameBoardThereIsNoLeeway) {
+    Pair pair;
+    pair.now().metrics["gpu_time"] = series({1049});
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);
+}
+
+TEST(Gate, ABoardThatIsNotKnownIsNotCalledAnother) {
+    Pair pair;
+    pair.then().provenance.board.clear();
+    pair.now().metrics["gpu_time"] = series({1049});
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
+    EXPECT_TRUE(document.suites[0].notes.empty());
+}
+
+TEST(Gate, ChangedToolsAreNotedOnceForTheSuite) {
+    model::Run run = run_of({measured_case(1), measured_case(2)});
+    const model::Baseline baseline = baseline_of(run);
+    run.environment.driver = "590.2";
+    run.environment.cuda_toolkit = "13.1";
+    run.environment.cupti = "130100";
+    run.tool_version = "0.2.0";
+    const VerdictDocument document = judged(run, stored(baseline));
+    const std::vector<std::string> expected{"driver changed since the baseline: 580.1 → 590.2",
+                                            "CUDA toolkit changed since the baseline: 13.0 → 13.1",
+                                            "CUPTI changed since the baseline: 130001 → 130100",
+                                            "perfgate changed since the baseline: 0.1.0 → 0.2.0"};
+    EXPECT_EQ(document.suites[0].notes, expected);
+    EXPECT_TRUE(document.suites[0].cases[0].notes.empty());
+    EXPECT_TRUE(document.suites[0].cases[1].notes.empty());
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(Gate, WhatChangedForSomeCasesIsNotedThere) {
+    const model::Run run = run_of({measured_case(1), measured_case(2)});
+    model::Baseline baseline = baseline_of(run);
+    baseline.cases.at(first_id).provenance.driver = "570.0";
+    const VerdictDocument document = judged(run, stored(baseline));
+    EXPECT_TRUE(document.suites[0].notes.empty());
+    EXPECT_EQ(document.suites[0].cases[0].notes,
+              std::vector<std::string>{"driver changed since the baseline: 570.0 → 580.1"});
+    EXPECT_TRUE(document.suites[0].cases[1].notes.empty());
+}
+
+TEST(Gate, HostileTextStaysOnOneLineOfASentence) {
+    Pair pair;
+    const std::string name = "evil\n\x1b[2Jmetric";
+    pair.run.metric_definitions[name] =
+        documents::definition(name, "ns\n", model::MetricClass::timing);
+    pair.now().gates = {{name, {}, 0}};
+    pair.now().metrics[name] = series({2}, "ns\n", "method\n");
+    pair.then().metrics[name] = series({1}, "ns\n", "other\n");
+    pair.then().provenance.driver = "1\n2";
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(only_case(document).metrics[0].sentence.find_first_of("\n\x1b"), std::string::npos);
+    for (const std::string& note : document.suites[0].notes) {
+        EXPECT_EQ(note.find('\n'), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::gate

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/quantity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace perfgate::model {
+namespace {
+
+TEST(Quantity, ScalesToTheUnitThatPeopleRead) {
+    EXPECT_EQ(quantity_text(12340, "ns"), "12.34 us");
+    EXPECT_EQ(quantity_text(13600, "ns"), "13.60 us");
+    EXPECT_EQ(quantity_text(950.25, "ns"), "950.2 ns");
+    EXPECT_EQ(quantity_text(2.5e9, "ns"), "2.500 s");
+    EXPECT_EQ(quantity_text(1536, "bytes"), "1.500 KiB");
+    EXPECT_EQ(quantity_text(3.0 * 1024 * 1024 * 1024, "bytes"), "3.000 GiB");
+    EXPECT_EQ(quantity_text(3.27e12, "bytes/s"), "3.270 TB/s");
+    EXPECT_EQ(quantity_text(1.755e9, "Hz"), "1.755 GHz");
+    EXPECT_EQ(quantity_text(44e12, "flop/s"), "44.00 Tflop/s");
+    EXPECT_EQ(quantity_text(45.2, "%"), "45.20 %");
+}
+
+TEST(Quantity, RoundingNeverShowsAThousandOfTheSmallerUnit) {
+    EXPECT_EQ(quantity_text(999.94, "ns"), "999.9 ns");
+    EXPECT_EQ(quantity_text(999.96, "ns"), "1.000 us");
+    EXPECT_EQ(quantity_text(9.99996, "ns"), "10.00 ns");
+    EXPECT_EQ(quantity_text(1023 * 1024.0, "bytes"), "1023 KiB");
+}
+
+TEST(Quantity, CountsKeepEveryDigit) {
+    EXPECT_EQ(quantity_text(64, "registers"), "64");
+    EXPECT_EQ(quantity_text(4294967297.0, "count"), "4294967297");
+    EXPECT_EQ(quantity_text(768, "bytes"), "768 B");
+    EXPECT_EQ(quantity_text(2.5, "count"), "2.500");
+}
+
+TEST(Quantity, ZeroNegativeTinyAndHugeValues) {
+    EXPECT_EQ(quantity_text(0, "ns"), "0 ns");
+    EXPECT_EQ(quantity_text(-0.0, "count"), "0");
+    EXPECT_EQ(quantity_text(-12340, "ns"), "-12.34 us");
+    EXPECT_EQ(quantity_text(0.25, "ns"), "0.25 ns");
+    EXPECT_EQ(quantity_text(1e-300, "ns"), "1e-300 ns");
+    EXPECT_EQ(quantity_text(1e300, "ns"), "1e+291 s");
+    EXPECT_EQ(quantity_text(std::numeric_limits<double>::infinity(), "ns"), "inf ns");
+}
+
+TEST(Quantity, AForeignUnitIsAppendedAndMadePrintable) {
+    EXPECT_EQ(quantity_text(12, "sector"), "12 sector");
+    EXPECT_EQ(quantity_text(1.5, "a\x1b[31mb"), "1.500 a?[31mb");
+    EXPECT_EQ(quantity_text(1.5, ""), "1.500");
+}
+
+TEST(QuantityPair, DifferentValuesNeverLookTheSame) {
+    const QuantityTexts close = quantity_texts(12340.1, 12340.2, "ns");
+    EXPECT_EQ(close.before, "12340.1 ns");
+    EXPECT_EQ(close.after, "12340.2 ns");
+    const QuantityTexts bytes = quantity_texts(1048576, 1048577, "bytes");
+    EXPECT_EQ(bytes.before, "1048576 B");
+    EXPECT_EQ(bytes.after, "1048577 B");
+    const QuantityTexts equal = quantity_texts(12340, 12340, "ns");
+    EXPECT_EQ(equal.before, "12.34 us");
+    EXPECT_EQ(equal.after, "12.34 us");
+}
+
+TEST(Change, IsASignedPercentage) {
+    EXPECT_EQ(change_text(0.1021), "+10.2 %");
+    EXPECT_EQ(change_text(-0.004), "-0.4 %");
+    EXPECT_EQ(change_text(0), "0.0 %");
+    EXPECT_EQ(change_text(0.00003), "+0.003 %") << "a small change keeps a digit";
+    EXPECT_EQ(change_text(-0.00003), "-0.003 %");
+    EXPECT_EQ(change_text(99), "+9900.0 %");
+    EXPECT_EQ(change_text(1e9), "+1e+11 %");
+}
+
+TEST(Change, IsAbsentWhereThereIsNoFraction) {
+    EXPECT_EQ(change_fraction(0, 5), std::nullopt);
+    EXPECT_EQ(change_fraction(0, 0), std::nullopt);
+    EXPECT_EQ(change_fraction(5e-324, 1e300), std::nullopt);
+    EXPECT_DOUBLE_EQ(change_fraction(100, 110).value(), 0.1);
+    EXPECT_DOUBLE_EQ(change_fraction(-100, -90).value(), 0.1) << "a rise, whatever the sign";
+}
+
+}  // namespace
+}  // namespace perfgate::model

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/refresh.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::measured_case;
+using documents::run_of;
+using documents::series;
+using model::CaseStatus;
+
+using Ids = std::vector<std::string>;
+
+Refreshed refreshed(const model::Run& run, const std::optional<model::Baseline>& existing = {},
+                    const Acceptance& acceptance = {}) {
+    return refresh(run, run.suites.at(0), existing, acceptance);
+}
+
+std::string refusal(const model::Run& run) {
+    try {
+        refreshed(run);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+    return "not refused";
+}
+
+bool says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// The same suite measured later, on a newer revision.
+model::Run later(model::Run run) {
+    run.started_at = "2026-12-01T10:00:00Z";
+    run.git_revision = "def";
+    return run;
+}
+
+TEST(Refresh, TheFirstAcceptanceStoresValuesAndWhereTheyComeFrom) {
+    const model::Run run = run_of({measured_case()});
+    const Refreshed result = refreshed(run, {}, {"Ada", "first baseline"});
+    EXPECT_EQ(result.accepted, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(result.baseline.suite, "s");
+    EXPECT_EQ(result.baseline.device.key, run.environment.device.key);
+    EXPECT_EQ(result.baseline.device.board, "") << "the board is each case's";
+    const model::BaselineCase& stored = result.baseline.cases.at("gemm/tiled[m=1]");
+    EXPECT_EQ(stored.metrics, run.suites[0].cases[0].metrics);
+    const model::Provenance expected{"board-a", "580.1",        "13.0", "130001",        "0.1.0",
+                                     "abc",     run.started_at, "Ada",  "first baseline"};
+    EXPECT_EQ(stored.provenance, expected);
+}
+
+TEST(Refresh, TheSameRunTwiceIsTheSameToTheByte) {
+    const model::Run run = run_of({measured_case(1), measured_case(2)});
+    const Refreshed first = refreshed(run, {}, {"Ada", "why"});
+    const Refreshed second = refreshed(run, first.baseline, {"Ada", "why"});
+    EXPECT_EQ(model::write_baseline(second.baseline), model::write_baseline(first.baseline));
+    EXPECT_TRUE(second.accepted.empty());
+    EXPECT_EQ(second.unchanged.size(), 2U);
+}
+
+TEST(Refresh, ACaseThatMeasuresTheSameLaterIsLeftAlone) {
+    const model::Run run = run_of({measured_case(1), measured_case(2)});
+    const Refreshed first = refreshed(run, {}, {"Ada", "why"});
+    model::Run second_run = later(run);
+    second_run.suites[0].cases[1].metrics["gpu_time"] = series({1010});
+    const Refreshed second = refreshed(second_run, first.baseline);
+    EXPECT_EQ(second.unchanged, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=2]"});
+    const auto& cases = second.baseline.cases;
+    EXPECT_EQ(cases.at("gemm/tiled[m=1]"), first.baseline.cases.at("gemm/tiled[m=1]"));
+    EXPECT_EQ(cases.at("gemm/tiled[m=2]").provenance.recorded_at, second_run.started_at);
+    EXPECT_EQ(cases.at("gemm/tiled[m=2]").provenance.accepted_by, "");
+}
+
+TEST(Refresh, EqualValuesFromAnotherDriverOrBoardAreAcceptedAnew) {
+    const model::Run run = run_of({measured_case()});
+    const Refreshed first = refreshed(run);
+    model::Run newer_driver = later(run);
+    newer_driver.environment.driver = "590.2";
+    EXPECT_EQ(refreshed(newer_driver, first.baseline).accepted, Ids{"gemm/tiled[m=1]"});
+    model::Run other_board = later(run);
+    other_board.environment.device.board = "board-b";
+    EXPECT_EQ(refreshed(other_board, first.baseline).accepted, Ids{"gemm/tiled[m=1]"});
+}
+
+TEST(Refresh, ANewReasonIsRecordedEvenForEqualValues) {
+    const model::Run run = run_of({measured_case()});
+    const Refreshed first = refreshed(run, {}, {"Ada", "why"});
+    const Refreshed second = refreshed(run, first.baseline, {"", "looked at again"});
+    EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(second.baseline.cases.begin()->second.provenance.reason, "looked at again");
+}
+
+TEST(Refresh, APartialRunLeavesTheOtherCasesAndTheHeadAlone) {
+    const model::Run whole = run_of({measured_case(1), measured_case(2)});
+    const Refreshed first = refreshed(whole);
+    model::Run part = later(run_of({measured_case(2)}));
+    part.suites[0].partial = true;
+    part.suites[0].cases[0].metrics["gpu_time"] = series({900});
+    part.environment.device.memory_bytes -= 1;
+    const Refreshed second = refreshed(part, first.baseline);
+    EXPECT_EQ(second.kept, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=2]"});
+    EXPECT_TRUE(second.removed.empty());
+    EXPECT_EQ(second.baseline.device, first.baseline.device);
+    EXPECT_EQ(second.baseline.cases.at("gemm/tiled[m=1]"),
+              first.baseline.cases.at("gemm/tiled[m=1]"));
+    EXPECT_EQ(second.baseline.cases.at("gemm/tiled[m=2]").metrics.at("gpu_time").value, 900);
+}
+
+TEST(Refresh, AWholeRunDropsCasesThatTheSuiteNoLongerHas) {
+    const Refreshed first = refreshed(run_of({measured_case(1), measured_case(2)}));
+    const Refreshed second = refreshed(run_of({measured_case(2)}), first.baseline);
+    EXPECT_EQ(second.removed, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(second.baseline.cases.size(), 1U);
+}
+
+TEST(Refresh, SkippedCasesKeepWhatTheyHad) {
+    const model::Run run = run_of({measured_case(1), measured_case(2), measured_case(3)});
+    model::Baseline existing = refreshed(run).baseline;
+    existing.cases.erase("gemm/tiled[m=3]");
+    model::Run second_run = run;
+    second_run.suites[0].cases[1].status = CaseStatus::skipped;
+    second_run.suites[0].cases[2].status = CaseStatus::skipped;
+    const Refreshed second = refreshed(second_run, existing);
+    EXPECT_EQ(second.kept, Ids{"gemm/tiled[m=2]"});
+    EXPECT_TRUE(second.removed.empty());
+    EXPECT_EQ(second.baseline, existing) << "what never ran does not appear";
+}
+
+TEST(Refresh, RefusesCasesThatAreNoTruthAndNamesThem) {
+    const auto refused = [](auto spoil) {
+        model::Run run = run_of({measured_case(1), measured_case(2)});
+        spoil(run.suites[0].cases[1]);
+        return refusal(run);
+    };
+    EXPECT_EQ(refused([](model::CaseResult& c) {
+                  c.status = CaseStatus::incorrect;
+                  c.reason = "element 7 is off";
+              }),
+              "suite s: these cases cannot become a baseline: gemm/tiled[m=2] (incorrect: element "
+              "7 is off); measure them again, or accept others with --filter");
+    EXPECT_TRUE(says(refused([](model::CaseResult& c) { c.status = CaseStatus::error; }),
+                     "gemm/tiled[m=2] (error"));
+    EXPECT_TRUE(says(refused([](model::CaseResult& c) { c.verification.reset(); }),
+                     "gemm/tiled[m=2] (not verified)"));
+    EXPECT_TRUE(says(refused([](model::CaseResult& c) { c.verification->passed = false; }),
+                     "gemm/tiled[m=2] (not verified)"));
+    EXPECT_TRUE(says(refused([](model::CaseResult& c) {
+                         c.not_collected = {{"l2_hit_rate", "no permission"}};
+                     }),
+                     "l2_hit_rate was not collected: no permission"));
+    EXPECT_TRUE(says(refused([](model::CaseResult& c) { c.metrics.erase("gpu_time"); }),
+                     "it has no value of gpu_time"));
+    EXPECT_TRUE(says(refused([](model::CaseResult& c) {
+                         c.gates.clear();
+                         c.metrics.clear();
+                     }),
+                     "it has no values"));
+}
+
+TEST(Refresh, AGatedMetricThatDoesNotApplyIsNotAskedFor) {
+    model::Run run = run_of({measured_case()});
+    run.suites[0].cases[0].metrics.erase("registers");
+    run.suites[0].cases[0].not_applicable = {"registers"};
+    EXPECT_EQ(refreshed(run).accepted.size(), 1U);
+}
+
+TEST(Refresh, OfManyRefusedCasesSomeAreNamedAndTheRestCounted) {
+    model::Run run = run_of({});
+    for (int i = 1; i <= 9; ++i) {
+        model::CaseResult failed = measured_case(i);
+        failed.status = CaseStatus::error;
+        run.suites[0].cases.push_back(failed);
+    }
+    const std::string message = refusal(run);
+    EXPECT_TRUE(says(message, "gemm/tiled[m=3]")) << message;
+    EXPECT_FALSE(says(message, "gemm/tiled[m=4]")) << message;
+    EXPECT_TRUE(says(message, "; and 6 more;")) << message;
+}
+
+TEST(Refresh, RefusesAnInterruptedRunAndOneThatMeasuredNothing) {
+    model::Run interrupted = run_of({measured_case()});
+    interrupted.interrupted = true;
+    EXPECT_TRUE(says(refusal(interrupted), "interrupted"));
+    model::Run skipped = run_of({measured_case()});
+    skipped.suites[0].cases[0].status = CaseStatus::skipped;
+    EXPECT_TRUE(says(refusal(skipped), "no case was measured"));
+    EXPECT_TRUE(says(refusal(run_of({})), "no case was measured"));
+}
+
+TEST(Refresh, RefusesACaseThatIsThereTwice) {
+    EXPECT_TRUE(says(refusal(run_of({measured_case(1), measured_case(1)})), "twice"));
+}
+
+TEST(Refresh, WhatIsAcceptedPassesTheGate) {
+    const model::Run run = run_of({measured_case(1), measured_case(2)});
+    const model::VerdictDocument document =
+        judge(run, documents::stored(refreshed(run).baseline), {true, true}, MedianRule());
+    EXPECT_EQ(document.exit_code, 0);
+    EXPECT_EQ(model::count_verdicts(document).at(model::Verdict::pass), 2);
+}
+
+}  // namespace
+}  // namespace perfgate::gate

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/error.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::measured_case;
+using documents::run_of;
+
+model::Run three_cases() {
+    model::CaseResult tagged = measured_case(3);
+    tagged.tags = {"nightly", "large"};
+    return run_of({measured_case(1), measured_case(2), tagged});
+}
+
+std::string ids(const model::Run& run) {
+    std::string text;
+    for (const model::SuiteResult& suite : run.suites) {
+        for (const model::CaseResult& result : suite.cases) {
+            text += model::case_id(result.spec) + ";";
+        }
+    }
+    return text;
+}
+
+TEST(Selection, WithoutFilterOrTagTheRunStaysAsItIs) {
+    EXPECT_EQ(model::write_run(select_cases(three_cases(), {})), model::write_run(three_cases()));
+}
+
+TEST(Selection, AFilterMatchesIdsAndMakesTheSuitePartial) {
+    const model::Run run = select_cases(three_cases(), {{"gemm/*[m=2]"}, {}});
+    EXPECT_EQ(ids(run), "gemm/tiled[m=2];");
+    EXPECT_TRUE(run.suites[0].partial);
+}
+
+TEST(Selection, AFilterThatTakesAllMakesTheSuitePartialToo) {
+    const model::Run run = select_cases(three_cases(), {{"gemm/*"}, {}});
+    EXPECT_EQ(run.suites[0].cases.size(), 3U);
+    EXPECT_TRUE(run.suites[0].partial);
+}
+
+TEST(Selection, OneOfSeveralFiltersIsEnough) {
+    EXPECT_EQ(ids(select_cases(three_cases(), {{"*m=1]", "*m=3]"}, {}})),
+              "gemm/tiled[m=1];gemm/tiled[m=3];");
+}
+
+TEST(Selection, TagsMatchWholeAndTogetherWithFilters) {
+    EXPECT_EQ(ids(select_cases(three_cases(), {{}, {"other", "large"}})), "gemm/tiled[m=3];");
+    EXPECT_THROW(select_cases(three_cases(), {{}, {"night"}}), model::InputError);
+    EXPECT_THROW(select_cases(three_cases(), {{"*m=1]"}, {"large"}}), model::InputError);
+}
+
+TEST(Selection, SuitesWithoutASelectedCaseAreLeftOut) {
+    model::Run run = three_cases();
+    run.suites.push_back(run.suites[0]);
+    run.suites[1].name = "t";
+    run.suites[1].cases.erase(run.suites[1].cases.begin());
+    const model::Run selected = select_cases(run, {{"*m=1]"}, {}});
+    ASSERT_EQ(selected.suites.size(), 1U);
+    EXPECT_EQ(selected.suites[0].name, "s");
+}
+
+TEST(Selection, AnEmptySelectionIsRefusedAndShowsAnId) {
+    try {
+        select_cases(three_cases(), {{"gem*x"}, {"y"}});
+        FAIL() << "expected an InputError";
+    } catch (const model::InputError& error) {
+        EXPECT_STREQ(error.what(),
+                     "none of the run's 3 cases is selected by --filter 'gem*x' --tag 'y'; an id "
+                     "looks like 'gemm/tiled[m=1]'");
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::gate
