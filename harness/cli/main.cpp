@@ -26,14 +26,16 @@ int main(int argc, char** argv) {
     // A reader that goes away (`perfgate list | head`) is a write error, not a death.
     std::signal(SIGPIPE, SIG_IGN);
 
-    CLI::App app{"perfgate gates the performance of CUDA kernels: it runs the workloads of a YAML "
-                 "suite on a GPU under CUPTI, compares with stored baselines and tells CI why."};
+    CLI::App app{
+        "perfgate gates the performance of CUDA kernels: it runs the workloads of a YAML "
+        "suite on a GPU under CUPTI, compares with stored baselines and tells CI why."};
     app.name("perfgate");
     app.set_version_flag("--version", "perfgate " PERFGATE_VERSION);
     app.require_subcommand(1);
-    app.footer("Exit codes: 0 pass; 1 regressed, incorrect, missing; 2 usage or invalid input; "
-               "3 could not measure;\n4 inconclusive or no baseline, where the policy says so; "
-               "130 interrupted.");
+    app.footer(
+        "Exit codes: 0 pass; 1 regressed, incorrect, missing; 2 usage or invalid input; "
+        "3 could not measure;\n4 inconclusive or no baseline, where the policy says so; "
+        "130 interrupted.");
 
     cli::Invocation invocation;
     cli::add_run(app, invocation);

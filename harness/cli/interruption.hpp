@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGINT and SIGTERM as a question that long work asks now and then.
+#pragma once
+
+namespace perfgate::cli {
+
+/// From now on the two signals set a flag instead of ending the process.
+void catch_interruptions();
+bool interrupted();
+
+}  // namespace perfgate::cli
