@@ -87,8 +87,24 @@ std::optional<StoredBaseline> load_baseline(const fs::path& folder, std::string_
     return stored;
 }
 
+std::vector<std::string> devices_with_baseline(const fs::path& folder, std::string_view suite) {
+    require_slug(suite, "suite");
+    std::vector<std::string> keys;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string key = entry->path().filename().string();
+        std::error_code ignored;
+        if (is_slug(key) && fs::exists(baseline_path(folder, key, suite), ignored)) {
+            keys.push_back(key);
+        }
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
 fs::path save_baseline(const fs::path& folder, const model::Baseline& baseline) {
-    const fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
+    fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
     const std::string text = model::write_baseline(baseline);
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&

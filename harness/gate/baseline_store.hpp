@@ -2,10 +2,12 @@
 // Where baselines are kept: <folder>/<device-key>/<suite>.json, one file per device key and suite.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/baseline.hpp"
 #include "model/environment.hpp"
@@ -35,6 +37,10 @@ StoredBaseline read_baseline(const std::filesystem::path& file);
 /// cannot be used, or that is not what its path says (another device key, another suite).
 std::optional<StoredBaseline> load_baseline(const std::filesystem::path& folder,
                                             std::string_view device_key, std::string_view suite);
+
+/// The device keys for which the folder has a baseline of the suite, sorted.
+std::vector<std::string> devices_with_baseline(const std::filesystem::path& folder,
+                                               std::string_view suite);
 
 /// Writes to its place in the folder, atomically. A file that has this content already is not
 /// touched. Returns the path.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -70,6 +71,19 @@ TEST_F(BaselineStore, KeepsOneFilePerDeviceKeyAndSuite) {
 TEST_F(BaselineStore, WithoutAFileThereIsNoBaseline) {
     EXPECT_EQ(load_baseline(folder_, key, "s"), std::nullopt);
     EXPECT_EQ(load_baseline(folder_ / "nowhere", key, "s"), std::nullopt);
+}
+
+TEST_F(BaselineStore, KnowsTheDevicesThatASuiteHasABaselineFor) {
+    EXPECT_TRUE(devices_with_baseline(folder_, "s").empty());
+    EXPECT_TRUE(devices_with_baseline(folder_ / "nowhere", "s").empty());
+    save_baseline(folder_, baseline_);
+    baseline_.device.key = "host-x";
+    save_baseline(folder_, baseline_);
+    baseline_.suite = "other";
+    baseline_.device.key = "nvidia-a100";
+    save_baseline(folder_, baseline_);
+    EXPECT_EQ(devices_with_baseline(folder_, "s"), (std::vector<std::string>{"host-x", key}));
+    EXPECT_THROW(devices_with_baseline(folder_, "../s"), model::InputError);
 }
 
 TEST_F(BaselineStore, SavingLeavesNothingElseBehind) {
