@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installing, and the archive (cpack) that runs from any folder: libraries that a fresh system lacks
+# travel in lib/, and every file finds the others relative to itself.
+install(TARGETS perfgate
+  RUNTIME_DEPENDENCY_SET perfgate_runtime
+  RUNTIME DESTINATION bin)
+install(RUNTIME_DEPENDENCY_SET perfgate_runtime
+  PRE_INCLUDE_REGEXES "libyaml-cpp" "libfmt" "libpugixml"
+  PRE_EXCLUDE_REGEXES ".*"
+  DESTINATION lib)
+install(DIRECTORY suites configs DESTINATION share/perfgate)
+install(FILES LICENSE README.md DESTINATION share/perfgate)
+
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_NAME perfgate)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_FILE_NAME "perfgate-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
+set(CPACK_STRIP_FILES ON)
+include(CPack)
