@@ -61,6 +61,21 @@ std::string message(CUptiResult code, std::string_view what, std::string_view de
     return text;
 }
 
+// Each run of white space, line breaks included, as one blank; without a full stop at the end.
+std::string one_line(std::string_view text) {
+    std::string line;
+    for (const char c : text) {
+        const bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+        if (!blank) {
+            line += c;
+        } else if (!line.empty() && line.back() != ' ') {
+            line += ' ';
+        }
+    }
+    while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+    return line;
+}
+
 // One attempt; on MULTIPLE_SUBSCRIBERS `holder` gets the name of who holds it.
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* self,
                       std::string& holder) {
@@ -99,9 +114,9 @@ std::string describe(CUptiResult code) {
     cuptiGetErrorMessage(code, &text);
     std::string words = fmt::format("{} ({})", name != nullptr ? name : "unknown CUPTI error",
                                     static_cast<int>(code));
-    // For many results CUPTI's text is the name again.
+    // For many results CUPTI's text is the name again, for some it is a paragraph.
     if (text != nullptr && (name == nullptr || std::string_view(name) != text)) {
-        words += fmt::format(": {}", text);
+        words += fmt::format(": {}", one_line(text));
     }
     return words;
 }

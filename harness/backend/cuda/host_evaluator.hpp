@@ -26,7 +26,7 @@ enum class MetricKind { counter, ratio, throughput };
 struct MetricInfo {
     std::string description;
     std::string hardware_unit;  ///< "dram", "sm", …; may be empty
-    std::string unit;           ///< CUPTI's spelling of the dimension: "nsecond", "byte", …
+    std::string unit;           ///< CUPTI's spelling of the dimension: "nanosecond", "byte", …
     MetricKind kind = MetricKind::counter;
 };
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said about a board, without one.
+#include <gtest/gtest.h>
+
+#include "backend/cuda/counter_collection.hpp"
+#include "backend/cuda/cupti.hpp"
+#include "backend/cuda/diagnosis.hpp"
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/environment.hpp"
+#include "backend/cuda/event_timer.hpp"
+#include "backend/cuda/nvml.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+using Level = measure::Diagnosis::Level;
+using Words = std::vector<std::string>;
+
+const measure::Diagnosis* find(const std::vector<measure::Diagnosis>& found,
+                               const std::string& topic) {
+    for (const auto& entry : found) {
+        if (entry.topic == topic) return &entry;
+    }
+    return nullptr;
+}
+
+TEST(ThrottleReasons, AreWords) {
+    EXPECT_EQ(throttle_words(0), Words{});
+    EXPECT_EQ(throttle_words(0x1), Words{"idle"});
+    EXPECT_EQ(throttle_words(0x4 | 0x40), (Words{"power cap", "hardware thermal slowdown"}));
+}
+
+TEST(ThrottleReasons, OfNewerDriversAreNotLost) {
+    EXPECT_EQ(throttle_words(0x4 | 0x800), (Words{"power cap", "clocks event reason 11"}));
+}
+
+TEST(ThrottleReasons, OfIdleBoardsDoNotThrottle) {
+    EXPECT_FALSE(throttled(0));
+    EXPECT_FALSE(throttled(0x1 | 0x2 | 0x100));
+    EXPECT_TRUE(throttled(0x1 | 0x4));
+    EXPECT_TRUE(throttled(0x20));
+}
+
+TEST(BoardId, TellsBoardsApartAndHidesTheUuid) {
+    const std::string one = board_id("GPU-11111111-2222-3333-4444-555555555555");
+    const std::string other = board_id("GPU-11111111-2222-3333-4444-555555555556");
+    EXPECT_EQ(one.size(), 16u);
+    EXPECT_NE(one, other);
+    EXPECT_EQ(one, board_id("GPU-11111111-2222-3333-4444-555555555555"));
+    EXPECT_EQ(one.find("1111"), std::string::npos);
+}
+
+TEST(Device, IsKeyedByItsName) {
+    DeviceFacts facts;
+    facts.name = "NVIDIA H100 80GB HBM3";
+    facts.cc_major = 9;
+    const model::Device device = describe_device(facts, "GH100");
+    EXPECT_EQ(device.key, "nvidia-h100-80gb-hbm3");
+    EXPECT_EQ(device.chip, "GH100");
+    EXPECT_EQ(device.compute_capability, "9.0");
+    EXPECT_EQ(device.mig_profile, "");
+}
+
+TEST(Device, HasItsMigProfileInTheKey) {
+    DeviceFacts facts;
+    facts.name = "NVIDIA H100 80GB HBM3 MIG 1g.10gb";
+    facts.mig = true;
+    const model::Device device = describe_device(facts, "GH100");
+    EXPECT_EQ(device.name, "NVIDIA H100 80GB HBM3");
+    EXPECT_EQ(device.mig_profile, "1g.10gb");
+    EXPECT_EQ(device.key, "nvidia-h100-80gb-hbm3-mig-1g-10gb");
+}
+
+TEST(OtherProcesses, LeaveThisOneOut) {
+    EXPECT_EQ(other_processes({}, 7), Words{});
+    EXPECT_EQ(other_processes({{.pid = 7, .memory_bytes = {}}}, 7), Words{});
+    EXPECT_EQ(other_processes({{.pid = 7, .memory_bytes = {}},
+                               {.pid = 8, .memory_bytes = 512u << 20},
+                               {.pid = 9, .memory_bytes = {}}},
+                              7),
+              (Words{"pid 8 (512 MiB)", "pid 9"}));
+}
+
+TEST(OtherProcesses, AreCountedWhereIdsAreForeign) {
+    EXPECT_EQ(other_processes({{.pid = 4711, .memory_bytes = {}}}, 7), Words{});
+    EXPECT_EQ(
+        other_processes({{.pid = 4711, .memory_bytes = {}}, {.pid = 4712, .memory_bytes = {}}}, 7),
+        Words{"1 outside this container"});
+}
+
+TEST(DiagnoseBoard, IsContentWithAGoodOne) {
+    NvmlReading reading;
+    reading.sm_clock_mhz = 1980;
+    reading.max_sm_clock_mhz = 1980;
+    reading.memory_clock_mhz = 2619;
+    reading.throttle_bits = 0x1;
+    reading.throttle_reasons = {"idle"};
+    reading.persistence_mode = true;
+    reading.mig = false;
+    reading.ecc = true;
+    reading.compute_processes.emplace();
+    for (const auto& entry : diagnose_board(reading, 7)) {
+        EXPECT_EQ(entry.level, Level::ok) << entry.topic;
+        EXPECT_EQ(entry.remedy, "") << entry.topic;
+    }
+}
+
+TEST(DiagnoseBoard, WarnsWithARemedy) {
+    NvmlReading reading;
+    reading.throttle_bits = 0x4;
+    reading.throttle_reasons = {"power cap"};
+    reading.persistence_mode = false;
+    reading.mig = true;
+    reading.compute_processes = {{{.pid = 7, .memory_bytes = {}}, {.pid = 8, .memory_bytes = {}}}};
+    const auto found = diagnose_board(reading, 7);
+    for (const char* topic :
+         {"clocks", "throttling", "persistence mode", "MIG", "other processes"}) {
+        const auto* entry = find(found, topic);
+        ASSERT_NE(entry, nullptr) << topic;
+        EXPECT_EQ(entry->level, Level::warning) << topic;
+        EXPECT_NE(entry->remedy, "") << topic;
+    }
+}
+
+TEST(DiagnoseBoard, SaysNothingOfWhatIsNotTold) {
+    const auto found = diagnose_board({}, 7);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].topic, "clocks");
+}
+
+TEST(Nvml, IsOptional) {
+    std::string why;
+    const auto nvml = Nvml::open("GPU-none", "0000:00:00.0", &why);
+    EXPECT_EQ(nvml == nullptr, !why.empty());
+    const model::BoardState state = read_board(nullptr);
+    EXPECT_EQ(state, model::BoardState{});
+}
+
+TEST(Driver, SaysWhyThereIsNone) {
+    std::string why;
+    if (driver_available(&why)) GTEST_SKIP() << "there is one";
+    EXPECT_NE(why, "");
+    EXPECT_THROW(driver(), model::Error);
+}
+
+TEST(Cupti, TellsWhatToDoAboutMissingPermission) {
+    const CuptiError error(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "cannot start a pass");
+    EXPECT_TRUE(error.no_permission());
+    const std::string text = error.what();
+    EXPECT_NE(text.find("cannot start a pass: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"),
+              std::string::npos);
+    EXPECT_NE(text.find("CAP_PERFMON"), std::string::npos);
+    EXPECT_NE(text.find("--cap-add=SYS_ADMIN"), std::string::npos);
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+}
+
+TEST(Cupti, NamesTheHolder) {
+    const CuptiError error(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "cannot use CUPTI",
+                           "held by \"Nsight Compute\"");
+    EXPECT_NE(std::string(error.what()).find("Nsight Compute"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("--no-cupti"), std::string::npos);
+}
+
+TEST(Cupti, IsRecentEnough) {
+    EXPECT_GE(cupti_version(), kRequiredCuptiVersion);
+}
+
+TEST(LaunchesPerBlock, FitTheQueue) {
+    EXPECT_EQ(launches_per_block(1, true), 64u);
+    EXPECT_EQ(launches_per_block(97, true), 5u);
+    EXPECT_EQ(launches_per_block(509, true), 1u);
+    EXPECT_EQ(launches_per_block(510, true), 0u);
+    EXPECT_EQ(launches_per_block(510, false), 1u);
+    EXPECT_EQ(launches_per_block(100'000, false), 0u);
+}
+
+TEST(GraphCounters, LeaveOutWhatGapsDilute) {
+    EXPECT_NE(graph_problem("sm__throughput.avg.pct_of_peak_sustained_elapsed"), "");
+    EXPECT_NE(graph_problem("dram__bytes.sum.per_second"), "");
+    EXPECT_EQ(graph_problem("dram__bytes.sum"), "");
+    EXPECT_EQ(graph_problem("sm__warps_active.avg.pct_of_peak_sustained_active"), "");
+}
+
+TEST(KernelsPerSession, ShrinkWithTheCounters) {
+    EXPECT_GT(kernels_per_session(1), kernels_per_session(30));
+    EXPECT_GE(kernels_per_session(30), 50u);
+    EXPECT_EQ(kernels_per_session(1'000'000), 1u);
+    EXPECT_GE(kernels_per_session(0), 1u);
+}
+
+}  // namespace
+}  // namespace perfgate::backend::cuda
