@@ -42,6 +42,7 @@ constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"
 
 /// Shown where a case has them and the terminal has room; the last gives way first.
 constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput", "dram_throughput"};
+constexpr std::string_view baseline_title = "baseline";
 constexpr std::string_view stated_flops = "flop/s (stated)";
 
 enum class Style { plain, bold, dim, red, green, yellow };
@@ -164,7 +165,7 @@ std::string time_title(const std::vector<JoinedCase>& listed) {
 std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
     Column verdict{"verdict", Align::left, {}, 0};
     Column id{"case", Align::left, {}, 0};
-    Column baseline{"baseline", Align::right, {}, 0};
+    Column baseline{std::string(baseline_title), Align::right, {}, 0};
     Column time{time_title(listed), Align::right, {}, 0};
     Column change{"change", Align::right, {}, 0};
     Column stated{std::string(stated_flops), Align::right, {}, 0};
@@ -218,9 +219,14 @@ bool is_extra(const Column& column) {
                std::end(extra_metrics);
 }
 
+/// Makes the table as wide as the terminal by leaving out what the sentences or the files say too,
+/// and cuts the ids only then.
 void fit(std::vector<Column>& columns, std::size_t width) {
     if (width == 0) return;
     while (table_width(columns) > width && is_extra(columns.back())) columns.pop_back();
+    if (table_width(columns) > width) {
+        std::erase_if(columns, [](const Column& column) { return column.title == baseline_title; });
+    }
     const std::size_t total = table_width(columns);
     if (total <= width) return;
     Column& id = columns[id_column];
@@ -275,10 +281,7 @@ class Console {
     std::string write(const model::VerdictDocument& document, const model::Run& run) {
         for (const JoinedSuite& suite : join(document, run)) {
             write_suite(document, suite);
-            out_ += '\n';
-        }
-        if (document.interrupted) {
-            out_ += paint_(Style::yellow, "interrupted: the run is not complete") + "\n";
+            if (!out_.ends_with("\n\n")) out_ += '\n';
         }
         write_summary(document);
         return std::move(out_);
@@ -290,7 +293,7 @@ class Console {
     }
 
     void write_suite(const model::VerdictDocument& document, const JoinedSuite& suite) {
-        write_heading(document.environment, *suite.verdict);
+        write_heading(document, *suite.verdict);
         std::vector<JoinedCase> listed;
         for (const JoinedCase& joined : suite.cases) {
             if (is_listed(joined.verdict->verdict)) listed.push_back(joined);
@@ -303,6 +306,7 @@ class Console {
         if (!listed.empty()) {
             out_ += '\n';
             write_table(listed);
+            out_ += '\n';
         }
         if (left_out > 0) {
             out_ += fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out);
@@ -311,10 +315,12 @@ class Console {
         write_notes(suite);
     }
 
-    void write_heading(const model::Environment& environment, const model::SuiteVerdict& suite) {
+    void write_heading(const model::VerdictDocument& document, const model::SuiteVerdict& suite) {
+        const model::Environment& environment = document.environment;
         out_ += paint_(Style::bold, shown(suite.name));
         const std::string& device = environment.device.name;
         if (!device.empty()) out_ += " on " + shown(device);
+        if (document.backend == "host") out_ += ", host backend";
         if (!environment.driver.empty()) out_ += ", driver " + shown(environment.driver);
         if (!environment.cupti.empty()) out_ += ", CUPTI " + shown(environment.cupti);
         if (!suite.baseline_file.empty()) out_ += ", baseline " + shown(suite.baseline_file);
@@ -404,9 +410,10 @@ class Console {
                 ++skipped[shown(joined.verdict->reason)];
             }
             if (joined.result == nullptr) continue;
-            for (const std::string& metric : joined.result->not_applicable) {
-                ++not_applicable[shown(metric)];
-            }
+            if (joined.result->not_applicable.empty()) continue;
+            const std::string metrics =
+                fmt::format("{}", fmt::join(joined.result->not_applicable, ", "));
+            ++not_applicable[shown(metrics)];
         }
         write_grouped("skipped", skipped);
         write_grouped("not applicable", not_applicable);
@@ -431,6 +438,7 @@ class Console {
         if (document.suites.size() != 1) {
             out_ += fmt::format("{} suites: {}", document.suites.size(), counts_text(document));
         }
+        if (document.interrupted) out_ += "; " + paint_(Style::yellow, "interrupted");
         const std::string exit = fmt::format("exit {}", document.exit_code);
         out_ += "; " + paint_(document.exit_code == 0 ? Style::green : Style::red, exit) + "\n";
     }

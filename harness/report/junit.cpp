@@ -39,6 +39,9 @@ constexpr std::size_t longest_log = 32 * 1024;
 constexpr std::size_t longest_passing_output = 1000;
 constexpr std::size_t longest_output = 32 * 1024;
 
+// GitLab takes 30 MB a file. With more values than this only gated metrics become properties.
+constexpr std::size_t most_values = 200'000;
+
 struct Counts {
     std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
     double time_s = 0;
@@ -119,22 +122,24 @@ std::string name_text(std::string_view text) {
     return name.empty() ? "(unnamed)" : name;
 }
 
-void set_attribute(pugi::xml_node node, const char* name, const std::string& value) {
-    node.append_attribute(name).set_value(value.c_str());
+// All text enters the document through these two, which leave nothing that XML forbids.
+
+void set_attribute(pugi::xml_node node, const char* name, std::string_view value) {
+    node.append_attribute(name).set_value(plain_line(value, longest_line).c_str());
 }
 
 void set_attribute(pugi::xml_node node, const char* name, std::int64_t value) {
-    set_attribute(node, name, std::to_string(value));
+    node.append_attribute(name).set_value(static_cast<long long>(value));
 }
 
-void set_text(pugi::xml_node node, const std::string& text) {
-    node.append_child(pugi::node_pcdata).set_value(text.c_str());
+void set_text(pugi::xml_node node, std::string_view text) {
+    node.append_child(pugi::node_pcdata).set_value(plain_text(text).c_str());
 }
 
 void add_property(pugi::xml_node properties, std::string_view name, std::string_view value) {
     pugi::xml_node property = properties.append_child("property");
     set_attribute(property, "name", name_text(name));
-    set_attribute(property, "value", plain_line(value, longest_line));
+    set_attribute(property, "value", value);
 }
 
 std::string join_lines(const std::vector<std::string>& lines) {
@@ -173,14 +178,15 @@ std::vector<std::string> reasons(const JoinedCase& joined, const model::Policy& 
     return lines;
 }
 
-/// What the reasons leave untold: why the verification failed, which metrics could not be
+/// What `told`, the reasons, leaves untold: why the verification failed, which metrics could not be
 /// collected, the worker's last words.
-std::string evidence(const JoinedCase& joined) {
+std::string evidence(const JoinedCase& joined, const std::string& told) {
     std::string text;
     if (joined.result != nullptr) {
         const auto& verification = joined.result->verification;
         if (verification && !verification->passed) {
-            text += plain_line(verification->detail, longest_line) + '\n';
+            const std::string detail = plain_line(verification->detail, longest_line);
+            if (told.find(detail) == std::string::npos) text += detail + '\n';
         }
         for (const MetricRow& row : metric_rows(joined)) {
             if (row.not_collected == nullptr || row.verdict != nullptr) continue;
@@ -191,7 +197,9 @@ std::string evidence(const JoinedCase& joined) {
         }
     }
     const std::string log = plain_tail(joined.verdict->log, longest_log);
-    if (!log.empty()) text += "last lines of the worker's stderr:\n" + log + '\n';
+    if (log.empty()) return text;
+    text += "last lines of the worker's stderr:\n" + log;
+    if (log.back() != '\n') text += '\n';
     return text;
 }
 
@@ -205,9 +213,10 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome
     }
     pugi::xml_node node =
         testcase.append_child(outcome == JunitOutcome::failure ? "failure" : "error");
-    set_attribute(node, "type", std::string(to_text(joined.verdict->verdict)));
+    set_attribute(node, "type", to_text(joined.verdict->verdict));
     set_attribute(node, "message", lines.front());
-    set_text(node, join_lines(lines) + evidence(joined));
+    const std::string told = join_lines(lines);
+    set_text(node, told + evidence(joined, told));
 }
 
 std::string quantity_cell(const std::optional<double>& value, std::string_view unit) {
@@ -274,7 +283,7 @@ std::string property_value(double value, std::string_view unit) {
 }
 
 /// What the strict profile's schemas forbid.
-void add_annotations(pugi::xml_node testcase, const JoinedCase& joined) {
+void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool only_gated) {
     if (!joined.verdict->place.file.empty()) {
         set_attribute(testcase, "file", plain_line(joined.verdict->place.file, longest_name));
         if (joined.verdict->place.line > 0) {
@@ -284,6 +293,7 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined) {
     pugi::xml_node properties = testcase.append_child("properties");
     add_property(properties, "verdict", to_text(joined.verdict->verdict));
     for (const MetricRow& row : metric_rows(joined)) {
+        if (only_gated && row.verdict == nullptr) continue;
         const std::optional<double> measured = row.measured();
         if (measured) add_property(properties, row.metric, property_value(*measured, row.unit));
     }
@@ -324,10 +334,11 @@ void add_environment(pugi::xml_node suite, const model::VerdictDocument& documen
     add("exit_code", std::to_string(document.exit_code));
 }
 
-std::string suite_output(const model::VerdictDocument& document,
-                         const model::SuiteVerdict& verdict) {
+std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
     std::string text = fmt::format("{}: {}\n", name_text(verdict.name), counts_text(verdict));
-    if (document.interrupted) text += "interrupted: the run is not complete\n";
+    if (only_gated) {
+        text += "note: only gated metrics are properties here, there are too many; --csv has all\n";
+    }
     for (const std::string& note : verdict.notes) {
         if (text.size() > longest_output) break;
         text += "note: " + plain_line(note, longest_line) + '\n';
@@ -358,6 +369,7 @@ class Writer {
         set_attribute(declaration, "encoding", "UTF-8");
         pugi::xml_node root = xml.append_child("testsuites");
         const std::vector<JoinedSuite> suites = join(document_, run_);
+        only_gated_ = count_values(suites) > most_values;
         // Attributes come first in the file: count before writing.
         if (github_) {
             Counts total;
@@ -372,6 +384,16 @@ class Writer {
     }
 
   private:
+    static std::size_t count_values(const std::vector<JoinedSuite>& suites) {
+        std::size_t values = 0;
+        for (const JoinedSuite& suite : suites) {
+            for (const JoinedCase& joined : suite.cases) {
+                if (joined.result != nullptr) values += joined.result->metrics.size();
+            }
+        }
+        return values;
+    }
+
     Counts count_suite(const JoinedSuite& suite) const {
         Counts counts;
         for (const JoinedCase& joined : suite.cases) {
@@ -396,7 +418,7 @@ class Writer {
         }
         add_environment(node, document_, run_, verdict);
         for (const JoinedCase& joined : suite.cases) add_case(node, name, joined);
-        set_text(node.append_child("system-out"), suite_output(document_, verdict));
+        set_text(node.append_child("system-out"), suite_output(verdict, github_ && only_gated_));
         node.append_child("system-err");
     }
 
@@ -407,7 +429,7 @@ class Writer {
         set_attribute(node, "classname", classname);
         set_attribute(node, "name", names_.claim(classname, name_text(joined.verdict->id)));
         set_attribute(node, "time", seconds_text(joined.verdict->wall_s));
-        if (github_) add_annotations(node, joined);
+        if (github_) add_annotations(node, joined, only_gated_);
         add_outcome(node, joined, outcome, document_.policy);
         if (github_) add_metric_table(node, *joined.verdict, outcome);
     }
@@ -427,6 +449,7 @@ class Writer {
     const model::Run& run_;
     const Options& options_;
     bool github_;
+    bool only_gated_ = false;
     UniqueNames names_;
 };
 

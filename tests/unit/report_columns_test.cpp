@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/columns.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perfgate::report {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(DisplayWidth, CountsColumnsNotBytes) {
+    EXPECT_EQ(display_width(""), 0U);
+    EXPECT_EQ(display_width("gemm"), 4U);
+    EXPECT_EQ(display_width("größe"), 5U);
+    EXPECT_EQ(display_width("o\u0308"), 1U);  // a combining diaeresis
+    EXPECT_EQ(display_width("寸法"), 4U);
+    EXPECT_EQ(display_width("한글"), 4U);
+    EXPECT_EQ(display_width("🚀"), 2U);
+    EXPECT_EQ(display_width("→…"), 2U);
+    EXPECT_EQ(display_width("\xff\xfe"), 2U);
+}
+
+TEST(CutMiddle, KeepsBothEnds) {
+    EXPECT_EQ(cut_middle("gemm/tiled[m=1,n=2]", 19), "gemm/tiled[m=1,n=2]");
+    EXPECT_EQ(cut_middle("gemm/tiled[m=1,n=2]", 11), "gemm/…,n=2]");
+    EXPECT_EQ(cut_middle("abcdef", 1), "…");
+    EXPECT_EQ(cut_middle("abcdef", 2), "a…");
+    EXPECT_EQ(cut_middle("abcdef", 0), "");
+}
+
+TEST(CutMiddle, NeverExceedsTheWidth) {
+    for (std::size_t width = 0; width < 12; ++width) {
+        EXPECT_LE(display_width(cut_middle("寸法寸法o\u0308寸法", width)), width);
+    }
+    EXPECT_EQ(cut_middle("寸法寸法寸法", 6), "寸…法");
+}
+
+TEST(Wrap, BreaksAtSpaces) {
+    EXPECT_EQ(wrap("one two three", 7), (Lines{"one two", "three"}));
+    EXPECT_EQ(wrap("one two three", 0), (Lines{"one two three"}));
+    EXPECT_EQ(wrap("", 7), (Lines{""}));
+}
+
+TEST(Wrap, LeavesLongWordsWhole) {
+    EXPECT_EQ(wrap("a gemm/tiled[m=1,n=2] b", 7), (Lines{"a", "gemm/tiled[m=1,n=2]", "b"}));
+}
+
+TEST(Pad, AlignsByColumns) {
+    EXPECT_EQ(pad("寸", 4, Align::left), "寸  ");
+    EXPECT_EQ(pad("ö", 3, Align::right), "  ö");
+    EXPECT_EQ(pad("longer", 3, Align::right), "longer");
+}
+
+}  // namespace
+}  // namespace perfgate::report

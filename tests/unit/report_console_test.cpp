@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/utf8.hpp"
+#include "report/columns.hpp"
+#include "report/formats.hpp"
+#include "report_fixture.hpp"
+#include "report_hostile.hpp"
+
+namespace perfgate::report {
+namespace {
+
+std::vector<std::string> console_lines(const Documents& documents, const Options& options = {}) {
+    std::stringstream text(write_console(documents.verdict, documents.run, options));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+}
+
+/// The number of the first line that contains `text`; the number of lines where none does.
+std::size_t line_with(const std::vector<std::string>& lines, const std::string& text) {
+    std::size_t i = 0;
+    while (i < lines.size() && lines[i].find(text) == std::string::npos) ++i;
+    return i;
+}
+
+TEST(Console, ShowsTheWorstFirst) {
+    const std::vector<std::string> lines = console_lines(every_verdict());
+    const std::size_t regressed = line_with(lines, "regressed  ");
+    const std::size_t error = line_with(lines, "error  ");
+    const std::size_t improved = line_with(lines, "improved  ");
+    EXPECT_LT(regressed, error);
+    EXPECT_LT(error, improved);
+    EXPECT_LT(improved, lines.size());
+}
+
+TEST(Console, NamesEveryFailedMetricUnderItsCase) {
+    const std::vector<std::string> lines = console_lines(every_verdict());
+    const std::size_t row = line_with(lines, "gemm/tiled[dtype=f32,k=2048");
+    ASSERT_LT(row + 2, lines.size());
+    EXPECT_NE(lines[row].find("444.4 us"), std::string::npos) << lines[row];
+    EXPECT_NE(lines[row + 1].find("gpu_time regressed: 400.0 us → 444.4 us"), std::string::npos);
+    EXPECT_NE(lines[row + 2].find("registers regressed: 96 → 128"), std::string::npos);
+}
+
+TEST(Console, CountsThePassingCases) {
+    const std::vector<std::string> lines = console_lines(every_verdict());
+    EXPECT_EQ(line_with(lines, "k=1024,m=1024,n=1024]  60"), lines.size());
+    EXPECT_LT(line_with(lines, "gemm: 2 pass, 1 regressed"), lines.size());
+}
+
+TEST(Console, EndsWithTheExitCode) {
+    EXPECT_EQ(console_lines(every_verdict()).back(),
+              "2 suites: 3 pass, 1 regressed, 1 incorrect, 1 missing, 1 error, 1 invalid, "
+              "1 not_collected, 1 inconclusive, 1 no_baseline, 1 improved, 1 skipped; exit 1");
+    EXPECT_EQ(console_lines(first_run()).back(), "gemm: 3 no_baseline, 2 skipped; exit 0");
+}
+
+TEST(Console, SaysASharedReasonOnce) {
+    const std::string text = write_console(first_run().verdict, first_run().run, {});
+    const std::string reason = "no baseline for this case";
+    const std::size_t at = text.find(reason);
+    ASSERT_NE(at, std::string::npos);
+    EXPECT_EQ(text.find(reason, at + 1), std::string::npos);
+}
+
+TEST(Console, ShowsWhatWasMeasuredWithoutABaseline) {
+    const std::vector<std::string> lines = console_lines(first_run());
+    const std::size_t row = line_with(lines, "k=512,m=512,n=512]  ");
+    ASSERT_LT(row, lines.size());
+    EXPECT_NE(lines[row].find("107.4 ms"), std::string::npos) << lines[row];
+    EXPECT_NE(lines[row].find("2.500 Gflop/s"), std::string::npos) << lines[row];
+}
+
+TEST(Console, HasNoEscapesUnlessAsked) {
+    const Documents documents = every_verdict();
+    EXPECT_EQ(write_console(documents.verdict, documents.run, {}).find('\x1b'), std::string::npos);
+    Options options;
+    options.color = true;
+    EXPECT_NE(write_console(documents.verdict, documents.run, options).find("\x1b[31m"),
+              std::string::npos);
+}
+
+TEST(Console, FitsTheTerminalAndStillGivesTheFullId) {
+    Options options;
+    options.width = 72;
+    const std::string id = "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]";
+    const std::vector<std::string> lines = console_lines(every_verdict(), options);
+    EXPECT_LT(line_with(lines, "    " + id), lines.size());
+    const std::size_t header = line_with(lines, "verdict  ");
+    ASSERT_LT(header, lines.size());
+    for (std::size_t i = header; i < lines.size() && !lines[i].empty(); ++i) {
+        const bool sentence = lines[i].find(": ") != std::string::npos;
+        if (sentence) continue;
+        EXPECT_LE(display_width(lines[i]), options.width) << lines[i];
+    }
+}
+
+TEST(Console, NeutralisesHostileText) {
+    for (const std::string& text : hostile_texts()) {
+        const Documents documents = hostile(text);
+        for (const std::size_t width : {std::size_t{0}, std::size_t{1}, std::size_t{80}}) {
+            Options options;
+            options.width = width;
+            options.list_all = true;
+            const std::string out = write_console(documents.verdict, documents.run, options);
+            EXPECT_LT(out.size(), 200000U) << text.substr(0, 40);
+            for (std::size_t i = 0; i < out.size();) {
+                const model::Utf8Step step = model::utf8_step(out, i);
+                ASSERT_TRUE(step.valid) << text.substr(0, 40);
+                ASSERT_TRUE(step.code_point == '\n' || !model::is_terminal_control(step.code_point))
+                    << text.substr(0, 40);
+                i += step.length;
+            }
+        }
+    }
+}
+
+TEST(Console, LeavesOutRowsThatNobodyReads) {
+    const std::vector<std::string> lines = console_lines(many_cases(10000, 4));
+    EXPECT_LT(lines.size(), 4000U);
+    EXPECT_LT(line_with(lines, "500 more rows"), lines.size());
+    EXPECT_EQ(lines.back(), "many: 9000 pass, 1000 regressed; exit 0");
+}
+
+TEST(Console, SaysThatARunWasInterrupted) {
+    Documents documents = first_run();
+    documents.verdict.interrupted = true;
+    EXPECT_LT(line_with(console_lines(documents), "interrupted"), console_lines(documents).size());
+}
+
+TEST(Console, ShowsTheLastLinesOfALog) {
+    Documents documents = every_verdict();
+    std::string log;
+    for (int i = 0; i < 100; ++i) log += "line " + std::to_string(i) + "\n";
+    for (auto& c : documents.verdict.suites[0].cases) {
+        if (c.verdict == model::Verdict::error) c.log = log;
+    }
+    const std::vector<std::string> lines = console_lines(documents);
+    EXPECT_LT(line_with(lines, "| line 99"), lines.size());
+    EXPECT_LT(line_with(lines, "| line 90"), line_with(lines, "| line 99"));
+    EXPECT_EQ(line_with(lines, "| line 89"), lines.size());
+}
+
+}  // namespace
+}  // namespace perfgate::report

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every format against its golden files. PERFGATE_UPDATE_GOLDEN=1 writes them anew: read the diff
+// before committing it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "report/reporter.hpp"
+#include "report_fixture.hpp"
+
+namespace perfgate::report {
+namespace {
+
+std::string written(std::string_view format, const Documents& documents,
+                    const Options& options = {}) {
+    return find_format(format)->write(documents.verdict, documents.run, options);
+}
+
+void expect_golden(const std::string& text, const std::string& name) {
+    const std::string path = std::string(PERFGATE_TEST_DATA_DIR) + "/golden/" + name;
+    if (std::getenv("PERFGATE_UPDATE_GOLDEN") != nullptr) {
+        std::ofstream(path, std::ios::binary) << text;
+    }
+    std::ifstream file(path, std::ios::binary);
+    ASSERT_TRUE(file) << path << " is missing; PERFGATE_UPDATE_GOLDEN=1 writes it";
+    std::stringstream golden;
+    golden << file.rdbuf();
+    EXPECT_EQ(text, golden.str()) << path;
+}
+
+TEST(ReportGolden, ConsoleOfEveryVerdict) {
+    expect_golden(written("console", every_verdict()), "report.console.txt");
+}
+
+TEST(ReportGolden, ConsoleInColourOnANarrowTerminal) {
+    Options options;
+    options.color = true;
+    options.width = 80;
+    expect_golden(written("console", every_verdict(), options), "report.console.narrow.txt");
+}
+
+TEST(ReportGolden, ConsoleListsAllWhenAsked) {
+    Options options;
+    options.list_all = true;
+    expect_golden(written("console", every_verdict(), options), "report.console.all.txt");
+}
+
+TEST(ReportGolden, ConsoleOfAFirstRunShowsNumbers) {
+    expect_golden(written("console", first_run()), "first_run.console.txt");
+}
+
+TEST(ReportGolden, JunitForGithub) {
+    expect_golden(written("junit", every_verdict()), "report.github.junit.xml");
+}
+
+TEST(ReportGolden, JunitStrict) {
+    Options options;
+    options.junit_profile = JunitProfile::strict;
+    expect_golden(written("junit", every_verdict(), options), "report.strict.junit.xml");
+}
+
+TEST(ReportGolden, JunitWherePolicyFailsWhatHasNoBaseline) {
+    Documents documents = first_run();
+    documents.verdict.policy.no_baseline_fails = true;
+    documents.verdict.exit_code = 4;
+    expect_golden(written("junit", documents), "first_run.github.junit.xml");
+}
+
+TEST(ReportGolden, Csv) {
+    expect_golden(written("csv", every_verdict()), "report.csv");
+}
+
+TEST(ReportGolden, Json) {
+    expect_golden(written("json", every_verdict()), "report.verdict.json");
+}
+
+TEST(ReportGolden, JsonOfAFirstRun) {
+    Documents documents = first_run();
+    documents.verdict.policy.no_baseline_fails = true;
+    documents.verdict.exit_code = 4;
+    expect_golden(written("json", documents), "first_run.verdict.json");
+}
+
+}  // namespace
+}  // namespace perfgate::report
