@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole way on the host backend: refresh, pass, slow down, fail."""
+
+import xml.etree.ElementTree as xml
+
+import tool
+
+SUITE = """
+name: probe
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 80%}
+  time_budget: 200ms
+workloads:
+  - workload: probe
+    variants: [host]
+    matrix: {n: [20000, 50000]}
+    params: {iterations: 200}
+"""
+
+
+class HostGate(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("probe.yaml", SUITE)
+        self.base = ["--backend", "host", *self.plugin("probe_base")]
+
+    def refresh(self):
+        self.run_tool("baseline", "refresh", "probe.yaml", *self.base)
+
+    def test_without_a_baseline_says_so_and_exits_0(self):
+        done = self.run_tool("run", "probe.yaml", *self.base)
+        self.assertIn("baseline", done.stdout)
+        suite = xml.parse(self.folder / "perfgate-out/junit.xml").getroot().find("testsuite")
+        self.assertEqual("2", suite.get("tests"))
+        self.assertEqual("2", suite.get("skipped"))
+
+    def test_without_a_baseline_policy_makes_it_exit_4(self):
+        self.run_tool("run", "probe.yaml", *self.base, "--no-baseline", "fail", code=4)
+
+    def test_refresh_then_pass(self):
+        self.refresh()
+        files = list((self.folder / "baselines").glob("host-*/probe.json"))
+        self.assertEqual(1, len(files))
+        self.run_tool("run", "probe.yaml", *self.base)
+        run = self.read_json("perfgate-out/run.json")
+        self.assertEqual("perfgate.run", run["schema"])
+        self.assertEqual(2, len(run["suites"][0]["cases"]))
+        self.assertTrue((self.folder / "perfgate-out/journal.jsonl").exists())
+
+    def test_slower_code_fails_with_a_reason(self):
+        self.refresh()
+        slow = ["--backend", "host", *self.plugin("probe_slow")]
+        done = self.run_tool("run", "probe.yaml", *slow, code=1)
+        self.assertRegex(done.stdout, r"host_time.*→.*\+\d")
+        suite = xml.parse(self.folder / "perfgate-out/junit.xml").getroot().find("testsuite")
+        self.assertEqual("2", suite.get("failures"))
+        self.assertIn("host_time", suite.find("testcase/failure").get("message"))
+
+        # The stored run says the same again, without measuring.
+        self.run_tool("compare", "perfgate-out/run.json", code=1)
+        self.run_tool("report", "perfgate-out/run.json", "--csv", "cases.csv")
+        self.assertIn("host_time", (self.folder / "cases.csv").read_text())
+
+    def test_a_wrong_result_is_incorrect_and_no_number(self):
+        self.refresh()
+        wrong = ["--backend", "host", *self.plugin("probe_wrong")]
+        self.run_tool("run", "probe.yaml", *wrong, code=1)
+        case = self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
+        self.assertEqual("incorrect", case["status"])
+        self.assertEqual({}, case.get("metrics", {}))
+        junit = (self.folder / "perfgate-out/junit.xml").read_text()
+        self.assertIn("element 19999", junit)
+
+    def test_both_junit_profiles_and_stdout(self):
+        done = self.run_tool("run", "probe.yaml", *self.base, "--junit", "-", "--junit-profile",
+                             "strict")
+        root = xml.fromstring(done.stdout)
+        self.assertEqual("testsuites", root.tag)
+
+    def test_filter_selects_and_an_empty_selection_is_exit_2(self):
+        self.run_tool("run", "probe.yaml", *self.base, "--filter", "*n=20000*")
+        run = self.read_json("perfgate-out/run.json")
+        self.assertEqual(1, len(run["suites"][0]["cases"]))
+        done = self.run_tool("run", "probe.yaml", *self.base, "--filter", "nothing*", code=2)
+        self.assert_one_line(done.stderr, "nothing")
+
+    def test_auto_falls_back_to_the_host_in_one_line(self):
+        done = self.run_tool("run", "probe.yaml", *self.plugin("probe_base"),
+                             env={"CUDA_VISIBLE_DEVICES": ""})
+        self.assert_one_line(done.stderr, "no GPU", "host backend")
+
+    def test_the_cuda_backend_never_falls_back(self):
+        done = self.run_tool("run", "probe.yaml", "--backend", "cuda", *self.plugin("probe_base"),
+                             env={"CUDA_VISIBLE_DEVICES": ""}, code=3)
+        self.assertFalse((self.folder / "perfgate-out/run.json").exists(), done.stderr)
+
+    def test_verify_only_measures_nothing(self):
+        self.run_tool("run", "probe.yaml", *self.base, "--verify-only")
+        case = self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
+        self.assertTrue(case["verification"]["passed"])
+        self.assertEqual({}, case.get("metrics", {}))
+
+
+if __name__ == "__main__":
+    tool.main()

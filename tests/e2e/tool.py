@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: running perfgate as a user does, in a folder of its own."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PERFGATE = os.environ["PERFGATE"]
+PLUGINS = pathlib.Path(os.environ["PERFGATE_TEST_PLUGINS"])
+SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
+
+# Long enough for a loaded machine; what hangs is ended and fails.
+PATIENCE_S = 110
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_tool(self, *words, code=0, env=None, **kwargs):
+        """Runs perfgate and checks its exit code; returns the finished process."""
+        done = subprocess.run(
+            [PERFGATE, *map(str, words)],
+            cwd=kwargs.pop("cwd", self.folder),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            env={**os.environ, **(env or {})},
+            **kwargs,
+        )
+        self.assertEqual(
+            code, done.returncode, f"{words}\nstdout:\n{done.stdout}\nstderr:\n{done.stderr}"
+        )
+        return done
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def read_json(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def plugin(self, name):
+        return ["--plugin", str(PLUGINS / f"{name}.so")]
+
+    def assert_one_line(self, text, *parts):
+        """A message to a user: one line, with these parts."""
+        lines = text.strip().splitlines()
+        self.assertEqual(1, len(lines), text)
+        for part in parts:
+            self.assertIn(part, lines[0])
+
+
+def main():
+    unittest.main(verbosity=2)
