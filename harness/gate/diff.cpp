@@ -25,9 +25,10 @@ std::string changed_words(std::string_view what, const std::string& before,
 /// What is different, or nothing where neither value, unit nor method is.
 std::optional<MetricChange> change_of(const MetricSeries& before, const MetricSeries& after) {
     MetricChange change;
-    change.unit = after.unit;
     change.before = before.value;
     change.after = after.value;
+    change.before_unit = before.unit;
+    change.after_unit = after.unit;
     if (before.unit != after.unit) {
         change.note = changed_words("unit", before.unit, after.unit);
     } else if (before.method != after.method) {
@@ -50,10 +51,10 @@ void compare_cases(const std::string& id, const BaselineCase& before, const Base
         const auto new_series = after.metrics.find(metric);
         MetricChange change;
         if (old_series == before.metrics.end()) {
-            change.unit = new_series->second.unit;
+            change.after_unit = new_series->second.unit;
             change.after = new_series->second.value;
         } else if (new_series == after.metrics.end()) {
-            change.unit = old_series->second.unit;
+            change.before_unit = old_series->second.unit;
             change.before = old_series->second.value;
         } else if (auto found = change_of(old_series->second, new_series->second)) {
             change = std::move(*found);

@@ -16,10 +16,10 @@ namespace perfgate::gate {
 struct MetricChange {
     std::string id;  ///< of the case
     std::string metric;
-    std::string unit;
     std::optional<double> before, after;  ///< absent: that side does not have the metric
-    std::optional<double> change;         ///< fraction of `before`; absent where there is none
-    std::string note;                     ///< "method changed: event/cold → activity/cold"
+    std::string before_unit, after_unit;
+    std::optional<double> change;  ///< fraction of `before`; absent where there is none
+    std::string note;              ///< "method changed: event/cold → activity/cold"
 
     bool operator==(const MetricChange&) const = default;
 };

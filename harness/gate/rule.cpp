@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "stats/quantiles.hpp"
 
@@ -13,10 +14,14 @@ namespace {
 using model::Direction;
 using model::Verdict;
 
-/// The samples decide where there are any: `value` may have been edited by hand.
+/// The samples decide where there are any: `value` may have been edited by hand. NaN where one of
+/// them is no number.
 double median_of(const model::MetricSeries& series) {
     const std::vector<double> samples = model::all_samples(series);
-    return samples.empty() ? series.value : stats::median(samples);
+    if (samples.empty()) return series.value;
+    const bool finite = std::all_of(samples.begin(), samples.end(),
+                                    [](double sample) { return std::isfinite(sample); });
+    return finite ? stats::median(samples) : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Whether a change by `size` exceeds both the fraction of the baseline and `abs`.

@@ -37,7 +37,7 @@ TEST(Diff, NamesWhatMoved) {
     after.cases.begin()->second.metrics["gpu_time"] = series({1100});
     const BaselineDiff result = diff(one_case(), after);
     ASSERT_EQ(result.changes.size(), 1U);
-    const MetricChange expected{"gemm/tiled[m=1]", "gpu_time", "ns", 1000, 1100, 0.1, ""};
+    const MetricChange expected{"gemm/tiled[m=1]", "gpu_time", 1000, 1100, "ns", "ns", 0.1, ""};
     EXPECT_EQ(result.changes[0], expected);
     EXPECT_EQ(result.unchanged, 1U);
 }
@@ -54,7 +54,7 @@ TEST(Diff, AMetricOnOneSideHasNoOtherValue) {
     EXPECT_EQ(result.changes[1].metric, "l2_hit_rate");
     EXPECT_EQ(result.changes[1].before, std::nullopt);
     EXPECT_EQ(result.changes[1].after, 50);
-    EXPECT_EQ(result.changes[1].unit, "%");
+    EXPECT_EQ(result.changes[1].after_unit, "%");
 }
 
 TEST(Diff, ValuesOfAnotherMethodOrUnitHaveNoChangeInPercent) {
@@ -65,6 +65,8 @@ TEST(Diff, ValuesOfAnotherMethodOrUnitHaveNoChangeInPercent) {
     ASSERT_EQ(result.changes.size(), 2U);
     EXPECT_EQ(result.changes[0].note, "method changed: event/cold → activity/cold");
     EXPECT_EQ(result.changes[0].change, std::nullopt);
+    EXPECT_EQ(result.changes[1].before_unit, "registers");
+    EXPECT_EQ(result.changes[1].after_unit, "count");
     EXPECT_EQ(result.changes[1].note, "unit changed: registers → count");
     EXPECT_EQ(result.changes[1].change, std::nullopt);
 }
