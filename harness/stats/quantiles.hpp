@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where samples lie and how well their median is known. Pure functions; the samples need no order.
+//
+// All throw std::invalid_argument for no samples and for samples that are not finite: a caller that
+// may have none asks first. What needs more samples than there are is absent instead.
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace perfgate::stats {
+
+/// The quantile at `probability` in [0, 1], linear between the order statistics around rank
+/// (n - 1) · probability: type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages"
+/// (1996), the default of R and NumPy.
+double quantile(std::span<const double> samples, double probability);
+
+/// quantile(samples, 0.5): the mean of the two middle samples where their number is even.
+double median(std::span<const double> samples);
+
+/// Median of the distances from the median, as it stands: for normal samples the standard deviation
+/// is 1.4826 times as much.
+double median_absolute_deviation(std::span<const double> samples);
+
+struct Interval {
+    double low = 0, high = 0;
+
+    bool operator==(const Interval&) const = default;
+};
+
+/// Contains the median of what the samples were drawn from with at least this probability, whatever
+/// its distribution: the order statistics of ranks k and n + 1 - k (from 1), with the largest k for
+/// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent where
+/// there are too few: 95 % takes 6 samples. `confidence` is in (0, 1).
+std::optional<Interval> median_interval(std::span<const double> samples, double confidence = 0.95);
+
+/// Half the interval's width as a fraction of the median's magnitude: how precisely the median is
+/// known. Absent where there is no interval or the median is 0.
+std::optional<double> median_relative_half_width(std::span<const double> samples,
+                                                 double confidence = 0.95);
+
+}  // namespace perfgate::stats
