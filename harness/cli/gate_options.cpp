@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/gate_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "gate/baseline_store.hpp"
+#include "gate/rule.hpp"
+#include "suite/profile.hpp"
+
+namespace perfgate::cli {
+
+void add_baselines_option(CLI::App& app, std::string& folder) {
+    app.add_option("--baselines", folder, "Folder of the baselines: <device-key>/<suite>.json")
+        ->type_name("DIR")
+        ->capture_default_str();
+}
+
+void add_selection_options(CLI::App& app, gate::Selection& selection) {
+    app.add_option("--filter", selection.filters,
+                   "Only cases whose id matches (* any text, ? any character); may be repeated")
+        ->type_name("GLOB")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    app.add_option("--tag", selection.tags, "Only cases with this tag; may be repeated")
+        ->type_name("TAG")
+        ->type_size(1)
+        ->allow_extra_args(false);
+}
+
+void add_gate_options(CLI::App& app, GateOptions& options) {
+    add_baselines_option(app, options.baselines);
+    app.add_option("--profile", options.profile, "Policy and defaults from this file (YAML)")
+        ->type_name("FILE");
+    add_selection_options(app, options.selection);
+    app.add_option("--no-baseline", options.no_baseline,
+                   "Whether a case without a baseline fails (exit 4) or counts as skipped")
+        ->check(CLI::IsMember({"fail", "skip"}));
+    app.add_option("--inconclusive", options.inconclusive,
+                   "Whether an inconclusive case fails (exit 4) or passes")
+        ->check(CLI::IsMember({"fail", "pass"}));
+}
+
+model::Policy policy_of(const GateOptions& options) {
+    model::Policy policy;
+    if (!options.profile.empty()) policy = suite::load_profile(options.profile).policy;
+    if (!options.no_baseline.empty()) policy.no_baseline_fails = options.no_baseline == "fail";
+    if (!options.inconclusive.empty()) policy.inconclusive_fails = options.inconclusive == "fail";
+    return policy;
+}
+
+gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder) {
+    gate::BaselineSet baselines;
+    for (const model::SuiteResult& suite : run.suites) {
+        std::optional<gate::StoredBaseline> stored =
+            gate::load_baseline(folder, run.environment.device.key, suite.name);
+        if (stored) baselines.insert_or_assign(suite.name, *std::move(stored));
+    }
+    return baselines;
+}
+
+model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options) {
+    const model::Policy policy = policy_of(options);
+    return gate::judge(run, load_baselines(run, options.baselines), policy, gate::MedianRule());
+}
+
+int judge_and_report(const model::Run& run, const GateOptions& gate_options,
+                     const OutputOptions& output_options) {
+    const model::VerdictDocument document = judge_run(run, gate_options);
+    return model::combine_exit_codes(document.exit_code,
+                                     write_reports(document, run, output_options));
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `run`, `compare` and `report` share: the options that say how a run is judged, and judging
+// it by them. output_options.hpp has the other half.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/output_options.hpp"
+#include "gate/gate.hpp"
+#include "gate/selection.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace perfgate::cli {
+
+struct GateOptions {
+    std::string baselines = "baselines";  ///< folder
+    std::string profile;                  ///< file; empty: none
+    gate::Selection selection;            ///< --filter and --tag
+    std::string no_baseline;              ///< "fail", "skip"; empty: as the profile says
+    std::string inconclusive;             ///< "fail", "pass"; empty: as the profile says
+};
+
+/// --baselines alone, for verbs that judge nothing.
+void add_baselines_option(CLI::App& app, std::string& folder);
+/// --filter and --tag alone.
+void add_selection_options(CLI::App& app, gate::Selection& selection);
+/// All of GateOptions.
+void add_gate_options(CLI::App& app, GateOptions& options);
+
+/// The profile's policy, where the options do not say otherwise.
+model::Policy policy_of(const GateOptions& options);
+
+/// The baselines of the run's suites for its device. Throws InputError for one that cannot be used.
+gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder);
+
+/// Judges the run as it stands: the selection has been made when it was measured, or with
+/// gate::select_cases.
+model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options);
+
+/// Judges, writes the reports, prints the table; returns the exit code.
+int judge_and_report(const model::Run& run, const GateOptions& gate_options,
+                     const OutputOptions& output_options);
+
+}  // namespace perfgate::cli

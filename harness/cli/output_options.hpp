@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where `run`, `compare` and `report` put what they say: files in each format, and the table.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace perfgate::cli {
+
+struct OutputOptions {
+    std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
+    std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
+    std::string junit_profile = "github";
+    std::string color = "auto";
+    bool verbose = false;  ///< a row for every case
+};
+
+/// One option per report format, and how they look. The help of --out depends on the verb's
+/// default, which is what `options.out` holds now.
+void add_output_options(CLI::App& app, OutputOptions& options);
+
+/// Throws InputError, before anything is measured or judged, where two reports want standard output
+/// or a file cannot be written where it should go.
+void check_outputs(const OutputOptions& options);
+
+/// Writes every report and prints the table, on standard error where a report takes standard
+/// output. A report that cannot be written does not keep back the others: it is named on standard
+/// error and makes the result 3, otherwise 0.
+int write_reports(const model::VerdictDocument& document, const model::Run& run,
+                  const OutputOptions& options);
+
+}  // namespace perfgate::cli
