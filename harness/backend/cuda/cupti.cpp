@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cupti.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -52,12 +54,19 @@ constexpr std::array kRemedies{
            "this CUPTI does not know the chip: install a newer CUDA toolkit"},
 };
 
+std::string name_of(CUptiResult code) {
+    const char* name = nullptr;
+    cuptiGetResultString(code, &name);
+    return fmt::format("{} ({})", name != nullptr ? name : "unknown CUPTI error",
+                       static_cast<int>(code));
+}
+
 std::string message(CUptiResult code, std::string_view what, std::string_view detail) {
-    std::string text = fmt::format("{}: {}", what, describe(code));
+    const std::string_view advice = remedy(code);
+    // Where there is a remedy it says more than CUPTI's text does.
+    std::string text = fmt::format("{}: {}", what, advice.empty() ? describe(code) : name_of(code));
     if (!detail.empty()) text += fmt::format("; {}", detail);
-    if (const std::string_view advice = remedy(code); !advice.empty()) {
-        text += fmt::format("; {}", advice);
-    }
+    if (!advice.empty()) text += fmt::format("; {}", advice);
     return text;
 }
 
@@ -112,8 +121,7 @@ std::string describe(CUptiResult code) {
     const char* text = nullptr;
     cuptiGetResultString(code, &name);
     cuptiGetErrorMessage(code, &text);
-    std::string words = fmt::format("{} ({})", name != nullptr ? name : "unknown CUPTI error",
-                                    static_cast<int>(code));
+    std::string words = name_of(code);
     // For many results CUPTI's text is the name again, for some it is a paragraph.
     if (text != nullptr && (name == nullptr || std::string_view(name) != text)) {
         words += fmt::format(": {}", one_line(text));
@@ -132,6 +140,20 @@ std::uint32_t cupti_version() {
     std::uint32_t version = 0;
     check(cuptiGetVersion(&version), "cannot read CUPTI's version");
     return version;
+}
+
+void preload_metric_libraries() {
+    static const bool done = [] {
+        Dl_info cupti{};
+        if (dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &cupti) == 0) return false;
+        const auto folder = std::filesystem::path(cupti.dli_fname).parent_path();
+        for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
+            // Kept open: what CUPTI then asks for by name is this one.
+            dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+        }
+        return true;
+    }();
+    (void)done;
 }
 
 void require_cupti_version() {

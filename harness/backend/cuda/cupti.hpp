@@ -45,6 +45,12 @@ std::string_view remedy(CUptiResult code);
 /// API version of the loaded library, 130001 for CUDA 13.0 update 1.
 std::uint32_t cupti_version();
 
+/// Loads the metric libraries that CUPTI itself looks for by name (libnvperf_host,
+/// libnvperf_target) from the folder of the loaded libcupti, so that they need not be on the
+/// loader's path. Call it before anything that needs them; does nothing the second time, or where
+/// they are not there.
+void preload_metric_libraries();
+
 /// Throws model::Error if the loaded library is older than `kRequiredCuptiVersion`.
 void require_cupti_version();
 

@@ -52,6 +52,7 @@ std::vector<std::string> copied(const char* const* texts, std::size_t count) {
 class HostEvaluator::Object {
   public:
     Object(const std::string& chip, const std::vector<std::uint8_t>& availability) {
+        preload_metric_libraries();
         CUpti_Profiler_Host_Initialize_Params params{};
         params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
         params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
@@ -87,6 +88,7 @@ class HostEvaluator::Object {
 };
 
 std::vector<std::string> supported_chips() {
+    preload_metric_libraries();
     CUpti_Profiler_Host_GetSupportedChips_Params params{};
     params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
     check(cuptiProfilerHostGetSupportedChips(&params), "cannot list the chips that CUPTI knows");

@@ -313,6 +313,7 @@ class RangeProfiler::Session final : public Pass {
 
 RangeProfiler::RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber)
     : context_(context), subscriber_(subscriber) {
+    preload_metric_libraries();
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
     check(cuptiProfilerInitialize(&params), "cannot initialise the counters");
     require_supported(context.device());
