@@ -89,9 +89,10 @@ class JsonBuilder {
                                    ? "the file is empty"
                                    : "the JSON ends too early: the file is truncated");
         }
+        const std::size_t last_read = position == 0 ? 0 : position - 1;
         constexpr int number_out_of_range = 406;
-        if (error.id == number_out_of_range) fail(position, "a number is too large for a double");
-        fail(position == 0 ? 0 : position - 1, "not JSON: " + parser_message(error));
+        if (error.id == number_out_of_range) fail(last_read, "a number is too large for a double");
+        fail(last_read, "not JSON: " + parser_message(error));
     }
 
   private:

@@ -28,6 +28,8 @@ struct MetricDefinition {
     Direction direction = Direction::lower;
     MetricClass metric_class = MetricClass::counter;
     Fold fold = Fold::sum;
+
+    bool operator==(const MetricDefinition&) const = default;
 };
 
 /// The samples of one process, in the metric's unit, in the order of measurement.

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "awkward_values.hpp"
+#include "model/error.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::model {
+namespace {
+
+using test::AwkwardValues;
+
+CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
+    CaseResult result;
+    result.spec = {any.text(), any.text(), {}, any.coin() ? Cache::hot : Cache::cold};
+    result.spec.params["number"] = number;  // two cases are never the same
+    result.spec.params["flag"] = any.coin();
+    result.spec.params["real"] = any.number();
+    result.spec.params["minimum"] = std::numeric_limits<std::int64_t>::min();
+    result.spec.params["text"] = any.text();
+    result.place = {any.text(), any.count()};
+    result.tags = any.texts();
+    result.gates = any.list([&] {
+        return GateRule{any.text(),
+                        {any.positive(), any.coin() ? std::optional(any.positive()) : std::nullopt,
+                         any.positive()},
+                        any.positive()};
+    });
+    result.status = static_cast<CaseStatus>(any.below(4));
+    result.reason = any.text();
+    result.log = any.text();
+    if (any.coin()) result.verification = {any.coin(), any.seed(), any.text()};
+    if (any.coin()) result.work = {any.positive(), any.positive()};
+    result.wall_s = any.positive();
+    result.kernels = any.list([&] {
+        Kernel kernel{
+            any.text(),  {any.count(), 1, 2}, {3, any.count(), 4}, any.count(),    any.count(),
+            any.count(), any.count(),         any.positive(),      any.positive(), {}};
+        if (any.coin()) kernel.metrics[any.text()] = any.number();
+        return kernel;
+    });
+    result.metrics = any.metrics();
+    result.not_collected = any.list([&] { return NotCollected{any.text(), any.text()}; });
+    result.not_applicable = any.texts();
+    return result;
+}
+
+Run awkward_run(unsigned seed) {
+    AwkwardValues any(seed);
+    Run run;
+    run.tool_version = any.text();
+    run.git_revision = any.text();
+    run.started_at = any.text();
+    run.wall_s = any.positive();
+    run.interrupted = any.coin();
+    run.backend = any.text();
+    run.environment = any.environment();
+    for (int n = 0; n < 3; ++n) {
+        const std::string name = any.text();
+        run.metric_definitions[name] = {name,
+                                        any.text(),
+                                        any.text(),
+                                        static_cast<Direction>(any.below(3)),
+                                        static_cast<MetricClass>(any.below(3)),
+                                        static_cast<Fold>(any.below(4))};
+    }
+    run.suites = any.list([&] {
+        SuiteResult suite{any.text(), any.text(), any.text(), any.coin(), {}};
+        for (std::int64_t n = 0; n < 3; ++n) suite.cases.push_back(awkward_case(any, n));
+        return suite;
+    });
+    return run;
+}
+
+std::string parse_message(std::string_view json) {
+    try {
+        parse_run(json, "run.json");
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+/// A small valid run with `from` replaced by `to`.
+std::string changed(const std::string& from, const std::string& to) {
+    std::string text = R"({"schema": "perfgate.run", "version": 1, "backend": "cuda",
+"environment": {"device": {"key": "k", "name": "n"}},
+"metric_definitions": {"gpu_time": {"unit": "ns", "direction": "lower", "class": "timing", "fold": "sum"}},
+"suites": [{"name": "gemm", "cases": [
+  {"workload": "gemm", "variant": "tiled", "params": {"n": 1}, "status": "measured", "wall_s": 1,
+   "gates": [{"metric": "gpu_time", "worse": 0.03, "better": 0.1}],
+   "kernels": [{"name": "k", "grid": [1, 2, 3], "registers": 32, "duration_ns": 5}],
+   "metrics": {"gpu_time": {"unit": "ns", "value": 1.5, "method": "event", "batches": [
+     {"process": 0, "device": "host", "seed": 1, "samples": [1.5]}]}}},
+  {"workload": "gemm", "variant": "naive", "status": "skipped"}]}]})";
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+TEST(RunJson, RoundTripsAwkwardValues) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const model::Run run = awkward_run(seed);
+        const std::string text = write_run(run);
+        const model::Run back = parse_run(text, "run.json");
+        ASSERT_EQ(back, run) << text;
+        ASSERT_EQ(write_run(back), text);
+    }
+}
+
+TEST(RunJson, CaseLineRoundTripsAndIsOneLine) {
+    AwkwardValues any(5);
+    for (std::int64_t n = 0; n < 200; ++n) {
+        const CaseResult result = awkward_case(any, n);
+        const std::string line = write_case_line(result);
+        ASSERT_EQ(line.find('\n'), std::string::npos);
+        ASSERT_EQ(parse_case_line(line, "journal"), result) << line;
+    }
+}
+
+TEST(RunJson, HostileTextIsReplacedNeverThrown) {
+    model::Run run;
+    run.suites.resize(1);
+    run.suites[0].cases.resize(1);
+    run.suites[0].cases[0].log = "\xff\xfe broken \xed\xa0\x80";
+    run.suites[0].cases[0].metrics["\xc3"] = {};
+    const model::Run back = parse_run(write_run(run), "run.json");
+    EXPECT_EQ(back.suites[0].cases[0].log.substr(0, 6), "\xef\xbf\xbd\xef\xbf\xbd");
+    EXPECT_EQ(back.suites[0].cases[0].metrics.begin()->first, "\xef\xbf\xbd");
+}
+
+TEST(RunJson, ValueThatIsNoNumberIsAnErrorNotABrokenDocument) {
+    CaseResult result;
+    result.metrics["gpu_time"].value = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THROW(write_case_line(result), Error);
+}
+
+TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {
+    model::Run run;
+    run.tool_version = "0.1.0";
+    run.started_at = "2026-11-21T10:00:00Z";
+    run.backend = "host";
+    run.environment.device.key = "host";
+    run.environment.device.name = "A CPU";
+    run.metric_definitions["host_time"] = {"host_time",      "wall time",         "ns",
+                                           Direction::lower, MetricClass::timing, Fold::sum};
+    SuiteResult& suite = run.suites.emplace_back();
+    suite.name = "gemm";
+    suite.file = "suites/gemm.yaml";
+    CaseResult& result = suite.cases.emplace_back();
+    result.spec = {"gemm", "reference", {{"m", std::int64_t{16}}, {"x", 2.0}}, Cache::cold};
+    result.status = CaseStatus::measured;
+    result.gates = {{"host_time", {0.03, {}, 0}, 0}};
+    result.kernels.resize(1);
+    result.kernels[0].name = "k";
+    result.metrics["host_time"] = {"ns", 1500.5, "wall/cold", {{0, "host", 7, {1500.5, 1501}}}};
+    EXPECT_EQ(write_run(run), R"({
+  "schema": "perfgate.run",
+  "version": 1,
+  "tool_version": "0.1.0",
+  "started_at": "2026-11-21T10:00:00Z",
+  "wall_s": 0,
+  "interrupted": false,
+  "backend": "host",
+  "environment": {
+    "device": {"key":"host","name":"A CPU","memory_bytes":0},
+    "before": {},
+    "after": {}
+  },
+  "metric_definitions": {
+    "host_time": {"unit":"ns","direction":"lower","class":"timing","fold":"sum","description":"wall time"}
+  },
+  "suites": [
+    {
+      "name": "gemm",
+      "file": "suites/gemm.yaml",
+      "partial": false,
+      "cases": [
+        {
+          "workload": "gemm",
+          "variant": "reference",
+          "params": {"m":16,"x":2.0},
+          "cache": "cold",
+          "gates": [{"metric":"host_time","worse":0.03}],
+          "status": "measured",
+          "wall_s": 0,
+          "kernels": [
+            {"name":"k","grid":[0,0,0],"block":[0,0,0],"registers":0,"static_smem":0,"dynamic_smem":0,"local_bytes":0,"theoretical_occupancy":0,"duration_ns":0}
+          ],
+          "metrics": {
+            "host_time": {"unit":"ns","value":1500.5,"method":"wall/cold","batches":[{"process":0,"device":"host","seed":7,"samples":[1500.5,1501]}]}
+          }
+        }
+      ]
+    }
+  ]
+}
+)");
+}
+
+TEST(RunJson, FieldsThatOldOrNewVersionsDoNotShareAreNoError) {
+    const model::Run run =
+        parse_run(changed(R"("backend")", R"("future": {"a": [1]}, "backend")"), "r");
+    EXPECT_EQ(run.suites.at(0).cases.at(0).metrics.at("gpu_time").value, 1.5);
+    EXPECT_EQ(run.suites[0].cases[1].status, CaseStatus::skipped);
+    EXPECT_EQ(run.metric_definitions.at("gpu_time").name, "gpu_time");
+}
+
+TEST(RunJson, NamesThePlaceOfEachMistake) {
+    EXPECT_EQ(parse_message(changed(R"("version": 1)", R"("version": 2)")),
+              "run.json: schema perfgate.run version 2; this perfgate reads version 1: "
+              "upgrade perfgate");
+    EXPECT_EQ(parse_message(changed("perfgate.run", "perfgate.verdict")),
+              "run.json: the schema is 'perfgate.verdict', expected 'perfgate.run'");
+    EXPECT_EQ(parse_message(changed(R"("unit": "ns", "value")", R"("unit": 3, "value")")),
+              "run.json: suites[0].cases[0].metrics.gpu_time.unit: expected a string, found a "
+              "number");
+    EXPECT_EQ(parse_message(changed(R"("value": 1.5, )", "")),
+              "run.json: suites[0].cases[0].metrics.gpu_time: the field 'value' is missing");
+    EXPECT_EQ(parse_message(changed("[1.5]", "[1.5, null]")),
+              "run.json: suites[0].cases[0].metrics.gpu_time.batches[0].samples[1]: expected a "
+              "number, found null");
+    EXPECT_EQ(parse_message(changed(R"("process": 0)", R"("process": -1)")),
+              "run.json: suites[0].cases[0].metrics.gpu_time.batches[0].process: expected a count "
+              "that is not negative, found -1");
+    EXPECT_EQ(parse_message(changed("skipped", "skiped")),
+              "run.json: suites[0].cases[1].status: expected one of 'measured', 'incorrect', "
+              "'error', 'skipped'; found 'skiped'");
+    EXPECT_EQ(parse_message(changed("\"lower\"", "\"up\"")),
+              "run.json: metric_definitions.gpu_time.direction: expected one of 'lower', 'higher', "
+              "'none'; found 'up'");
+    EXPECT_EQ(parse_message(changed("\"n\": 1", "\"n\": [1]")),
+              "run.json: suites[0].cases[0].params.n: expected a parameter's value (a boolean, a "
+              "number or a string), found an array");
+    EXPECT_EQ(parse_message(changed("[1, 2, 3]", "[1, 2]")),
+              "run.json: suites[0].cases[0].kernels[0].grid: expected 3 sizes, found 2");
+    EXPECT_EQ(
+        parse_message(changed("0.03", "-0.03")),
+        "run.json: suites[0].cases[0].gates[0].worse: expected a number that is not negative");
+    EXPECT_EQ(parse_message(changed("0.1}", "-1}")),
+              "run.json: suites[0].cases[0].gates[0].better: expected a number that is not "
+              "negative");
+    EXPECT_EQ(parse_message(changed(R"("wall_s": 1)", R"("wall_s": -1)")),
+              "run.json: suites[0].cases[0].wall_s: expected a number that is not negative");
+    EXPECT_EQ(parse_message(
+                  changed(R"("variant": "naive")", R"("variant": "tiled", "params": {"n": 1})")),
+              "run.json: suites[0].cases[1]: the case gemm/tiled[n=1] appears twice");
+    EXPECT_EQ(parse_message(changed(R"("device": {"key": "k", "name": "n"})", "")),
+              "run.json: environment: the field 'device' is missing");
+}
+
+TEST(RunJson, TruncatedDocumentIsRefusedAtEveryLength) {
+    const std::string text = write_run(awkward_run(3));
+    for (std::size_t length = 0; length + 2 < text.size(); length += 37) {
+        EXPECT_NE(parse_message(std::string_view(text).substr(0, length)), "(no error)");
+    }
+}
+
+TEST(RunJson, CaseLineNamesItsMistakes) {
+    try {
+        parse_case_line(R"({"workload": "w", "variant": "v"})", "journal line 7");
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(), "journal line 7: the field 'status' is missing");
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::model

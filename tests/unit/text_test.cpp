@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "model/utf8.hpp"
+
+namespace perfgate::model {
+namespace {
+
+using std::string_literals::operator""s;
+
+TEST(Glob, StarMatchesAnyRunAndQuestionMarkOneCharacter) {
+    EXPECT_TRUE(glob_match("*", ""));
+    EXPECT_TRUE(glob_match("gemm/*", "gemm/tiled[m=16]"));
+    EXPECT_TRUE(glob_match("*tiled*", "gemm/tiled[m=16]"));
+    EXPECT_TRUE(glob_match("g??m/*", "gemm/naive"));
+    EXPECT_FALSE(glob_match("g??m/*", "gem/naive"));
+    EXPECT_FALSE(glob_match("gemm", "gemm/naive"));
+    EXPECT_FALSE(glob_match("?", ""));
+    EXPECT_TRUE(glob_match("", ""));
+    EXPECT_FALSE(glob_match("", "a"));
+}
+
+TEST(Glob, BracketsStandForThemselves) {
+    EXPECT_TRUE(glob_match("gemm/tiled[m=16]", "gemm/tiled[m=16]"));
+    EXPECT_FALSE(glob_match("gemm/tiled[m]", "gemm/tiledm"));
+    EXPECT_TRUE(glob_match("*[*m=16*]", "gemm/tiled[k=4,m=16,n=2]"));
+}
+
+TEST(Glob, QuestionMarkTakesAWholeCodePoint) {
+    EXPECT_TRUE(glob_match("?", "é"));
+    EXPECT_FALSE(glob_match("??", "é"));
+    EXPECT_TRUE(glob_match("*?b", "aéb"));
+}
+
+TEST(Glob, ManyStarsAreNotExponential) {
+    std::string pattern;
+    for (int i = 0; i < 200; ++i) pattern += "*a";
+    EXPECT_FALSE(glob_match(pattern + "b", std::string(5000, 'a')));
+    EXPECT_TRUE(glob_match(pattern, std::string(5000, 'a')));
+}
+
+TEST(NearestName, FindsTyposOnly) {
+    const std::vector<std::string> names = {"naive", "tiled", "tensor_core", "cublas"};
+    EXPECT_EQ(nearest_name("tild", names), "tiled");
+    EXPECT_EQ(nearest_name("naïve", names), "naive");
+    EXPECT_EQ(nearest_name("tensorcore", names), "tensor_core");
+    EXPECT_EQ(nearest_name("itled", names), "tiled");  // swapped neighbours are one mistake
+    EXPECT_EQ(nearest_name("quicksort", names), std::nullopt);
+    EXPECT_EQ(nearest_name("", names), std::nullopt);
+    EXPECT_EQ(nearest_name("x", {}), std::nullopt);
+    EXPECT_EQ(nearest_name("k", {"m"}), std::nullopt);  // nothing in common
+}
+
+TEST(NearestName, TheFirstOfEquallyNearNamesWins) {
+    EXPECT_EQ(nearest_name("bat", {"cat", "hat"}), "cat");
+}
+
+TEST(NearestName, IgnoresWhatIsTooLongToBeATypo) {
+    EXPECT_EQ(nearest_name(std::string(1 << 20, 'a'), {std::string(1 << 20, 'a')}), std::nullopt);
+    EXPECT_EQ(nearest_name("aaaa", {std::string(1 << 20, 'a')}), std::nullopt);
+    EXPECT_EQ(nearest_name(std::string(128, 'a'), {std::string(127, 'a')}), std::string(127, 'a'));
+}
+
+TEST(DidYouMean, IsASentenceOrNothing) {
+    EXPECT_EQ(did_you_mean("tild", {"tiled"}), "; did you mean 'tiled'?");
+    EXPECT_EQ(did_you_mean("zzz", {"tiled"}), "");
+    EXPECT_EQ(did_you_mean("tile\x1b", {"tile\x1b["}), "; did you mean 'tile?['?");
+}
+
+TEST(Printable, ReplacesWhatATerminalWouldObey) {
+    EXPECT_EQ(printable("a\x1b[31mb"), "a?[31mb");
+    EXPECT_EQ(printable("a\nb\tc\r"), "a?b?c?");
+    EXPECT_EQ(printable("nul\0end"s), "nul?end");
+    EXPECT_EQ(printable("del\x7f c1\xc2\x9b"), "del? c1?");
+    EXPECT_EQ(printable("line\xe2\x80\xa8sep"), "line?sep");
+    EXPECT_EQ(printable("bidi\xe2\x80\xae override"), "bidi? override");
+    EXPECT_EQ(printable("bad\xff utf8\xc3"), "bad? utf8?");
+    EXPECT_EQ(printable("grün 漢字 😀"), "grün 漢字 😀");
+}
+
+TEST(Printable, CutsAtAWholeCharacterWithinTheLimit) {
+    EXPECT_EQ(printable("abcdef", 6), "abcdef");
+    EXPECT_EQ(printable("abcdefg", 6), "abc…");
+    EXPECT_EQ(printable("ééé", 5), "é…");  // 2 + 3 bytes
+    EXPECT_EQ(printable("abc", 0), "");
+    EXPECT_EQ(printable("abcdef", 2), "");
+    for (std::size_t limit = 0; limit < 40; ++limit) {
+        const std::string text = printable("漢字漢字é漢字漢字", limit);
+        EXPECT_LE(text.size(), limit);
+        EXPECT_EQ(valid_utf8(text), text);
+    }
+}
+
+TEST(ValidUtf8, KeepsWhatIsValid) {
+    for (const char* text : {"", "plain", "é", "漢", "😀", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf",
+                             "\xed\x9f\xbf", "\xee\x80\x80", "tab\tnewline\n"}) {
+        EXPECT_EQ(valid_utf8(text), text);
+    }
+}
+
+TEST(ValidUtf8, ReplacesEachIllFormedSequence) {
+    const std::string r = "\xef\xbf\xbd";
+    EXPECT_EQ(valid_utf8("a\x80z"), "a" + r + "z");
+    EXPECT_EQ(valid_utf8("\xc0\xaf"), r + r);                  // overlong '/'
+    EXPECT_EQ(valid_utf8("\xe0\x80\xaf"), r + r + r);          // overlong
+    EXPECT_EQ(valid_utf8("\xed\xa0\x80"), r + r + r);          // surrogate
+    EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), r + r + r + r);  // over U+10FFFF
+    EXPECT_EQ(valid_utf8("\xf8\x88\x80\x80\x80"), r + r + r + r + r);
+    EXPECT_EQ(valid_utf8("\xe6\xbc"), r);  // cut off: one sequence
+    EXPECT_EQ(valid_utf8("\xf0\x9f\x98"
+                         "a"),
+              r + "a");
+}
+
+TEST(ValidUtf8, RandomBytesAlwaysBecomeValid) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 2000; ++round) {
+        std::string bytes(random() % 24, '\0');
+        // Mostly bytes with the high bit, where the rules are.
+        for (char& byte : bytes)
+            byte = static_cast<char>(random() % 4 ? 0x80 | random() : random());
+        const std::string text = valid_utf8(bytes);
+        EXPECT_EQ(valid_utf8(text), text);
+        for (std::size_t i = 0; i < text.size();) {
+            const Utf8Step step = utf8_step(text, i);
+            ASSERT_TRUE(step.valid);
+            ASSERT_FALSE(step.code_point >= 0xd800 && step.code_point <= 0xdfff);
+            ASSERT_LE(step.code_point, 0x10ffffu);
+            i += step.length;
+        }
+    }
+}
+
+TEST(Utf8Step, DecodesCodePoints) {
+    EXPECT_EQ(utf8_step("é", 0).code_point, 0xe9u);
+    EXPECT_EQ(utf8_step("a漢", 1).code_point, 0x6f22u);
+    EXPECT_EQ(utf8_step("😀", 0).code_point, 0x1f600u);
+    EXPECT_EQ(utf8_step("\xe0\xa4\x85", 0).code_point, 0x905u);
+    EXPECT_EQ(utf8_step("\xf4\x8f\xbf\xbf", 0).code_point, 0x10ffffu);
+    EXPECT_EQ(utf8_step("\xed\x9f\xbf", 0).code_point, 0xd7ffu);
+    EXPECT_EQ(utf8_step("a", 1).length, 0u);
+}
+
+TEST(NumberText, IsShortestAndReadsBack) {
+    EXPECT_EQ(number_text(0), "0");
+    EXPECT_EQ(number_text(-0.0), "-0.0");
+    EXPECT_EQ(number_text(42), "42");
+    EXPECT_EQ(number_text(100000), "100000");
+    EXPECT_EQ(number_text(0.1), "0.1");
+    EXPECT_EQ(number_text(0.1 + 0.2), "0.30000000000000004");
+    EXPECT_EQ(number_text(-2.5), "-2.5");
+    EXPECT_EQ(number_text(1e300), "1e+300");
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 5000; ++round) {
+        double value = 0;
+        const std::uint64_t bits = random();
+        std::memcpy(&value, &bits, sizeof value);
+        if (!std::isfinite(value)) continue;
+        EXPECT_EQ(std::strtod(number_text(value).c_str(), nullptr), value);
+    }
+    EXPECT_EQ(std::strtod(number_text(std::numeric_limits<double>::denorm_min()).c_str(), nullptr),
+              std::numeric_limits<double>::denorm_min());
+}
+
+TEST(Slug, NamesAFolder) {
+    EXPECT_EQ(slug("NVIDIA H100 80GB HBM3"), "nvidia-h100-80gb-hbm3");
+    EXPECT_EQ(slug("  A100-SXM4 (40GB) "), "a100-sxm4-40gb");
+    EXPECT_EQ(slug("../../etc/passwd"), "etc-passwd");
+    EXPECT_EQ(slug(".."), "unknown");
+    EXPECT_EQ(slug(""), "unknown");
+    EXPECT_EQ(slug("Größe"), "gr-e");
+}
+
+}  // namespace
+}  // namespace perfgate::model

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/tolerance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perfgate::model {
+namespace {
+
+TEST(ToleranceText, ReadsLikeTheSuite) {
+    EXPECT_EQ(to_text(Tolerance{0.03, {}, 0}, "ns"), "3 %");
+    EXPECT_EQ(to_text(Tolerance{0, {}, 0}, "registers"), "0 %");
+    EXPECT_EQ(to_text(Tolerance{0.02, 0.1, 500}, "ns"), "worse 2 %, better 10 %, at least 500 ns");
+    EXPECT_EQ(to_text(Tolerance{0.03, {}, 64}, "bytes"), "3 %, at least 64 bytes");
+}
+
+TEST(ToleranceText, HidesTheRoundingOfPercentages) {
+    EXPECT_EQ(to_text(Tolerance{0.07, {}, 0}, "ns"), "7 %");
+    EXPECT_EQ(to_text(Tolerance{0.0005, {}, 0}, "ns"), "0.05 %");
+}
+
+TEST(ToleranceText, DoesNotConfusePointsWithFractions) {
+    EXPECT_EQ(to_text(Tolerance{0.05, {}, 2}, "%"), "5 %, at least 2 percentage points");
+    EXPECT_EQ(to_text(Tolerance{0.05, {}, 2}, "count"), "5 %, at least 2");
+}
+
+}  // namespace
+}  // namespace perfgate::model

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "awkward_values.hpp"
+#include "model/error.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::model {
+namespace {
+
+VerdictDocument awkward_document(unsigned seed) {
+    test::AwkwardValues any(seed);
+    const auto verdict = [&] { return static_cast<Verdict>(any.below(11)); };
+    VerdictDocument document;
+    document.tool_version = any.text();
+    document.started_at = any.text();
+    document.wall_s = any.positive();
+    document.interrupted = any.coin();
+    document.backend = any.text();
+    document.environment = any.environment();
+    document.policy = {any.coin(), any.coin()};
+    document.exit_code = static_cast<int>(any.below(131));
+    document.suites = any.list([&] {
+        return SuiteVerdict{any.text(), any.text(), any.text(), any.texts(), any.list([&] {
+                                return CaseVerdict{any.text(),
+                                                   any.text(),
+                                                   {any.text(), any.count()},
+                                                   verdict(),
+                                                   any.text(),
+                                                   any.text(),
+                                                   any.positive(),
+                                                   any.list([&] {
+                                                       return MetricVerdict{
+                                                           any.text(),         any.text(),
+                                                           verdict(),          any.maybe_number(),
+                                                           any.maybe_number(), any.maybe_number(),
+                                                           any.text(),         any.text()};
+                                                   }),
+                                                   any.texts()};
+                            })};
+    });
+    return document;
+}
+
+std::string parse_message(std::string_view json) {
+    try {
+        parse_verdict(json, "verdict.json");
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+TEST(VerdictJson, RoundTripsAwkwardValues) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const VerdictDocument document = awkward_document(seed);
+        const std::string text = write_verdict(document);
+        const VerdictDocument back = parse_verdict(text, "verdict.json");
+        ASSERT_EQ(back, document) << text;
+        ASSERT_EQ(write_verdict(back), text);
+    }
+}
+
+TEST(VerdictJson, LayoutPutsAMetricOnALine) {
+    VerdictDocument document;
+    document.tool_version = "0.1.0";
+    document.backend = "cuda";
+    document.exit_code = 1;
+    document.suites.resize(1);
+    document.suites[0].name = "gemm";
+    CaseVerdict& result = document.suites[0].cases.emplace_back();
+    result.workload = "gemm";
+    result.id = "gemm/tiled";
+    result.verdict = Verdict::regressed;
+    result.metrics = {{"gpu_time", "ns", Verdict::regressed, 100, 110, 0.1, "3 %", "slower"},
+                      {"cycles", "count", Verdict::pass, {}, 5, {}, "", ""}};
+    const std::string text = write_verdict(document);
+    EXPECT_NE(
+        text.find("          \"metrics\": [\n"
+                  "            {\"metric\":\"gpu_time\",\"unit\":\"ns\",\"verdict\":\"regressed\","
+                  "\"baseline\":100,\"measured\":110,\"change\":0.1,\"tolerance\":\"3 %\","
+                  "\"sentence\":\"slower\"},\n"
+                  "            {\"metric\":\"cycles\",\"unit\":\"count\",\"verdict\":\"pass\","
+                  "\"measured\":5}\n"
+                  "          ]\n"),
+        std::string::npos)
+        << text;
+}
+
+TEST(VerdictJson, ChangeThatIsNoNumberIsLeftOut) {
+    VerdictDocument document;
+    document.suites.resize(1);
+    document.suites[0].cases.resize(1);
+    document.suites[0].cases[0].metrics.resize(1);
+    document.suites[0].cases[0].metrics[0].change = std::numeric_limits<double>::infinity();
+    const VerdictDocument back = parse_verdict(write_verdict(document), "verdict.json");
+    EXPECT_EQ(back.suites[0].cases[0].metrics[0].change, std::nullopt);
+}
+
+TEST(VerdictJson, RefusesWhatIsNoVerdict) {
+    EXPECT_EQ(parse_message(R"({"schema": "perfgate.verdict", "version": 2})"),
+              "verdict.json: schema perfgate.verdict version 2; this perfgate reads version 1: "
+              "upgrade perfgate");
+    std::string text = write_verdict(awkward_document(1));
+    const std::size_t at = text.find("\"exit_code\": ");
+    text.replace(at, text.find(',', at) - at, "\"exit_code\": 256");
+    EXPECT_EQ(parse_message(text), "verdict.json: exit_code: expected an exit code, 0 to 255");
+}
+
+}  // namespace
+}  // namespace perfgate::model

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace perfgate::model {
+namespace {
+
+constexpr Policy lenient{false, false};
+constexpr Policy strict{true, true};
+
+struct TableRow {
+    Verdict verdict;
+    const char* text;
+    int lenient_code;
+    JunitOutcome lenient_junit;
+    int strict_code;
+    JunitOutcome strict_junit;
+};
+
+const std::vector<TableRow> table = {
+    {Verdict::pass, "pass", 0, JunitOutcome::pass, 0, JunitOutcome::pass},
+    {Verdict::improved, "improved", 0, JunitOutcome::pass, 0, JunitOutcome::pass},
+    {Verdict::skipped, "skipped", 0, JunitOutcome::skipped, 0, JunitOutcome::skipped},
+    {Verdict::no_baseline, "no_baseline", 0, JunitOutcome::skipped, 4, JunitOutcome::failure},
+    {Verdict::inconclusive, "inconclusive", 0, JunitOutcome::skipped, 4, JunitOutcome::failure},
+    {Verdict::invalid, "invalid", 3, JunitOutcome::error, 3, JunitOutcome::error},
+    {Verdict::not_collected, "not_collected", 3, JunitOutcome::error, 3, JunitOutcome::error},
+    {Verdict::error, "error", 3, JunitOutcome::error, 3, JunitOutcome::error},
+    {Verdict::missing, "missing", 1, JunitOutcome::failure, 1, JunitOutcome::failure},
+    {Verdict::incorrect, "incorrect", 1, JunitOutcome::failure, 1, JunitOutcome::failure},
+    {Verdict::regressed, "regressed", 1, JunitOutcome::failure, 1, JunitOutcome::failure},
+};
+
+class VerdictTable : public testing::TestWithParam<TableRow> {};
+
+TEST_P(VerdictTable, TellsCiWhatTheDesignSays) {
+    const TableRow& row = GetParam();
+    EXPECT_EQ(to_text(row.verdict), row.text);
+    EXPECT_EQ(exit_code(row.verdict, lenient), row.lenient_code);
+    EXPECT_EQ(junit_outcome(row.verdict, lenient), row.lenient_junit);
+    EXPECT_EQ(exit_code(row.verdict, strict), row.strict_code);
+    EXPECT_EQ(junit_outcome(row.verdict, strict), row.strict_junit);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, VerdictTable, testing::ValuesIn(table),
+                         [](const auto& row) { return std::string(row.param.text); });
+
+TEST(Verdict, PoliciesAreIndependent) {
+    EXPECT_EQ(exit_code(Verdict::no_baseline, {true, false}), 4);
+    EXPECT_EQ(exit_code(Verdict::inconclusive, {true, false}), 0);
+    EXPECT_EQ(junit_outcome(Verdict::inconclusive, {false, true}), JunitOutcome::failure);
+    EXPECT_EQ(junit_outcome(Verdict::no_baseline, {false, true}), JunitOutcome::skipped);
+}
+
+TEST(Verdict, SeverityGrowsDownTheTable) {
+    for (std::size_t i = 1; i < table.size(); ++i) {
+        EXPECT_LT(severity(table[i - 1].verdict), severity(table[i].verdict));
+    }
+}
+
+TEST(Verdict, AFailureOutlivesEveryOtherOutcomeOfItsCase) {
+    // The worst verdict stands for the case, so its exit code must never hide a worse one.
+    for (const TableRow& worse : table) {
+        for (const TableRow& better : table) {
+            if (severity(better.verdict) > severity(worse.verdict)) continue;
+            const int both = combine_exit_codes(exit_code(better.verdict, strict),
+                                                exit_code(worse.verdict, strict));
+            EXPECT_EQ(both, exit_code(worse.verdict, strict)) << better.text << ' ' << worse.text;
+        }
+    }
+}
+
+TEST(ExitCode, FollowsThePrecedence) {
+    const std::vector<int> strongest_first = {130, 2, 1, 3, 4, 0};
+    for (std::size_t strong = 0; strong < strongest_first.size(); ++strong) {
+        for (std::size_t weak = strong; weak < strongest_first.size(); ++weak) {
+            const int expected = strongest_first[strong];
+            EXPECT_EQ(combine_exit_codes(expected, strongest_first[weak]), expected);
+            EXPECT_EQ(combine_exit_codes(strongest_first[weak], expected), expected);
+        }
+    }
+}
+
+TEST(CountVerdicts, CountsCasesOverAllSuites) {
+    VerdictDocument document;
+    EXPECT_TRUE(count_verdicts(document).empty());
+    document.suites.resize(2);
+    document.suites[0].cases.resize(3);
+    document.suites[0].cases[1].verdict = Verdict::regressed;
+    document.suites[1].cases.resize(1);
+    document.suites[1].cases[0].verdict = Verdict::regressed;
+    EXPECT_EQ(count_verdicts(document),
+              (std::map<Verdict, std::int64_t>{{Verdict::pass, 2}, {Verdict::regressed, 2}}));
+}
+
+}  // namespace
+}  // namespace perfgate::model
