@@ -7,10 +7,10 @@
 
 #include "cli/gate_options.hpp"
 #include "cli/output_options.hpp"
-#include "cli/profile_options.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "model/file.hpp"
+#include "suite/profile.hpp"
 
 namespace perfgate::cli {
 
@@ -34,18 +34,19 @@ void add_run(CLI::App& app, Invocation& invocation) {
         "Exit codes: 0 pass; 1 regressed, incorrect or missing; 2 usage or invalid input, nothing "
         "measured;\n3 something could not be measured; 4 inconclusive or no baseline, where the "
         "policy says so; 130 interrupted.");
-    verb->callback([&invocation, options] {
-        invocation.body = [options] {
-            check_outputs(options->output);
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] {
             MeasuringChoice& measuring = options->measuring;
+            const suite::Profile profile = apply_profile(*verb, options->gate, options->output);
+            if (profile.backend && verb->count("--backend") == 0)
+                measuring.backend.backend = *profile.backend;
+            check_outputs(options->output);
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;
-            apply_profile(options->gate.profile, measuring.backend);
-            policy_of(options->gate);  // a wrong policy is known before the work, not after it
             const model::Run run = measure_suites(options->suites, measuring);
-            model::write_file_atomically(
-                std::filesystem::path(options->output.out) / "run.json", model::write_run(run));
+            model::write_file_atomically(std::filesystem::path(measuring.out) / "run.json",
+                                         model::write_run(run));
             return judge_and_report(run, options->gate, options->output);
         };
     });

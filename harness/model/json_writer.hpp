@@ -79,6 +79,11 @@ inline void write(JsonWriter& json, const std::string& value) {
     json.value(value);
 }
 
+/// Without this one a literal would become a bool.
+inline void write(JsonWriter& json, const char* value) {
+    json.value(value);
+}
+
 template <class T>
 void write(JsonWriter& json, const std::vector<T>& values) {
     json.begin_array(JsonLayout::compact);
