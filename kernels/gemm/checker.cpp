@@ -17,11 +17,11 @@
 namespace gemm {
 namespace {
 
-constexpr double kFullCheckMultiplyAdds = 0x1p27;   // above: samples and Freivalds
-constexpr double kCornerMultiplyAdds = 0x1p27;      // spent on tile corners at most
-constexpr double kRowMultiplyAdds = 0x1p28;         // spent on whole sampled rows at most
-constexpr double kFreivaldsMultiplyAdds = 0x1p30;   // caps the number of bands
-constexpr int kLeastBands = 8;                      // but never below this
+constexpr double kFullCheckMultiplyAdds = 0x1p27;  // above: samples and Freivalds
+constexpr double kCornerMultiplyAdds = 0x1p27;     // spent on tile corners at most
+constexpr double kRowMultiplyAdds = 0x1p28;        // spent on whole sampled rows at most
+constexpr double kFreivaldsMultiplyAdds = 0x1p30;  // caps the number of bands
+constexpr int kLeastBands = 8;                     // but never below this
 constexpr int kMostSampledRows = 16;
 constexpr int kLeastSampledRows = 4;
 constexpr int kTileGrid = 64;  // tile sizes of GEMM kernels are multiples of it
@@ -236,9 +236,9 @@ class Checker {
                 const PanelSums sums = multiply_panel(a_row(row), panel.data(), p_.k);
                 for (std::size_t j = 0; j < count; ++j) {
                     const int col = cols[first_col + j];
-                    tally.element(row, col, static_cast<double>(c_row(row)[col]), sums.sum[j],
-                                  std::min(tolerance_ * sums.magnitude[j],
-                                           rounding_allowance(row)));
+                    tally.element(
+                        row, col, static_cast<double>(c_row(row)[col]), sums.sum[j],
+                        std::min(tolerance_ * sums.magnitude[j], rounding_allowance(row)));
                 }
             }
             const std::lock_guard lock(mutex);
@@ -261,9 +261,7 @@ class Checker {
 
     CheckReport check_samples() const {
         int stride = kTileGrid;
-        const auto corners = [&] {
-            return 4.0 * p_.m / stride * p_.n / stride * p_.k;
-        };
+        const auto corners = [&] { return 4.0 * p_.m / stride * p_.n / stride * p_.k; };
         while (corners() > kCornerMultiplyAdds) stride *= 2;
         const std::vector<int> rows = sampled_rows();
         Tally elements = check_elements(rows, everything(p_.n));
@@ -295,8 +293,8 @@ class Checker {
     // The first and the last row and others at random.
     std::vector<int> sampled_rows() const {
         const double affordable = kRowMultiplyAdds / (1.0 * p_.k * p_.n);
-        const int count = static_cast<int>(std::clamp(affordable, 1.0 * kLeastSampledRows,
-                                                      1.0 * kMostSampledRows));
+        const int count = static_cast<int>(
+            std::clamp(affordable, 1.0 * kLeastSampledRows, 1.0 * kMostSampledRows));
         std::vector<int> rows{0, p_.m - 1};
         for (int i = 2; i < count; ++i) {
             rows.push_back(static_cast<int>(mix(seed_ + static_cast<std::uint64_t>(i)) %
@@ -313,8 +311,8 @@ class Checker {
         const double widest = std::clamp(root * root, 1.0, 1.0 * p_.n);
         const double affordable =
             std::max(1.0 * kLeastBands, kFreivaldsMultiplyAdds / (1.0 * p_.m * p_.k));
-        return static_cast<int>(std::clamp(std::ceil(p_.n / widest), 1.0,
-                                           std::min(affordable, 1.0 * p_.n)));
+        return static_cast<int>(
+            std::clamp(std::ceil(p_.n / widest), 1.0, std::min(affordable, 1.0 * p_.n)));
     }
 
     // Freivalds: C r against A (B r) for the columns of each band. Columns in a finding are the
@@ -355,34 +353,34 @@ class Checker {
         constexpr int kRowsPerTask = 16;
         std::mutex mutex;
         Tally total;
-        parallel_for(width((p_.m + kRowsPerTask - 1) / kRowsPerTask), threads_,
-                     [&](std::size_t task) {
-            Tally tally;
-            const int first_row = static_cast<int>(task) * kRowsPerTask;
-            const int end_row = std::min(first_row + kRowsPerTask, p_.m);
-            for (int panel = 0; panel < panels; ++panel) {
-                const PanelRow* b_panel = &b_sums[width(panel) * width(p_.k)];
-                for (int row = first_row; row < end_row; row += 2) {
-                    const int second = std::min(row + 1, end_row - 1);
-                    double expected[2][kPanel];
-                    multiply_panel_pair(a_row(row), a_row(second), b_panel, p_.k, expected[0],
-                                        expected[1]);
-                    for (int r = row; r <= second; ++r) {
-                        for (int j = 0; j < kPanel && panel * kPanel + j < bands; ++j) {
-                            const int band = panel * kPanel + j;
-                            const int first_col = band * band_width;
-                            if (first_col >= p_.n) break;  // rounding up left none for the last
-                            const int columns = std::min(band_width, p_.n - first_col);
-                            tally.element(r, first_col, signed_sum(c_row(r), band),
-                                          expected[r - row][j],
-                                          rounding_allowance(r) * std::sqrt(1.0 * columns));
+        parallel_for(
+            width((p_.m + kRowsPerTask - 1) / kRowsPerTask), threads_, [&](std::size_t task) {
+                Tally tally;
+                const int first_row = static_cast<int>(task) * kRowsPerTask;
+                const int end_row = std::min(first_row + kRowsPerTask, p_.m);
+                for (int panel = 0; panel < panels; ++panel) {
+                    const PanelRow* b_panel = &b_sums[width(panel) * width(p_.k)];
+                    for (int row = first_row; row < end_row; row += 2) {
+                        const int second = std::min(row + 1, end_row - 1);
+                        double expected[2][kPanel];
+                        multiply_panel_pair(a_row(row), a_row(second), b_panel, p_.k, expected[0],
+                                            expected[1]);
+                        for (int r = row; r <= second; ++r) {
+                            for (int j = 0; j < kPanel && panel * kPanel + j < bands; ++j) {
+                                const int band = panel * kPanel + j;
+                                const int first_col = band * band_width;
+                                if (first_col >= p_.n) break;  // rounding up left none for the last
+                                const int columns = std::min(band_width, p_.n - first_col);
+                                tally.element(r, first_col, signed_sum(c_row(r), band),
+                                              expected[r - row][j],
+                                              rounding_allowance(r) * std::sqrt(1.0 * columns));
+                            }
                         }
                     }
                 }
-            }
-            const std::lock_guard lock(mutex);
-            total.merge(tally);
-        });
+                const std::lock_guard lock(mutex);
+                total.merge(tally);
+            });
         return total;
     }
 
@@ -399,11 +397,11 @@ class Checker {
         report.worst_share = tally.worst_share;
         if (tally.finding.found()) {
             const Finding& at = tally.finding;
-            report.detail =
-                describe("c[%d, %d] is %.9g, expected %.9g within %.2g (rows of this size have "
-                         "elements of about %.3g)",
-                         at.row, at.col, at.got, at.expected, at.allowed,
-                         row_scale_[static_cast<std::size_t>(at.row)]);
+            report.detail = describe(
+                "c[%d, %d] is %.9g, expected %.9g within %.2g (rows of this size have "
+                "elements of about %.3g)",
+                at.row, at.col, at.got, at.expected, at.allowed,
+                row_scale_[static_cast<std::size_t>(at.row)]);
             return;
         }
         if (!(relative_error < tolerance_)) {
@@ -429,10 +427,13 @@ class Checker {
 
 double tolerance(Dtype dtype) {
     switch (dtype) {
-        case Dtype::kF32: return 1e-5;
-        case Dtype::kTf32: return 1e-3;
+        case Dtype::kF32:
+            return 1e-5;
+        case Dtype::kTf32:
+            return 1e-3;
         case Dtype::kF16:
-        case Dtype::kBf16: break;
+        case Dtype::kBf16:
+            break;
     }
     return 1e-2;
 }

@@ -25,10 +25,6 @@ constexpr char kRemedy[] =
     "; install the CUDA toolkit's cuBLAS (Debian and Ubuntu: libcublas-13-0), or add its folder to "
     "LD_LIBRARY_PATH, or deselect the variant";
 
-// What NVIDIA advises for compute capability 9.0. With a workspace of its own a handle's choice of
-// algorithm, and so the result, does not depend on what else the process does.
-constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
-
 std::vector<std::string> library_names() {
     const std::string versioned = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
     std::vector<std::string> names{versioned};
@@ -103,10 +99,14 @@ struct Types {
 
 Types types_of(Dtype dtype) {
     switch (dtype) {
-        case Dtype::kTf32: return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-        case Dtype::kF16: return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
-        case Dtype::kBf16: return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
-        case Dtype::kF32: break;
+        case Dtype::kTf32:
+            return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+        case Dtype::kF16:
+            return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
+        case Dtype::kBf16:
+            return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+        case Dtype::kF32:
+            break;
     }
     // Pedantic: whatever the environment allows, f32 stays off the tensor cores.
     return {CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC};
@@ -115,9 +115,9 @@ Types types_of(Dtype dtype) {
 }  // namespace
 
 struct Cublas::State {
-    State() {
+    explicit State(std::size_t bytes) : workspace_bytes(bytes) {
         require_cublas(library().create(&handle), "cublasCreate");
-        if (const cudaError_t error = cudaMalloc(&workspace, kWorkspaceBytes)) {
+        if (const cudaError_t error = cudaMalloc(&workspace, workspace_bytes)) {
             library().destroy(handle);
             throw CudaError("workspace for cuBLAS", error);
         }
@@ -133,37 +133,39 @@ struct Cublas::State {
     // A change of stream puts the handle's default workspace back.
     void use(cudaStream_t next) {
         require_cublas(library().set_stream(handle, next), "cublasSetStream");
-        require_cublas(library().set_workspace(handle, workspace, kWorkspaceBytes),
+        require_cublas(library().set_workspace(handle, workspace, workspace_bytes),
                        "cublasSetWorkspace");
         stream = next;
     }
 
     cublasHandle_t handle = nullptr;
+    // With a workspace of its own a handle's choice of algorithm, and so the result, does not
+    // depend on what else the process does.
     void* workspace = nullptr;
+    std::size_t workspace_bytes;
     cudaStream_t stream = nullptr;
 };
 
-Cublas::Cublas() : state_(std::make_unique<State>()) {}
+Cublas::Cublas(std::size_t workspace_bytes) : state_(std::make_unique<State>(workspace_bytes)) {}
 Cublas::~Cublas() = default;
 
-void Cublas::launch(const Problem& p, const void* a, const void* b, float* c,
-                    cudaStream_t stream) {
+void Cublas::launch(const Problem& p, const void* a, const void* b, float* c, cudaStream_t stream) {
     if (stream != state_->stream) state_->use(stream);
     const float one = 1.0f;
     const float zero = 0.0f;
     const auto [data, compute] = types_of(p.dtype);
     // cuBLAS is column-major: what it sees as B^T A^T = C^T is C = A B row by row.
-    require_cublas(library().gemm(state_->handle, CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, b,
-                                  data, p.n, a, data, p.k, &zero, c, CUDA_R_32F, p.n, compute,
-                                  CUBLAS_GEMM_DEFAULT),
-                   "cublasGemmEx");
+    require_cublas(
+        library().gemm(state_->handle, CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, b, data, p.n,
+                       a, data, p.k, &zero, c, CUDA_R_32F, p.n, compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
 }
 
 #else
 
 struct Cublas::State {};
 
-Cublas::Cublas() {
+Cublas::Cublas(std::size_t) {
     throw std::runtime_error(
         "gemm was built without cuBLAS's headers; install them (Debian and Ubuntu: "
         "libcublas-dev-13-0) and build again, or deselect the variant");

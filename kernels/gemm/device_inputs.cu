@@ -39,9 +39,6 @@ DeviceLimits current_device_limits() {
     require(cudaGetDevice(&device), "cudaGetDevice");
     require(cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device),
             "cudaDeviceGetAttribute");
-    require(cudaDeviceGetAttribute(&limits.shared_bytes_per_block,
-                                   cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-            "cudaDeviceGetAttribute");
     return limits;
 }
 

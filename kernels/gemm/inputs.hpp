@@ -65,10 +65,14 @@ struct Element<Dtype::kBf16> {
 template <class Visitor>
 decltype(auto) with_element(Dtype dtype, Visitor&& visit) {
     switch (dtype) {
-        case Dtype::kTf32: return visit(Element<Dtype::kTf32>{});
-        case Dtype::kF16: return visit(Element<Dtype::kF16>{});
-        case Dtype::kBf16: return visit(Element<Dtype::kBf16>{});
-        case Dtype::kF32: break;
+        case Dtype::kTf32:
+            return visit(Element<Dtype::kTf32>{});
+        case Dtype::kF16:
+            return visit(Element<Dtype::kF16>{});
+        case Dtype::kBf16:
+            return visit(Element<Dtype::kBf16>{});
+        case Dtype::kF32:
+            break;
     }
     return visit(Element<Dtype::kF32>{});
 }

@@ -20,17 +20,16 @@ using Launcher = cudaError_t (*)(const Problem&, const void* a, const void* b, f
 
 struct DeviceLimits {
     int multiprocessors = 0;
-    int shared_bytes_per_block = 0;  // the most a block can be granted
 };
 
 struct CudaError : std::runtime_error {
-    CudaError(const std::string& what, cudaError_t code)
-        : std::runtime_error(what + ": " + cudaGetErrorString(code)), code(code) {}
+    CudaError(const std::string& what, cudaError_t error)
+        : std::runtime_error(what + ": " + cudaGetErrorString(error)), code(error) {}
     cudaError_t code;
 };
 
-inline void require(cudaError_t code, const char* what) {
-    if (code != cudaSuccess) throw CudaError(what, code);
+inline void require(cudaError_t error, const char* what) {
+    if (error != cudaSuccess) throw CudaError(what, error);
 }
 
 DeviceLimits current_device_limits();
@@ -42,7 +41,7 @@ Launcher choose_tensor_core(const Problem&, const DeviceLimits&);
 // cuBLAS keeps a handle and a workspace, both made here and not at the first launch.
 class Cublas {
   public:
-    Cublas();
+    explicit Cublas(std::size_t workspace_bytes);
     ~Cublas();
     Cublas(const Cublas&) = delete;
     Cublas& operator=(const Cublas&) = delete;

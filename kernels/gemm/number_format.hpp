@@ -52,8 +52,7 @@ GEMM_HOST_DEVICE inline std::uint16_t f16_from_float(float value) {
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // >= 65520
     if (magnitude >= 0x38800000u) {  // 2^-14 and up: rebias the exponent from 127 to 15
-        return static_cast<std::uint16_t>(sign |
-                                          shift_right_rounded(magnitude - (112u << 23), 13));
+        return static_cast<std::uint16_t>(sign | shift_right_rounded(magnitude - (112u << 23), 13));
     }
     const int exponent = static_cast<int>(magnitude >> 23);
     if (exponent < 102) return static_cast<std::uint16_t>(sign);  // below half of 2^-24

@@ -26,9 +26,15 @@ struct Problem {
     int k = 0;
     Dtype dtype = Dtype::kF32;
 
-    std::size_t a_count() const { return static_cast<std::size_t>(m) * static_cast<std::size_t>(k); }
-    std::size_t b_count() const { return static_cast<std::size_t>(k) * static_cast<std::size_t>(n); }
-    std::size_t c_count() const { return static_cast<std::size_t>(m) * static_cast<std::size_t>(n); }
+    std::size_t a_count() const {
+        return static_cast<std::size_t>(m) * static_cast<std::size_t>(k);
+    }
+    std::size_t b_count() const {
+        return static_cast<std::size_t>(k) * static_cast<std::size_t>(n);
+    }
+    std::size_t c_count() const {
+        return static_cast<std::size_t>(m) * static_cast<std::size_t>(n);
+    }
     double multiply_adds() const { return 1.0 * m * n * k; }
 };
 
@@ -38,10 +44,14 @@ constexpr std::size_t element_bytes(Dtype dtype) {
 
 constexpr std::string_view dtype_name(Dtype dtype) {
     switch (dtype) {
-        case Dtype::kF32: return "f32";
-        case Dtype::kTf32: return "tf32";
-        case Dtype::kF16: return "f16";
-        case Dtype::kBf16: return "bf16";
+        case Dtype::kF32:
+            return "f32";
+        case Dtype::kTf32:
+            return "tf32";
+        case Dtype::kF16:
+            return "f16";
+        case Dtype::kBf16:
+            return "bf16";
     }
     return "?";
 }

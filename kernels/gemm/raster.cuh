@@ -4,6 +4,8 @@
 // columns of B in the L2 cache.
 #pragma once
 
+#include "gemm/launchers.hpp"
+
 namespace gemm {
 
 struct TileOrigin {
@@ -17,6 +19,14 @@ template <int kTileM, int kTileN>
 unsigned raster_blocks(int m, int n) {
     return static_cast<unsigned>((m + kTileM - 1) / kTileM) *
            static_cast<unsigned>((n + kTileN - 1) / kTileN);
+}
+
+// Large tiles use each loaded element more often; small ones are for a C of which large tiles would
+// leave more than a quarter of the processors idle.
+template <int kTileM, int kTileN>
+bool fills(const Problem& problem, const DeviceLimits& device) {
+    return 4 * raster_blocks<kTileM, kTileN>(problem.m, problem.n) >=
+           3 * static_cast<unsigned>(device.multiprocessors);
 }
 
 template <int kTileM, int kTileN>

@@ -11,14 +11,14 @@
 namespace gemm {
 namespace {
 
-constexpr int kRows = 4;          // of C in registers
+constexpr int kRows = 4;  // of C in registers
 constexpr int kCols = 8;
 constexpr int kColsPerBlock = 128;  // of B packed at a time: stays in the second-level cache
 
 // Two lanes are what every 64-bit CPU has; the arithmetic is vectorised without compiler flags.
 using Pair = double __attribute__((vector_size(16)));
-using Line = std::array<Pair, kCols / 2>;     // a row of B's panel
-using Column = std::array<double, kRows>;     // a column of A's panel
+using Line = std::array<Pair, kCols / 2>;  // a row of B's panel
+using Column = std::array<double, kRows>;  // a column of A's panel
 
 void multiply_block(const Column* a, const Line* b, int k, float (&out)[kRows][kCols]) {
     for (int half = 0; half < kRows; half += 2) {  // two rows at a time fit 16 registers

@@ -3,10 +3,10 @@
 // ring of shared-memory stages filled by cp.async; warps read fragments with ldmatrix and multiply
 // them with mma.sync (compute capability 8.0 and up).
 //
-// A stage holds A's tile row by row (kTileK long) and then B's (kTileN long). All of it is addressed
-// in chunks of 16 bytes, the unit of cp.async and of an ldmatrix row. Chunks are permuted within
-// their row by an exclusive or with the row's number, so that the eight rows of an 8 x 16 byte
-// matrix lie in different banks without padding.
+// A stage holds A's tile row by row (kTileK long) and then B's (kTileN long). All of it is
+// addressed in chunks of 16 bytes, the unit of cp.async and of an ldmatrix row. Chunks are permuted
+// within their row by an exclusive or with the row's number, so that the eight rows of an 8 x 16
+// byte matrix lie in different banks without padding.
 #include "gemm/launchers.hpp"
 #include "gemm/raster.cuh"
 
@@ -68,20 +68,17 @@ template <Dtype dtype>
 __device__ __forceinline__ void multiply_accumulate(float (&c)[4], const unsigned (&a)[4],
                                                     const unsigned (&b)[2]) {
     if constexpr (dtype == Dtype::kF16) {
-        asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
             "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     } else if constexpr (dtype == Dtype::kBf16) {
-        asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
             "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     } else {
-        asm volatile(
-            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
             "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -119,7 +116,10 @@ struct TensorShape {
     // A thread's chunks lie whole multiples of 8 rows apart: one permutation serves them all.
     static_assert(kRowStepA % 8 == 0 && (kRowStepB % 8 == 0 || kLoadsB * kRowStepB == kTileK));
     static_assert(kLoadsA * kRowStepA == kTileM && kLoadsB * kRowStepB == kTileK);
-    static_assert(kSteps >= 2 && kStages >= 3);
+    // Two sets of fragments take turns and must begin every tile alike.
+    static_assert(kSteps >= 2 && kSteps % 2 == 0 && kStages >= 3);
+    // Fragments are loaded in kMmaRows equal parts, those of B two columns of mma at a time.
+    static_assert(kMmaCols % (2 * kMmaRows) == 0);
 
     // Rows of A are 64 or 128 bytes: of 64-byte rows two share a line of all banks.
     __device__ static int permute_a(int row, int chunk) {
@@ -132,20 +132,18 @@ struct TensorShape {
     }
 };
 
-// One chunk from global to shared memory, zero beyond the end of the row. Where rows do not begin on
-// 16 bytes the elements come one by one.
+// One chunk from global to shared memory, of which the first `inside` elements exist; the rest is
+// zero. Where rows do not begin on 16 bytes the elements come one by one.
 template <bool kVector, class Storage, int kChunk>
-__device__ __forceinline__ void copy_chunk(unsigned target, const Storage* base, size_t row_offset,
-                                           int col, int cols, bool row_inside) {
-    if constexpr (kVector) {
-        const bool inside = row_inside && col < cols;
-        copy_async(target, inside ? base + row_offset + col : base, inside);
+__device__ __forceinline__ void copy_chunk(unsigned target, const Storage* source, int inside) {
+    if constexpr (kVector) {  // rows are whole chunks here
+        copy_async(target, source, inside > 0);
     } else {
         unsigned words[4] = {};
 #pragma unroll
         for (int i = 0; i < kChunk; ++i) {
-            if (!row_inside || col + i >= cols) continue;
-            const Storage value = base[row_offset + col + i];
+            if (i >= inside) continue;
+            const Storage value = source[i];
             if constexpr (sizeof(Storage) == 2) {
                 words[i / 2] |= static_cast<unsigned>(value) << (i % 2 * 16);
             } else {
@@ -169,34 +167,41 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     const int warp = thread / 32;
     const TileOrigin tile = raster_tile<S::kTileM, S::kTileN>(m, n);
 
-    // Which chunks this thread carries to shared memory.
+    // Which chunks this thread carries to shared memory; the pointers move on tile by tile.
     const int a_row = thread / S::kChunksA;
     const int a_chunk = thread % S::kChunksA;
     const int b_row = thread / S::kChunksB;
     const int b_chunk = thread % S::kChunksB;
-    const unsigned a_target =
-        (a_row * S::kChunksA + S::permute_a(a_row, a_chunk)) * kChunkBytes;
-    const int b_col = tile.col + b_chunk * S::kChunk;
+    const int a_rows_left = m - tile.row - a_row;
+    const int b_cols_left = n - tile.col - b_chunk * S::kChunk;
+    const unsigned a_target = (a_row * S::kChunksA + S::permute_a(a_row, a_chunk)) * kChunkBytes;
+    const Storage* a_source = a + static_cast<size_t>(tile.row + a_row) * k + a_chunk * S::kChunk;
+    const Storage* b_source = b + static_cast<size_t>(b_row) * n + tile.col + b_chunk * S::kChunk;
+    const size_t a_step = static_cast<size_t>(S::kRowStepA) * k;
+    const size_t b_step = static_cast<size_t>(S::kRowStepB) * n;
+    int k_left = k;
 
-    auto fetch = [&](int k0, int stage) {
-        const unsigned base = ring + stage * S::kBytesStage;
-#pragma unroll
-        for (int i = 0; i < S::kLoadsA; ++i) {
-            const int row = tile.row + a_row + i * S::kRowStepA;
+    auto fetch_one = [&](int load, unsigned base) {
+        if (load < S::kLoadsA) {
+            const bool row_inside = load * S::kRowStepA < a_rows_left;
             copy_chunk<kVector, Storage, S::kChunk>(
-                base + a_target + i * S::kRowStepA * S::kChunksA * kChunkBytes, a,
-                static_cast<size_t>(row) * k, k0 + a_chunk * S::kChunk, k, row < m);
-        }
-#pragma unroll
-        for (int i = 0; i < S::kLoadsB; ++i) {
-            const int in_tile = b_row + i * S::kRowStepB;
+                base + a_target + load * S::kRowStepA * S::kChunksA * kChunkBytes,
+                a_source + load * a_step, row_inside ? k_left - a_chunk * S::kChunk : 0);
+        } else {
+            const int i = load - S::kLoadsA;
+            const int row = b_row + i * S::kRowStepB;
             const unsigned target =
-                (in_tile * S::kChunksB + S::permute_b(in_tile, b_chunk)) * kChunkBytes;
-            copy_chunk<kVector, Storage, S::kChunk>(base + S::kBytesA + target, b,
-                                                    static_cast<size_t>(k0 + in_tile) * n, b_col,
-                                                    n, k0 + in_tile < k);
+                S::kBytesA + (row * S::kChunksB + S::permute_b(row, b_chunk)) * kChunkBytes;
+            copy_chunk<kVector, Storage, S::kChunk>(base + target, b_source + i * b_step,
+                                                    row < k_left ? b_cols_left : 0);
         }
     };
+    auto next_tile = [&] {
+        a_source += S::kTileK;
+        b_source += static_cast<size_t>(S::kTileK) * n;
+        k_left -= S::kTileK;
+    };
+    constexpr int kLoads = S::kLoadsA + S::kLoadsB;
 
     // Which fragments this thread reads. ldmatrix takes the address of row lane % 16 of two chunks.
     const int warp_row = warp / S::kWarpCols * S::kWarpM;
@@ -209,18 +214,17 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
         unsigned a[S::kMmaRows][4];
         unsigned b[S::kMmaCols][2];
     };
-    auto load_fragments = [&](Fragments& to, unsigned base, int step) {
-        const unsigned a_base = base + a_line + (a_first ^ (step * 2)) * kChunkBytes;
-#pragma unroll
-        for (int i = 0; i < S::kMmaRows; ++i) {
-            load_matrices(to.a[i], a_base + i * kMmaM * S::kChunksA * kChunkBytes);
-        }
+    // One of kMmaRows equal parts of a step's fragments.
+    auto load_part = [&](Fragments& to, unsigned base, int step, int part) {
+        load_matrices(to.a[part], base + a_line + (a_first ^ (step * 2)) * kChunkBytes +
+                                      part * kMmaM * S::kChunksA * kChunkBytes);
         const unsigned b_base = base + S::kBytesA;
         if constexpr (sizeof(Storage) == 2) {
+            constexpr int kPairs = S::kMmaCols / 2 / S::kMmaRows;
             const int row = step * S::kMmaK + lane % 16;
             const int first = S::permute_b(row, warp_col / S::kChunk + lane / 16);
 #pragma unroll
-            for (int j = 0; j < S::kMmaCols / 2; ++j) {
+            for (int j = part * kPairs; j < (part + 1) * kPairs; ++j) {
                 unsigned words[4];
                 load_matrices_transposed(
                     words, b_base + (row * S::kChunksB + (first ^ (j * 2))) * kChunkBytes);
@@ -228,11 +232,12 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                 to.b[2 * j + 1][0] = words[2], to.b[2 * j + 1][1] = words[3];
             }
         } else {
+            constexpr int kCols = S::kMmaCols / S::kMmaRows;
             const int row = step * S::kMmaK + lane % 4;
             const int first = S::permute_b(row, warp_col / S::kChunk + lane / 16);
             const unsigned in_chunk = (lane / 4 % 4) * 4;
 #pragma unroll
-            for (int j = 0; j < S::kMmaCols; ++j) {
+            for (int j = part * kCols; j < (part + 1) * kCols; ++j) {
                 const unsigned at =
                     b_base + (row * S::kChunksB + (first ^ (j * 2))) * kChunkBytes + in_chunk;
                 to.b[j][0] = load_word(at);
@@ -247,43 +252,55 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     const int tiles = (k + S::kTileK - 1) / S::kTileK;
 #pragma unroll
     for (int stage = 0; stage < S::kStages - 1; ++stage) {
-        if (stage < tiles) fetch(stage * S::kTileK, stage);
+        if (stage < tiles) {
+#pragma unroll
+            for (int load = 0; load < kLoads; ++load) {
+                fetch_one(load, ring + stage * S::kBytesStage);
+            }
+            next_tile();
+        }
         commit_copies();
     }
     wait_for_copies<S::kStages - 2>();
     __syncthreads();
-    int read_stage = 0;
-    int write_stage = S::kStages - 1;
-    load_fragments(fragments[0], ring, 0);
+    unsigned read_stage = ring;
+    unsigned write_stage = ring + (S::kStages - 1) * S::kBytesStage;
+    const unsigned last_stage = write_stage;
+#pragma unroll
+    for (int part = 0; part < S::kMmaRows; ++part) load_part(fragments[0], ring, 0, part);
 
     for (int t = 0; t < tiles; ++t) {
+        const bool fetching = t + S::kStages - 1 < tiles;
 #pragma unroll
         for (int step = 0; step < S::kSteps; ++step) {
-            // The fragments of the next step are loaded before those of this one are multiplied;
-            // at a tile's last step they come from the next stage of the ring.
             if (step == S::kSteps - 1) {
                 wait_for_copies<S::kStages - 2>();
                 __syncthreads();
-                read_stage = read_stage == S::kStages - 1 ? 0 : read_stage + 1;
+                read_stage = read_stage == last_stage ? ring : read_stage + S::kBytesStage;
             }
-            load_fragments(fragments[(step + 1) % 2], ring + read_stage * S::kBytesStage,
-                           (step + 1) % S::kSteps);
-            if (step == 0) {
-                // Overwrites the stage of tile t - 1, whose last read lies before the last barrier.
-                // A group is committed even when empty: waiting counts groups.
-                if (t + S::kStages - 1 < tiles) {
-                    fetch((t + S::kStages - 1) * S::kTileK, write_stage);
-                }
-                commit_copies();
-                write_stage = write_stage == S::kStages - 1 ? 0 : write_stage + 1;
-            }
-            const Fragments& now = fragments[step % 2];
+            // Between the multiplications of this step its successor's fragments are loaded, at the
+            // last step from the next stage, and at the first one the tile that is kStages - 1
+            // ahead is requested. It overwrites the stage of tile t - 1, whose last read lies
+            // before the last barrier.
 #pragma unroll
-            for (int i = 0; i < S::kMmaRows; ++i) {
+            for (int part = 0; part < S::kMmaRows; ++part) {
+                load_part(fragments[(step + 1) % 2], read_stage, (step + 1) % S::kSteps, part);
+                if (step == 0 && fetching) {
+#pragma unroll
+                    for (int load = part; load < kLoads; load += S::kMmaRows) {
+                        fetch_one(load, write_stage);
+                    }
+                }
 #pragma unroll
                 for (int j = 0; j < S::kMmaCols; ++j) {
-                    multiply_accumulate<S::kDtype>(sum[i][j], now.a[i], now.b[j]);
+                    multiply_accumulate<S::kDtype>(sum[part][j], fragments[step % 2].a[part],
+                                                   fragments[step % 2].b[j]);
                 }
+            }
+            if (step == 0) {
+                commit_copies();  // even an empty group: waiting counts groups
+                next_tile();
+                write_stage = write_stage == last_stage ? ring : write_stage + S::kBytesStage;
             }
         }
     }
@@ -338,42 +355,27 @@ Launcher launcher(const Problem& p) {
     return aligned ? prepare<S, true>() : prepare<S, false>();
 }
 
-#ifdef GEMM_BENCH
-#include "tensor_core_bench.inc"
-#endif
-
 template <Dtype dtype>
 Launcher choose(const Problem& problem, const DeviceLimits& device) {
     constexpr int kWide = 32 / static_cast<int>(element_bytes(dtype));  // elements in 32 bytes
-    using Large = TensorShape<dtype, 128, 256, 2 * kWide, 64, 64, 4, 1>;
-    using Small = TensorShape<dtype, 64, 64, 2 * kWide, 32, 32, 4, 2>;
-    const bool fills_device =
-        raster_blocks<Large::kTileM, Large::kTileN>(problem.m, problem.n) >=
-            static_cast<unsigned>(device.multiprocessors) &&
-        Large::kBytes <= device.shared_bytes_per_block;
+    using Large = TensorShape<dtype, 256, 128, 2 * kWide, 64, 64, 4, 1>;
+    using Small = TensorShape<dtype, 64, 64, 4 * kWide, 32, 32, 4, 3>;
+    const bool fills_device = fills<Large::kTileM, Large::kTileN>(problem, device);
     return fills_device ? launcher<Large>(problem) : launcher<Small>(problem);
 }
 
 }  // namespace
 
-#ifdef GEMM_BENCH
-template <Dtype dtype>
-Launcher bench_one(int i, const Problem& p);
-Launcher bench_tensor_core(int i, const Problem& p) {
-    switch (p.dtype) {
-        case Dtype::kBf16: return bench16<Dtype::kBf16>(i, p);
-        case Dtype::kTf32: return bench32(i, p);
-        default: return nullptr;
-    }
-}
-#endif
-
 Launcher choose_tensor_core(const Problem& problem, const DeviceLimits& device) {
     switch (problem.dtype) {
-        case Dtype::kF16: return choose<Dtype::kF16>(problem, device);
-        case Dtype::kBf16: return choose<Dtype::kBf16>(problem, device);
-        case Dtype::kTf32: return choose<Dtype::kTf32>(problem, device);
-        case Dtype::kF32: break;
+        case Dtype::kF16:
+            return choose<Dtype::kF16>(problem, device);
+        case Dtype::kBf16:
+            return choose<Dtype::kBf16>(problem, device);
+        case Dtype::kTf32:
+            return choose<Dtype::kTf32>(problem, device);
+        case Dtype::kF32:
+            break;
     }
     throw std::invalid_argument("gemm/tensor_core has no dtype f32; use tf32, f16 or bf16");
 }

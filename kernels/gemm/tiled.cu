@@ -166,9 +166,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
             const int c_col = tile.col + col + s * kLaneCols * kChunk;
             if (kVector) {
                 if (c_col < n) {
-                    *reinterpret_cast<Vector4*>(out + c_col) = {sum[i][s * 4], sum[i][s * 4 + 1],
-                                                                sum[i][s * 4 + 2],
-                                                                sum[i][s * 4 + 3]};
+                    *reinterpret_cast<Vector4*>(out + c_col) = {
+                        sum[i][s * 4], sum[i][s * 4 + 1], sum[i][s * 4 + 2], sum[i][s * 4 + 3]};
                 }
             } else {
 #pragma unroll
@@ -197,18 +196,10 @@ Launcher launcher(const Problem& problem) {
 
 }  // namespace
 
-#ifdef GEMM_BENCH
-#include "tiled_bench.inc"
-#endif
-
 Launcher choose_tiled(const Problem& problem, const DeviceLimits& device) {
-    using Large = TiledShape<128, 128, 16, 64, 32, 2>;
-    using Small = TiledShape<64, 64, 16, 32, 32, 4>;
-    // Large tiles reuse each loaded element more often; small ones are for matrices of which large
-    // tiles would leave processors idle.
-    const bool fills_device =
-        raster_blocks<Large::kTileM, Large::kTileN>(problem.m, problem.n) >=
-        static_cast<unsigned>(device.multiprocessors);
+    using Large = TiledShape<128, 256, 16, 64, 64, 1>;
+    using Small = TiledShape<64, 64, 16, 32, 16, 2>;
+    const bool fills_device = fills<Large::kTileM, Large::kTileN>(problem, device);
     return fills_device ? launcher<Large>(problem) : launcher<Small>(problem);
 }
 

@@ -30,17 +30,17 @@ struct Product {
         std::vector<char> stored_b(p.b_count() * gemm::element_bytes(p.dtype));
         gemm::fill_host(stored_b.data(), p.dtype, Operand::kB, kSeed, 0, p.b_count());
         constexpr int kRows = 64;
-        gemm::parallel_for(static_cast<std::size_t>((p.m + kRows - 1) / kRows), 0,
-                           [&](std::size_t task) {
-            const int first = static_cast<int>(task) * kRows;
-            Problem part = p;
-            part.m = std::min(kRows, p.m - first);
-            std::vector<char> stored_a(part.a_count() * gemm::element_bytes(p.dtype));
-            gemm::fill_host(stored_a.data(), p.dtype, Operand::kA, kSeed,
-                            static_cast<std::size_t>(first) * static_cast<std::size_t>(p.k),
-                            part.a_count());
-            gemm::multiply_reference(part, stored_a.data(), stored_b.data(), &at(first, 0));
-        });
+        gemm::parallel_for(
+            static_cast<std::size_t>((p.m + kRows - 1) / kRows), 0, [&](std::size_t task) {
+                const int first = static_cast<int>(task) * kRows;
+                Problem part = p;
+                part.m = std::min(kRows, p.m - first);
+                std::vector<char> stored_a(part.a_count() * gemm::element_bytes(p.dtype));
+                gemm::fill_host(stored_a.data(), p.dtype, Operand::kA, kSeed,
+                                static_cast<std::size_t>(first) * static_cast<std::size_t>(p.k),
+                                part.a_count());
+                gemm::multiply_reference(part, stored_a.data(), stored_b.data(), &at(first, 0));
+            });
     }
 
     std::vector<float> inputs(Operand operand, std::size_t count) const {
@@ -78,12 +78,10 @@ Product& large() {  // beyond the size that is checked in full
 class GemmCheckerTypes : public testing::TestWithParam<Dtype> {};
 
 TEST_P(GemmCheckerTypes, ARightProductPasses) {
-    const Problem problems[] = {{1, 1, 1, GetParam()},
-                                {32, 16, 64, GetParam()},
-                                {5, 3, 700, GetParam()},
-                                {129, 65, 33, GetParam()},
-                                {16, 2100, 4100, GetParam()},    // sampled, few rows
-                                {8200, 1, 16384, GetParam()}};   // sampled, one column
+    const Problem problems[] = {{1, 1, 1, GetParam()},        {32, 16, 64, GetParam()},
+                                {5, 3, 700, GetParam()},      {129, 65, 33, GetParam()},
+                                {16, 2100, 4100, GetParam()},   // sampled, few rows
+                                {8200, 1, 16384, GetParam()}};  // sampled, one column
     for (const Problem& problem : problems) {
         const auto report = Product(problem).check();
         EXPECT_TRUE(report.passed) << report.detail;
@@ -160,8 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongElement{"SignFlipped", [](float value, float) { return -value; }},
         WrongElement{"OffByOnePercent",
                      [](float value, float scale) { return value + 0.01f * scale; }},
-        WrongElement{"NaN",
-                     [](float, float) { return std::numeric_limits<float>::quiet_NaN(); }},
+        WrongElement{"NaN", [](float, float) { return std::numeric_limits<float>::quiet_NaN(); }},
         WrongElement{"Infinite",
                      [](float, float) { return std::numeric_limits<float>::infinity(); }}),
     [](const auto& param) { return std::string(param.param.name); });
@@ -171,7 +168,8 @@ TEST(GemmChecker, FindsATransposedProduct) {
          {Problem{200, 200, 100, Dtype::kF16}, Problem{600, 600, 600, Dtype::kF16}}) {
         Product product(problem);
         for (int row = 0; row < problem.m; ++row) {
-            for (int col = 0; col < row; ++col) std::swap(product.at(row, col), product.at(col, row));
+            for (int col = 0; col < row; ++col)
+                std::swap(product.at(row, col), product.at(col, row));
         }
         EXPECT_FALSE(product.check().passed);
     }
@@ -216,10 +214,10 @@ TEST(GemmChecker, AnUnwrittenOutputIsNamedAtItsFirstElement) {
 TEST(GemmChecker, TheReportDoesNotDependOnTheThreads) {
     Product& product = large();
     product.at(40, 40) = product.at(900, 900) = 1e6f;
-    const auto one = gemm::check_product(product.p, product.a.data(), product.b.data(),
-                                         product.c.data(), 1, 1);
-    const auto many = gemm::check_product(product.p, product.a.data(), product.b.data(),
-                                          product.c.data(), 1, 7);
+    const auto one =
+        gemm::check_product(product.p, product.a.data(), product.b.data(), product.c.data(), 1, 1);
+    const auto many =
+        gemm::check_product(product.p, product.a.data(), product.b.data(), product.c.data(), 1, 7);
     product = Product(product.p);
     EXPECT_EQ(one.detail, many.detail);
     EXPECT_NE(one.detail.find("c[40, 40]"), std::string::npos) << one.detail;

@@ -21,13 +21,13 @@ TEST(GemmF16, EveryFiniteValueSurvivesWideningAndRounding) {
 TEST(GemmF16, RoundsToNearestAndTiesToEven) {
     EXPECT_EQ(gemm::f16_from_float(1.0f), 0x3c00);
     EXPECT_EQ(gemm::f16_from_float(-2.0f), 0xc000);
-    EXPECT_EQ(gemm::f16_from_float(1.0f + 0x1p-11f), 0x3c00);            // tie, down to even
-    EXPECT_EQ(gemm::f16_from_float(1.0f + 3 * 0x1p-11f), 0x3c02);        // tie, up to even
+    EXPECT_EQ(gemm::f16_from_float(1.0f + 0x1p-11f), 0x3c00);      // tie, down to even
+    EXPECT_EQ(gemm::f16_from_float(1.0f + 3 * 0x1p-11f), 0x3c02);  // tie, up to even
     EXPECT_EQ(gemm::f16_from_float(1.0f + 0x1p-11f + 0x1p-20f), 0x3c01);
     EXPECT_EQ(gemm::f16_from_float(65504.0f), 0x7bff);
-    EXPECT_EQ(gemm::f16_from_float(65520.0f), 0x7c00);                   // beyond the largest
-    EXPECT_EQ(gemm::f16_from_float(0x1p-24f), 0x0001);                   // least subnormal
-    EXPECT_EQ(gemm::f16_from_float(0x1p-25f), 0x0000);                   // tie, down to zero
+    EXPECT_EQ(gemm::f16_from_float(65520.0f), 0x7c00);  // beyond the largest
+    EXPECT_EQ(gemm::f16_from_float(0x1p-24f), 0x0001);  // least subnormal
+    EXPECT_EQ(gemm::f16_from_float(0x1p-25f), 0x0000);  // tie, down to zero
     EXPECT_EQ(gemm::f16_from_float(3 * 0x1p-26f), 0x0001);
 }
 
@@ -56,7 +56,7 @@ TEST(GemmInputs, AreUniformInTheirRange) {
         sum += value;
         squares += value * value;
     }
-    EXPECT_NEAR(sum / kCount, 0.0, 0.003);           // five standard deviations
+    EXPECT_NEAR(sum / kCount, 0.0, 0.003);  // five standard deviations
     EXPECT_NEAR(squares / kCount, 1.0 / 3.0, 0.002);
 }
 

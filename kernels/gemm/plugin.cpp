@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The descriptor module: the catalogue and the host variant. Loads without CUDA.
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "gemm/catalogue.hpp"
+#include "gemm/checker.hpp"
+#include "gemm/inputs.hpp"
+#include "gemm/reference.hpp"
+
+namespace gemm {
+namespace {
+
+class Reference : public sdk::Instance {
+  public:
+    explicit Reference(const Problem& problem)
+        : problem_(problem),
+          a_(problem.a_count() * element_bytes(problem.dtype)),
+          b_(problem.b_count() * element_bytes(problem.dtype)),
+          c_(problem.c_count()) {}
+
+    void fill(std::uint64_t seed) override {
+        seed_ = seed;
+        fill_host(a_.data(), problem_.dtype, Operand::kA, seed, 0, problem_.a_count());
+        fill_host(b_.data(), problem_.dtype, Operand::kB, seed, 0, problem_.b_count());
+        std::fill(c_.begin(), c_.end(), std::numeric_limits<float>::quiet_NaN());
+    }
+
+    void launch(void*) override { multiply_reference(problem_, a_.data(), b_.data(), c_.data()); }
+
+    sdk::Verification verify() override {
+        const CheckReport report = check_product_of_seed(problem_, seed_, c_.data());
+        return {report.passed, report.detail};
+    }
+
+  private:
+    Problem problem_;
+    std::vector<unsigned char> a_, b_;  // operator new aligns them for any element
+    std::vector<float> c_;
+    std::uint64_t seed_ = 0;
+};
+
+sdk::Plugin plugin() {
+    return catalogue([](std::string_view variant) -> Create {
+        if (variant != "reference") return {};
+        return [](const sdk::Values& values) {
+            return std::make_unique<Reference>(problem_of(values));
+        };
+    });
+}
+
+}  // namespace
+}  // namespace gemm
+
+PERFGATE_PLUGIN(gemm::plugin);
