@@ -174,8 +174,7 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
     suite::PlanOptions plan_options;
     plan_options.target = target_of(backend->name);
     plan_options.device_key = capabilities.environment.device.key;
-    plan_options.compute_capability =
-        suite::parse_compute_capability(capabilities.environment.device.compute_capability);
+    plan_options.compute_capability = capabilities.environment.device.compute_capability;
     plan_options.filters = choice.filters;
     plan_options.tags = choice.tags;
     const model::Plan plan = suite::plan_suites(
