@@ -74,7 +74,7 @@ class CudaBackend : public measure::Backend {
 
     bool has_counter(const std::string& counter) override {
         const auto [known, added] = has_counter_.try_emplace(counter, false);
-        if (added) known->second = evaluator().metric_exists(counter);
+        if (added && device_.has_cupti()) known->second = evaluator().metric_exists(counter);
         return known->second;
     }
 

@@ -207,7 +207,7 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
             if (call->callbackSite != CUPTI_API_ENTER || !subscriber->launch_) return;
-            subscriber->launch_(call->symbolName != nullptr ? call->symbolName : "");
+            subscriber->launch_(call->context, call->symbolName != nullptr ? call->symbolName : "");
         } else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
             const auto* resource = static_cast<const CUpti_ResourceData*>(data);
             const auto* loaded =

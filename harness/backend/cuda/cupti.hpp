@@ -60,7 +60,7 @@ class Subscriber {
   public:
     /// A kernel launch is about to enter the driver. `symbol` is the mangled name, or empty where
     /// CUPTI does not know it.
-    using LaunchHandler = std::function<void(std::string_view symbol)>;
+    using LaunchHandler = std::function<void(CUcontext context, std::string_view symbol)>;
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
     using ModuleHandler = std::function<void(std::span<const char> cubin)>;
 

@@ -66,7 +66,8 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     model::Environment environment;
     describe_host(environment);
     std::string chip;
-    if (device.wants_cupti()) {
+    // Only where CUPTI is ours: under another tool this question crashes (seen with ncu).
+    if (device.has_cupti()) {
         try {
             chip = chip_name(device.facts().ordinal);
         } catch (const model::Error&) {

@@ -130,7 +130,8 @@ class RangeProfiler::Session final : public Pass {
         set.passIndex = 0;
         set.targetNestingLevel = 1;
         check(cuptiRangeProfilerSetConfig(&set), "cannot configure the counters");
-        owner_.subscriber_.on_launch([this](std::string_view symbol) { note(symbol); });
+        owner_.subscriber_.on_launch(
+            [this](CUcontext context, std::string_view symbol) { note(context, symbol); });
     }
 
     ~Session() override {
@@ -201,8 +202,9 @@ class RangeProfiler::Session final : public Pass {
     };
 
     // From the launch callback, perhaps on a thread of the workload's own.
-    void note(std::string_view symbol) {
-        if (request_.mode != RangeMode::kernel) return;
+    void note(CUcontext context, std::string_view symbol) {
+        // The kernels of other contexts are not profiled and become no ranges.
+        if (request_.mode != RangeMode::kernel || context != owner_.context_.get()) return;
         const std::lock_guard lock(mutex_);
         launches_.push_back({tag_, std::string(symbol)});
     }
