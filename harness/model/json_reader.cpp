@@ -172,6 +172,9 @@ std::string_view to_text(JsonKind kind) {
 JsonDocument::JsonDocument(std::string_view json, std::string_view source)
     : source_(printable(source)) {
     if (json.size() > longest_text) throw InputError(source_ + ": larger than 2 GiB");
+    // Usual documents fit without growing; what is not used is never touched, so it costs nothing.
+    nodes_.reserve(json.size() / 8 + 1);
+    texts_.reserve(json.size());
     JsonBuilder builder(*this, json);
     nlohmann::json::sax_parse(json.begin(), json.end(), &builder);
 }
