@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/amount.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace perfgate::suite {
+
+namespace {
+
+struct Unit {
+    std::string_view suffix;
+    std::string_view base;  ///< a metric's unit
+    double factor;
+};
+
+constexpr double kibi = 1024;
+
+constexpr std::array units{
+    Unit{"%", "%", 1},
+    Unit{"ns", "ns", 1},
+    Unit{"us", "ns", 1e3},
+    Unit{"ms", "ns", 1e6},
+    Unit{"s", "ns", 1e9},
+    Unit{"B", "bytes", 1},
+    Unit{"KiB", "bytes", kibi},
+    Unit{"MiB", "bytes", kibi* kibi},
+    Unit{"GiB", "bytes", kibi* kibi* kibi},
+    Unit{"KB", "bytes", 1e3},
+    Unit{"kB", "bytes", 1e3},
+    Unit{"MB", "bytes", 1e6},
+    Unit{"GB", "bytes", 1e9},
+    Unit{"Hz", "Hz", 1},
+    Unit{"kHz", "Hz", 1e3},
+    Unit{"MHz", "Hz", 1e6},
+    Unit{"GHz", "Hz", 1e9},
+    Unit{"B/s", "bytes/s", 1},
+    Unit{"MB/s", "bytes/s", 1e6},
+    Unit{"GB/s", "bytes/s", 1e9},
+    Unit{"TB/s", "bytes/s", 1e12},
+    Unit{"flop/s", "flop/s", 1},
+    Unit{"Gflop/s", "flop/s", 1e9},
+    Unit{"Tflop/s", "flop/s", 1e12},
+};
+
+const Unit* find_unit(std::string_view suffix) {
+    for (const Unit& unit : units) {
+        if (unit.suffix == suffix) return &unit;
+    }
+    return nullptr;
+}
+
+/// The number at the start of `text`, as YAML writes one but without sign; it is cut off.
+std::optional<double> take_number(std::string_view& text) {
+    // from_chars takes "inf", "nan" and a sign as well.
+    const bool number_follows =
+        !text.empty() && ((text[0] >= '0' && text[0] <= '9') || text[0] == '.');
+    if (!number_follows) return std::nullopt;
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return value;
+}
+
+constexpr std::string_view expected_amount = "a number that is zero or more, with or without unit";
+
+std::optional<Amount> parse_amount(std::string_view text) {
+    const std::optional<double> value = take_number(text);
+    if (!value) return std::nullopt;
+    if (text.starts_with(' ')) text.remove_prefix(1);
+    const Unit* unit = find_unit(text);
+    if (unit == nullptr) return std::nullopt;
+    return Amount{*value, unit->suffix};
+}
+
+}  // namespace
+
+std::optional<Amount> read_amount(const YamlNode& node, std::string_view what,
+                                  Problems& problems) {
+    std::optional<Amount> amount;
+    if (const std::optional<double> number = number_of(node)) {
+        amount = Amount{*number, {}};
+    } else if (const std::optional<std::string> text = text_of(node)) {
+        amount = parse_amount(*text);
+    }
+    if (!amount || !std::isfinite(amount->value) || amount->value < 0) {
+        add_wrong_type(node, what, expected_amount, problems);
+        return std::nullopt;
+    }
+    return amount;
+}
+
+std::optional<double> in_unit(const Amount& amount, std::string_view unit) {
+    if (amount.unit.empty()) return amount.value;
+    const Unit* known = find_unit(amount.unit);
+    if (known == nullptr || known->base != unit) return std::nullopt;
+    const double value = amount.value * known->factor;
+    return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
+                                    Problems& problems) {
+    const std::optional<Amount> amount = read_amount(node, what, problems);
+    if (!amount) return std::nullopt;
+    if (amount->unit == "%") return amount->value / 100;
+    if (amount->unit.empty() && amount->value <= 1) return amount->value;
+    add_wrong_type(node, what, "a percentage (3%) or a fraction from 0 to 1", problems);
+    return std::nullopt;
+}
+
+std::string units_for(std::string_view unit) {
+    std::string text;
+    for (const Unit& known : units) {
+        if (known.base != unit) continue;
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", known.suffix);
+    }
+    return text;
+}
+
+}  // namespace perfgate::suite

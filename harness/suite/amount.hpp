@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers with units as suites write them: "3%", "0.5us", "2 MiB", 0.03.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "suite/fields.hpp"
+
+namespace perfgate::suite {
+
+/// What was written: a number and the unit behind it. A fraction is told from an amount by its
+/// unit: "%" or none.
+struct Amount {
+    double value = 0;  ///< finite, zero or more
+    std::string_view unit;  ///< of the table in amount.cpp; empty: none was written
+};
+
+/// Nothing (and a problem) for what is no number, negative, infinite, NaN or has an unknown unit.
+std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, Problems& problems);
+
+/// `amount` in `unit` (a metric's: "ns", "bytes", …); a number without unit is in it already.
+/// Nothing where the units measure different things.
+std::optional<double> in_unit(const Amount& amount, std::string_view unit);
+
+/// "3%" or 0.03. A plain number above 1 is refused: `registers: 2` does not mean 200 %.
+std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
+                                    Problems& problems);
+
+/// The units that `unit` converts from, for messages: "ns, us, ms, s".
+std::string units_for(std::string_view unit);
+
+}  // namespace perfgate::suite

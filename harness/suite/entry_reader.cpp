@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/entry_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace perfgate::suite {
+
+namespace {
+
+constexpr std::size_t most_tags = 32;
+constexpr std::size_t longest_text_value = 64;
+constexpr std::size_t longest_glob = 256;
+
+constexpr std::array<std::string_view, 2> override_scope_keys{"match", "device"};
+constexpr std::array<std::string_view, 6> entry_own_keys{"workload", "variants", "params",
+                                                         "matrix",   "tags",     "overrides"};
+
+std::vector<std::string_view> entry_keys() {
+    std::vector<std::string_view> keys(entry_own_keys.begin(), entry_own_keys.end());
+    const auto settings = settings_keys();
+    keys.insert(keys.end(), settings.begin(), settings.end());
+    return keys;
+}
+
+/// The cache is part of what a case is, and the seed of what it measures: overrides that changed
+/// them would compare different things on different devices.
+std::vector<std::string_view> override_keys() {
+    std::vector<std::string_view> keys(override_scope_keys.begin(), override_scope_keys.end());
+    for (const std::string_view key : settings_keys()) {
+        if (key != "cache" && key != "seed") keys.push_back(key);
+    }
+    return keys;
+}
+
+template <typename Infos>
+std::vector<std::string> names_of(const Infos& infos) {
+    std::vector<std::string> names;
+    for (const auto& info : infos) names.push_back(info.name);
+    return names;
+}
+
+std::optional<model::ParamValue> read_value(const YamlNode& node, const model::ParamInfo& info,
+                                            Problems& problems) {
+    switch (info.type) {
+        case model::ParamType::boolean:
+            if (const auto value = boolean_of(node)) return *value;
+            add_wrong_type(node, info.name, "true or false", problems);
+            return std::nullopt;
+        case model::ParamType::integer: {
+            const std::optional<std::int64_t> value = integer_of(node);
+            if (value && *value >= info.minimum && *value <= info.maximum) return *value;
+            add_wrong_type(
+                node, info.name,
+                fmt::format("an integer from {} to {}", info.minimum, info.maximum), problems);
+            return std::nullopt;
+        }
+        case model::ParamType::real: {
+            const std::optional<double> value = number_of(node);
+            if (value && std::isfinite(*value)) return *value;
+            add_wrong_type(node, info.name, "a finite number", problems);
+            return std::nullopt;
+        }
+        case model::ParamType::text: break;
+    }
+    if (info.choices.empty()) {
+        return read_text(node, info.name, "text", longest_text_value, problems);
+    }
+    const std::optional<std::size_t> choice =
+        read_choice(node, info.name, info.choices, problems);
+    if (!choice) return std::nullopt;
+    return info.choices[*choice];
+}
+
+class EntryReader {
+  public:
+    EntryReader(const model::WorkloadInfo& workload, Problems& problems)
+        : workload_(workload), problems_(problems) {}
+
+    std::vector<const model::VariantInfo*> variants(const YamlNode& node) {
+        std::vector<const model::VariantInfo*> variants;
+        for (const YamlNode* item : read_list(node, "variants", "variants", problems_)) {
+            const model::VariantInfo* variant = read_variant(*item);
+            if (variant == nullptr) continue;
+            if (std::find(variants.begin(), variants.end(), variant) == variants.end()) {
+                variants.push_back(variant);
+            } else {
+                problems_.add(item->at, fmt::format("{} is in 'variants' twice; expected it once",
+                                                    in_quotes(item->text)));
+            }
+        }
+        variants_ = variants;
+        return variants;
+    }
+
+    model::Params params(const YamlNode& node) {
+        model::Params params;
+        if (node.kind != YamlNode::Kind::map) {
+            add_wrong_type(node, "params", "a map from parameter to value", problems_);
+            return params;
+        }
+        for (const YamlNode::Entry& entry : node.entries) take_param(entry, params);
+        for (const auto& [name, value] : params) set_in_params_.insert(name);
+        return params;
+    }
+
+    Matrix matrix(const YamlNode& node) {
+        Matrix matrix;
+        if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
+            add_wrong_type(node, "matrix", "a map with axes, 'include', 'exclude'", problems_);
+            return matrix;
+        }
+        for (const YamlNode::Entry& entry : node.entries) {
+            const std::string& key = entry.key->text;
+            if (key == "include") {
+                matrix.include = rules(*entry.value, key);
+            } else if (key == "exclude") {
+                matrix.exclude = rules(*entry.value, key);
+            } else if (key == "variant" || key == "cache") {
+                problems_.add(entry.key->at,
+                              fmt::format("{} is no axis; expected '{}' in the workload entry",
+                                          in_quotes(key), key == "cache" ? "cache" : "variants"));
+            } else {
+                matrix.axes.push_back(axis(entry));
+            }
+        }
+        return matrix;
+    }
+
+  private:
+    const model::VariantInfo* read_variant(const YamlNode& node) {
+        const std::optional<std::string> name = text_of(node);
+        if (!name) {
+            add_wrong_type(node, "variants", "the name of a variant", problems_);
+            return nullptr;
+        }
+        const model::VariantInfo* variant = model::find_variant(workload_, *name);
+        if (variant == nullptr) {
+            problems_.add_unknown(node.at, "variant", *name, names_of(workload_.variants));
+        }
+        return variant;
+    }
+
+    const model::ParamInfo* find_param(const YamlNode& key) {
+        const auto found =
+            std::find_if(workload_.params.begin(), workload_.params.end(),
+                         [&](const model::ParamInfo& info) { return info.name == key.text; });
+        if (found != workload_.params.end()) return &*found;
+        problems_.add_unknown(key.at, "parameter", key.text, names_of(workload_.params));
+        return nullptr;
+    }
+
+    void take_param(const YamlNode::Entry& entry, model::Params& params) {
+        const model::ParamInfo* info = find_param(*entry.key);
+        if (info == nullptr) return;
+        if (const auto value = read_value(*entry.value, *info, problems_)) {
+            params.emplace(info->name, *value);
+        }
+    }
+
+    Axis axis(const YamlNode::Entry& entry) {
+        const std::string& name = entry.key->text;
+        Axis axis{name, {}};
+        const auto items = read_list(*entry.value, name, "values or of maps", problems_);
+        const bool maps = !items.empty() && items.front()->kind == YamlNode::Kind::map;
+        const model::ParamInfo* info = nullptr;
+        if (!maps) {
+            info = find_param(*entry.key);
+            if (info == nullptr) return axis;
+        }
+        std::set<std::string> set_here;
+        std::set<model::Params> seen;
+        for (const YamlNode* item : items) {
+            model::Params params;
+            if (!maps) {
+                if (const auto value = read_value(*item, *info, problems_)) {
+                    params.emplace(info->name, *value);
+                }
+            } else if (item->kind != YamlNode::Kind::map || item->entries.empty()) {
+                add_wrong_type(*item, name, "a map from parameter to value, as the first item is",
+                               problems_);
+            } else {
+                for (const YamlNode::Entry& param : item->entries) take_param(param, params);
+            }
+            for (const auto& [param, value] : params) {
+                if (set_here.insert(param).second) claim(param, entry.key->at);
+            }
+            if (!params.empty() && !seen.insert(params).second) {
+                problems_.add(item->at, fmt::format("an item that the axis {} has already; "
+                                                    "expected each once",
+                                                    in_quotes(name)));
+            }
+            axis.items.push_back(std::move(params));
+        }
+        return axis;
+    }
+
+    /// A parameter has one source.
+    void claim(const std::string& param, Position at) {
+        const bool first = set_by_axes_.insert(param).second;
+        if (first && !set_in_params_.contains(param)) return;
+        problems_.add(at, fmt::format("parameter {} is set {} too; expected one place",
+                                      in_quotes(param), first ? "in 'params'" : "by another axis"));
+    }
+
+    std::vector<MatrixRule> rules(const YamlNode& node, const std::string& what) {
+        std::vector<MatrixRule> rules;
+        const auto items = read_list(node, what, "maps from parameter to value", problems_);
+        if (items.size() > most_rules) {
+            problems_.add(node.at, fmt::format("{} items in {}; expected at most {}", items.size(),
+                                               in_quotes(what), most_rules));
+            return rules;
+        }
+        for (const YamlNode* item : items) {
+            if (item->kind != YamlNode::Kind::map || item->entries.empty()) {
+                add_wrong_type(*item, what, "a map from parameter to value", problems_);
+            } else {
+                rules.push_back(rule(*item));
+            }
+        }
+        return rules;
+    }
+
+    MatrixRule rule(const YamlNode& node) {
+        MatrixRule rule{{}, node.at, {}, {}};
+        for (const YamlNode::Entry& entry : node.entries) {
+            if (entry.key->text == "variant") {
+                const model::VariantInfo* variant = read_variant(*entry.value);
+                if (variant == nullptr) continue;
+                if (std::find(variants_.begin(), variants_.end(), variant) == variants_.end()) {
+                    problems_.add(entry.value->at,
+                                  fmt::format("{} is not in 'variants'; expected one that is",
+                                              in_quotes(variant->name)));
+                }
+                rule.variant = variant->name;
+            } else if (entry.key->text == "cache") {
+                static const std::vector<std::string> choices{"cold", "hot"};
+                if (const auto choice = read_choice(*entry.value, "cache", choices, problems_)) {
+                    rule.cache = *choice == 0 ? model::Cache::cold : model::Cache::hot;
+                }
+            } else {
+                take_param(entry, rule.params);
+            }
+        }
+        return rule;
+    }
+
+    const model::WorkloadInfo& workload_;
+    Problems& problems_;
+    std::vector<const model::VariantInfo*> variants_;
+    std::set<std::string> set_in_params_, set_by_axes_;
+};
+
+std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
+    std::vector<std::string> tags;
+    const auto items = read_list(node, "tags", "tags", problems);
+    if (items.size() > most_tags) {
+        problems.add(node.at,
+                     fmt::format("{} tags; expected at most {}", items.size(), most_tags));
+        return tags;
+    }
+    for (const YamlNode* item : items) {
+        const std::optional<std::string> tag = read_slug(*item, "tags", problems);
+        if (!tag) continue;
+        if (std::find(tags.begin(), tags.end(), *tag) == tags.end()) {
+            tags.push_back(*tag);
+        } else {
+            problems.add(item->at,
+                         fmt::format("{} is in 'tags' twice; expected it once", in_quotes(*tag)));
+        }
+    }
+    return tags;
+}
+
+const model::WorkloadInfo* read_workload(const YamlNode& node,
+                                         const model::WorkloadCatalogue& workloads,
+                                         Problems& problems) {
+    const std::optional<std::string> name = text_of(node);
+    if (!name) {
+        add_wrong_type(node, "workload", "the name of a workload", problems);
+        return nullptr;
+    }
+    const model::WorkloadInfo* workload = model::find_workload(workloads, *name);
+    if (workload == nullptr) {
+        problems.add_unknown(node.at, "workload", *name, names_of(workloads),
+                             workloads.empty() ? "a plugin that has it: none was found" : "");
+    }
+    return workload;
+}
+
+}  // namespace
+
+ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workloads,
+                     Problems& problems) {
+    ReadEntry read;
+    const std::size_t before = problems.count();
+    static const std::vector<std::string_view> keys = entry_keys();
+    const Fields fields(node, "a workload entry", keys, problems);
+    read.entry.at = node.at;
+
+    if (const YamlNode* name = fields.require("workload", problems)) {
+        read.workload = read_workload(*name, workloads, problems);
+    }
+    const YamlNode* variants = fields.require("variants", problems);
+    if (read.workload != nullptr) {
+        EntryReader reader(*read.workload, problems);
+        if (variants != nullptr) read.variants = reader.variants(*variants);
+        if (const YamlNode* found = fields.find("params")) read.params = reader.params(*found);
+        if (const YamlNode* found = fields.find("matrix")) read.matrix = reader.matrix(*found);
+    }
+    read.expandable = read.workload != nullptr && problems.count() == before;
+
+    if (const YamlNode* found = fields.find("tags")) {
+        read.entry.tags = read_tags(*found, problems);
+    }
+    read.entry.settings = read_settings(fields, problems);
+    if (const YamlNode* found = fields.find("overrides")) {
+        read.entry.overrides = read_overrides(*found, problems);
+    }
+    return read;
+}
+
+std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
+    std::vector<Override> overrides;
+    const auto items = read_list(node, "overrides", "overrides", problems);
+    if (items.size() > most_rules) {
+        problems.add(node.at, fmt::format("{} overrides; expected at most {}", items.size(),
+                                          most_rules));
+        return overrides;
+    }
+    static const std::vector<std::string_view> keys = override_keys();
+    for (const YamlNode* item : items) {
+        const Fields fields(*item, "an override", keys, problems);
+        const YamlNode* match = fields.find("match");
+        const YamlNode* device = fields.find("device");
+        if (item->kind == YamlNode::Kind::map && match == nullptr && device == nullptr) {
+            problems.add(item->at,
+                         "an override without 'match' and 'device'; expected one of them");
+        }
+        Override& over = overrides.emplace_back();
+        over.at = item->at;
+        if (match != nullptr) {
+            over.at = match->at;
+            over.match = read_text(*match, "match", "a glob on the case id", longest_glob, problems)
+                             .value_or("*");
+        }
+        if (device != nullptr) {
+            over.device = read_text(*device, "device", "a glob on the device key", longest_glob,
+                                    problems)
+                              .value_or("*");
+        }
+        over.settings = read_settings(fields, problems);
+    }
+    return overrides;
+}
+
+}  // namespace perfgate::suite

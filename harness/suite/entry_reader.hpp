@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads one item of `workloads`: which workload, variants, parameters and matrix, checked against
+// what the workload declares; and the overrides of an entry or of the suite.
+#pragma once
+
+#include <vector>
+
+#include "model/catalogue.hpp"
+#include "suite/matrix.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::suite {
+
+struct ReadEntry {
+    Entry entry;
+    const model::WorkloadInfo* workload = nullptr;
+    std::vector<const model::VariantInfo*> variants;
+    model::Params params;
+    Matrix matrix;
+    bool expandable = false;  ///< workload, variants, parameters and matrix had no problem
+};
+
+/// The most items of `include`, of `exclude` and of `overrides`.
+inline constexpr std::size_t most_rules = 1000;
+
+ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workloads,
+                     Problems& problems);
+
+std::vector<Override> read_overrides(const YamlNode& node, Problems& problems);
+
+}  // namespace perfgate::suite

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+/// Which filters and tags have selected a case of the target.
+struct Used {
+    std::vector<bool> filters, tags;
+
+    explicit Used(const PlanOptions& options)
+        : filters(options.filters.size(), false), tags(options.tags.size(), false) {}
+};
+
+bool has_tag(const std::vector<std::string>& tags, const std::string& tag) {
+    return std::find(tags.begin(), tags.end(), tag) != tags.end();
+}
+
+/// Every filter and tag is asked, so that one which never matches is found.
+bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& tags,
+                 const PlanOptions& options, Used& used) {
+    bool filter_matches = options.filters.empty();
+    for (std::size_t i = 0; i < options.filters.size(); ++i) {
+        if (!model::glob_match(options.filters[i], suite_case.id)) continue;
+        used.filters[i] = true;
+        filter_matches = true;
+    }
+    bool tag_matches = options.tags.empty();
+    for (std::size_t i = 0; i < options.tags.size(); ++i) {
+        if (!has_tag(tags, options.tags[i])) continue;
+        used.tags[i] = true;
+        tag_matches = true;
+    }
+    return filter_matches && tag_matches;
+}
+
+/// "9.0" as the catalogue writes it, 90; 0 for what is no compute capability.
+int capability_of(std::string_view text) {
+    const char* const end = text.data() + text.size();
+    int major = 0;
+    int minor = 0;
+    const auto first = std::from_chars(text.data(), end, major);
+    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '.') return 0;
+    const auto second = std::from_chars(first.ptr + 1, end, minor);
+    const bool good = second.ec == std::errc{} && second.ptr == end;
+    if (!good || major < 0 || major > 999 || minor < 0 || minor > 9) return 0;
+    return major * 10 + minor;
+}
+
+std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_capability) {
+    if (!suite_case.built) {
+        return fmt::format("not built: the CUDA module of plugin {} is missing; build it with a "
+                           "CUDA toolkit",
+                           in_quotes(suite_case.plugin));
+    }
+    const int has = capability_of(compute_capability);
+    const int needs = suite_case.min_compute_capability;
+    if (suite_case.target == model::Target::cuda && has != 0 && needs > has) {
+        return fmt::format("needs compute capability {}.{}, the device has {}", needs / 10,
+                           needs % 10, compute_capability);
+    }
+    return {};
+}
+
+/// Settings per set of layers: the cases of an entry mostly share them.
+class SettingsCache {
+  public:
+    SettingsCache(const Suite& suite, const PlanOptions& options, Problems& problems)
+        : suite_(suite), options_(options), problems_(problems) {}
+
+    const ResolvedSettings& of(const SuiteCase& suite_case) {
+        auto layers = layers_of(suite_, suite_case, [&](const std::string& glob) {
+            return !options_.device_key.empty() && model::glob_match(glob, options_.device_key);
+        });
+        auto found = resolved_.find(layers);
+        if (found == resolved_.end()) {
+            ResolvedSettings settings = resolve(layers, problems_);
+            found = resolved_.emplace(std::move(layers), std::move(settings)).first;
+        }
+        return found->second;
+    }
+
+  private:
+    const Suite& suite_;
+    const PlanOptions& options_;
+    Problems& problems_;
+    std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
+};
+
+SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
+    SuitePlan planned;
+    planned.suite.name = suite.name;
+    planned.suite.file = suite.file;
+    planned.suite.description = suite.description;
+    PlanCounts& counts = planned.counts;
+    counts.total = suite.cases.size();
+
+    Problems problems(suite.file);
+    SettingsCache settings_cache(suite, options, problems);
+    for (const SuiteCase& suite_case : suite.cases) {
+        if (options.target && suite_case.target != *options.target) {
+            ++counts.other_target;
+            continue;
+        }
+        const std::vector<std::string>& tags = suite.entries[suite_case.entry].tags;
+        if (!is_selected(suite_case, tags, options, used)) {
+            ++counts.not_matched;
+            continue;
+        }
+        const ResolvedSettings& settings = settings_cache.of(suite_case);
+        const std::vector<model::GateRule>& gates = settings.gates(suite_case.target);
+        if (gates.empty()) {
+            problems.add(suite_case.at, no_gate_message(suite_case, options.device_key));
+        }
+
+        model::PlannedCase& out = planned.suite.cases.emplace_back();
+        out.spec = suite_case.spec;
+        out.target = suite_case.target;
+        out.submission = suite_case.submission;
+        out.place = {suite.file, suite_case.at.line};
+        out.tags = tags;
+        out.metrics = settings.metrics;
+        out.gates = gates;
+        out.seed = settings.seed;
+        out.precision = settings.precision;
+        out.time_budget_s = settings.time_budget_s;
+        out.skip_reason = skip_reason(suite_case, options.compute_capability);
+        if (!out.skip_reason.empty()) ++counts.skipped;
+    }
+    problems.throw_if_any();
+    counts.planned = planned.suite.cases.size();
+    planned.suite.partial = counts.not_matched > 0;
+    return planned;
+}
+
+std::vector<std::string> all_quoted(const std::vector<std::string>& texts) {
+    std::vector<std::string> all;
+    for (const std::string& text : texts) all.push_back(in_quotes(text));
+    return all;
+}
+
+std::string selection_text(const PlanOptions& options) {
+    std::vector<std::string> parts;
+    if (!options.filters.empty()) {
+        parts.push_back(fmt::format("--filter {}", fmt::join(all_quoted(options.filters), ", ")));
+    }
+    if (!options.tags.empty()) {
+        parts.push_back(fmt::format("--tag {}", fmt::join(all_quoted(options.tags), ", ")));
+    }
+    return fmt::format("{}", fmt::join(parts, " and "));
+}
+
+std::string empty_message(const PlanCounts& counts, const PlanOptions& options) {
+    std::string text = fmt::format("no case is left of {}", counts.total);
+    if (counts.other_target > 0) {
+        const bool host = options.target == model::Target::host;
+        text += fmt::format(": {} of {} variants, which the {} backend does not run",
+                            counts.other_target, host ? "CUDA" : "host", host ? "host" : "cuda");
+    }
+    if (counts.not_matched > 0) {
+        text += fmt::format("{} {} not selected by {}", counts.other_target > 0 ? "," : ":",
+                            counts.not_matched, selection_text(options));
+    }
+    return text + "; perfgate list shows the cases and their tags";
+}
+
+/// A filter that selects nothing is a typo, even where others select something.
+void check_used(const std::vector<bool>& used, const std::vector<std::string>& wanted,
+                std::string_view option) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (used[i]) continue;
+        throw model::InputError(fmt::format(
+            "{} {} selects no case; perfgate list shows the cases and their tags", option,
+            in_quotes(wanted[i])));
+    }
+}
+
+}  // namespace
+
+SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {
+    Used used(options);
+    return plan_one(suite, options, used);
+}
+
+model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options) {
+    model::Plan plan;
+    PlanCounts counts;
+    Used used(options);
+    for (const Suite& suite : suites) {
+        SuitePlan planned = plan_one(suite, options, used);
+        plan.suites.push_back(std::move(planned.suite));
+        counts.total += planned.counts.total;
+        counts.other_target += planned.counts.other_target;
+        counts.not_matched += planned.counts.not_matched;
+        counts.planned += planned.counts.planned;
+    }
+    if (counts.planned == 0) throw model::InputError(empty_message(counts, options));
+    check_used(used.filters, options.filters, "--filter");
+    check_used(used.tags, options.tags, "--tag");
+    return plan;
+}
+
+}  // namespace perfgate::suite

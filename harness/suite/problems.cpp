@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/problems.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+/// Suggestions cost an edit distance per candidate; a file with more problems than this is no typo.
+constexpr std::size_t most_suggestions = 500;
+/// A longer list of candidates is not read by anyone.
+constexpr std::size_t most_listed = 16;
+
+std::string listed(const std::vector<std::string>& candidates) {
+    const std::size_t shown = candidates.size() > most_listed ? most_listed : candidates.size();
+    std::vector<std::string> names;
+    names.reserve(shown);
+    for (std::size_t i = 0; i < shown; ++i) names.push_back(model::printable(candidates[i], 60));
+    return fmt::format("{}{}", fmt::join(names, ", "), shown < candidates.size() ? ", …" : "");
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view text) {
+    return fmt::format("'{}'", model::printable(text, 80));
+}
+
+Problems::Problems(std::string_view file) : file_(model::printable(file, 300)) {}
+
+void Problems::add(Position at, std::string message) { problems_.emplace(at, std::move(message)); }
+
+void Problems::add_unknown(Position at, std::string_view what, std::string_view name,
+                           const std::vector<std::string>& candidates, std::string_view expected) {
+    std::string message = fmt::format("unknown {} {}", what, in_quotes(name));
+    if (!expected.empty()) {
+        message += fmt::format("; expected {}", expected);
+    } else if (candidates.size() == 1) {
+        message += fmt::format("; expected {}", listed(candidates));
+    } else if (!candidates.empty()) {
+        message += fmt::format("; expected one of {}", listed(candidates));
+    } else {
+        message += "; expected none";
+    }
+    if (count() < most_suggestions) message += model::did_you_mean(name, candidates);
+    add(at, std::move(message));
+}
+
+std::string Problems::text() const {
+    std::string text;
+    std::size_t told = 0;
+    for (const auto& [at, message] : problems_) {
+        if (told == most_told) {
+            text += fmt::format("\n{}: {} more problems", file_, problems_.size() - told);
+            break;
+        }
+        text += fmt::format("{}{}:{}:{}: {}", told == 0 ? "" : "\n", file_, at.line, at.column,
+                            message);
+        ++told;
+    }
+    return text;
+}
+
+void Problems::throw_if_any() const {
+    if (!problems_.empty()) throw model::InputError(text());
+}
+
+void Problems::fail(Position at, std::string message) {
+    add(at, std::move(message));
+    throw model::InputError(text());
+}
+
+}  // namespace perfgate::suite

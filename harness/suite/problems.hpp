@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a YAML file: collected with places, told all at once.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace perfgate::suite {
+
+/// Line and column from 1; columns count bytes.
+struct Position {
+    std::int64_t line = 1;
+    std::int64_t column = 1;
+
+    friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+/// The problems of one file. Each is a line `file:line:column: message; expected …`, and the same
+/// line is told once.
+class Problems {
+  public:
+    /// At most this many are told; the rest is counted.
+    static constexpr std::size_t most_told = 50;
+
+    explicit Problems(std::string_view file);
+
+    void add(Position at, std::string message);
+
+    /// "unknown WHAT 'name'; expected one of …; did you mean 'x'?" `expected` replaces the list of
+    /// candidates where that is long or open.
+    void add_unknown(Position at, std::string_view what, std::string_view name,
+                     const std::vector<std::string>& candidates, std::string_view expected = {});
+
+    /// Grows with every problem that was not known before.
+    std::size_t count() const { return problems_.size(); }
+
+    /// Throws model::InputError with one line per problem, sorted by place.
+    void throw_if_any() const;
+
+    /// For a problem after which nothing else can be said: adds it and throws all.
+    [[noreturn]] void fail(Position at, std::string message);
+
+  private:
+    std::string text() const;
+
+    std::string file_;
+    std::set<std::pair<Position, std::string>> problems_;
+};
+
+/// Text from the file as messages quote it: one line, printable, not too long.
+std::string in_quotes(std::string_view text);
+
+}  // namespace perfgate::suite

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile: defaults for the command line, kept in a file, so that a gate in CI does what it does
+// everywhere. What the command line says wins.
+//
+//   backend: cuda            # auto, cuda or host
+//   policy:
+//     no_baseline: fail      # fail or skip
+//     inconclusive: fail     # fail or pass
+//   junit_profile: github    # github or strict
+//   baselines: baselines     # folder, as --baselines
+//   out: perfgate-out        # folder, as --out
+//
+// Every key may be left out. Paths are relative to the folder that perfgate runs in, as they are on
+// the command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/verdict.hpp"
+
+namespace perfgate::suite {
+
+struct Profile {
+    std::optional<std::string> backend;        ///< "auto", "cuda", "host"
+    model::Policy policy;                      ///< what is left out does not fail
+    std::optional<std::string> junit_profile;  ///< "github", "strict"
+    std::optional<std::string> baselines;
+    std::optional<std::string> out;
+
+    bool operator==(const Profile&) const = default;
+};
+
+/// Throws model::InputError with every problem, as parse_suite does.
+Profile parse_profile(std::string_view yaml, std::string_view file);
+Profile load_profile(const std::string& file);
+
+}  // namespace perfgate::suite

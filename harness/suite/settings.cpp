@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "metrics/catalogue.hpp"
+#include "suite/amount.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+constexpr std::size_t longest_metric_name = 200;
+constexpr double longest_time_budget_s = 600;
+
+constexpr std::array<std::string_view, 7> keys{"metrics",   "tolerances",  "cross_board_tolerance",
+                                               "cache",     "precision",   "time_budget",
+                                               "seed"};
+constexpr std::array<std::string_view, 3> tolerance_keys{"worse", "better", "abs"};
+
+const metrics::MetricSet* find_set(std::string_view name) {
+    for (const metrics::MetricSet& set : metrics::metric_sets()) {
+        if (set.name == name) return &set;
+    }
+    return nullptr;
+}
+
+void add_unknown_metric(Position at, const std::string& name, bool sets, Problems& problems) {
+    std::vector<std::string> candidates = metrics::metric_names();
+    if (sets) {
+        for (const metrics::MetricSet& set : metrics::metric_sets()) candidates.push_back(set.name);
+    }
+    problems.add_unknown(at, "metric", name, candidates,
+                         sets ? "a metric or set that `perfgate metrics` lists, or a CUPTI name"
+                              : "a metric that `perfgate metrics` lists, or a CUPTI name");
+}
+
+/// The row of a name of bearable length.
+std::optional<metrics::Metric> find_metric(const std::string& name) {
+    if (name.size() > longest_metric_name) return std::nullopt;
+    return metrics::find_metric(name);
+}
+
+std::optional<Settings::Metrics> read_metrics(const YamlNode& node, Problems& problems) {
+    Settings::Metrics metrics{{}, node.at};
+    std::set<std::string> seen;
+    const auto take = [&](const std::string& name) {
+        if (seen.insert(name).second) metrics.names.push_back(name);
+    };
+    for (const YamlNode* item : read_list(node, "metrics", "metrics and sets", problems)) {
+        const std::optional<std::string> name = text_of(*item);
+        if (!name) {
+            add_wrong_type(*item, "metrics", "the name of a metric or set", problems);
+        } else if (const metrics::MetricSet* set = find_set(*name)) {
+            for (const std::string& member : set->metrics) take(member);
+        } else if (find_metric(*name)) {
+            take(*name);
+        } else {
+            add_unknown_metric(item->at, *name, true, problems);
+        }
+    }
+    if (metrics.names.size() > most_metrics) {
+        problems.add(node.at, fmt::format("{} metrics; expected at most {}", metrics.names.size(),
+                                          most_metrics));
+        metrics.names.resize(most_metrics);
+    }
+    // An empty list has its problem already; the layer below must not shine through as if it
+    // were not there.
+    return metrics;
+}
+
+/// Absolute leeway in the metric's unit.
+std::optional<double> read_leeway(const YamlNode& node, const metrics::Metric& metric,
+                                  Problems& problems) {
+    const std::optional<Amount> amount = read_amount(node, "abs", problems);
+    if (!amount) return std::nullopt;
+    const std::string& unit = metric.definition.unit;
+    const std::optional<double> value = in_unit(*amount, unit);
+    if (!value) {
+        const std::string units = units_for(unit);
+        add_wrong_type(node, "abs",
+                       units.empty() ? "a plain number" : "a plain number or one in " + units,
+                       problems);
+    }
+    return value;
+}
+
+std::optional<model::Tolerance> read_tolerance_map(const YamlNode& node,
+                                                   const metrics::Metric& metric,
+                                                   Problems& problems) {
+    const std::size_t before = problems.count();
+    const Fields fields(node, "a tolerance", tolerance_keys, problems);
+    model::Tolerance tolerance;
+    const YamlNode* worse = fields.find("worse");
+    const YamlNode* better = fields.find("better");
+    const YamlNode* abs = fields.find("abs");
+    if (worse == nullptr && abs == nullptr) {
+        problems.add(node.at, "a tolerance without 'worse' and 'abs'; expected one of them");
+    }
+    if (worse != nullptr) tolerance.worse = read_fraction(*worse, "worse", problems).value_or(0);
+    if (better != nullptr) {
+        tolerance.better = read_fraction(*better, "better", problems);
+        if (metric.definition.direction == model::Direction::none) {
+            problems.add(better->at,
+                         fmt::format("'better' for {}, which is neither better lower nor higher; "
+                                     "expected 'worse', which holds both ways",
+                                     in_quotes(metric.definition.name)));
+        }
+    }
+    if (abs != nullptr) tolerance.abs = read_leeway(*abs, metric, problems).value_or(0);
+    if (problems.count() != before) return std::nullopt;
+    return tolerance;
+}
+
+/// `3%`, `0.03`, `0` as a fraction; `0.5us` as absolute leeway; `{worse: 2%, abs: 0.5us}`.
+std::optional<model::Tolerance> read_tolerance(const YamlNode& node, const metrics::Metric& metric,
+                                               Problems& problems) {
+    if (node.kind == YamlNode::Kind::map) return read_tolerance_map(node, metric, problems);
+    const std::string& name = metric.definition.name;
+    const std::optional<Amount> amount = read_amount(node, name, problems);
+    if (!amount) return std::nullopt;
+    if (amount->unit == "%") return model::Tolerance{amount->value / 100, {}, 0};
+    if (!amount->unit.empty()) {
+        const std::optional<double> leeway = in_unit(*amount, metric.definition.unit);
+        if (leeway) return model::Tolerance{0, {}, *leeway};
+    } else if (amount->value <= 1) {
+        return model::Tolerance{amount->value, {}, 0};
+    }
+    const std::string units = units_for(metric.definition.unit);
+    add_wrong_type(node, name,
+                   fmt::format("a percentage (3%), a fraction from 0 to 1, {} or {{abs: …}}",
+                               units.empty() ? "none" : "an amount in " + units),
+                   problems);
+    return std::nullopt;
+}
+
+std::map<std::string, Settings::ToleranceEntry> read_tolerances(const YamlNode& node,
+                                                                Problems& problems) {
+    std::map<std::string, Settings::ToleranceEntry> tolerances;
+    if (node.kind != YamlNode::Kind::map) {
+        add_wrong_type(node, "tolerances", "a map from metric to tolerance", problems);
+        return tolerances;
+    }
+    for (const YamlNode::Entry& entry : node.entries) {
+        const std::string& name = entry.key->text;
+        const std::optional<metrics::Metric> metric = find_metric(name);
+        if (!metric) {
+            add_unknown_metric(entry.key->at, name, false, problems);
+            continue;
+        }
+        Settings::ToleranceEntry read{{}, entry.key->at};
+        const bool none = text_of(*entry.value) == "none";
+        if (!none) {
+            read.tolerance = read_tolerance(*entry.value, *metric, problems);
+            if (!read.tolerance) continue;
+        }
+        tolerances.emplace(name, read);
+    }
+    return tolerances;
+}
+
+std::optional<std::vector<model::Cache>> read_cache(const YamlNode& node, Problems& problems) {
+    static const std::vector<std::string> choices{"cold", "hot"};
+    const auto read_one = [&](const YamlNode& item) {
+        return read_choice(item, "cache", choices, problems);
+    };
+    std::vector<model::Cache> caches;
+    const auto take = [&](const YamlNode& item) {
+        const std::optional<std::size_t> choice = read_one(item);
+        if (!choice) return;
+        const model::Cache cache = *choice == 0 ? model::Cache::cold : model::Cache::hot;
+        if (std::find(caches.begin(), caches.end(), cache) == caches.end()) {
+            caches.push_back(cache);
+        } else {
+            problems.add(item.at, fmt::format("{} is in 'cache' twice; expected it once",
+                                              in_quotes(item.text)));
+        }
+    };
+    if (node.kind == YamlNode::Kind::list) {
+        for (const YamlNode* item : read_list(node, "cache", "cold and hot", problems)) {
+            take(*item);
+        }
+    } else {
+        take(node);
+    }
+    if (caches.empty()) return std::nullopt;
+    return caches;
+}
+
+std::optional<double> read_precision(const YamlNode& node, Problems& problems) {
+    const std::size_t before = problems.count();
+    const std::optional<double> fraction = read_fraction(node, "precision", problems);
+    if (fraction && *fraction > 0 && *fraction <= 0.5) return fraction;
+    if (problems.count() == before) {
+        add_wrong_type(node, "precision", "a percentage above 0% and up to 50%", problems);
+    }
+    return std::nullopt;
+}
+
+std::optional<double> read_time_budget(const YamlNode& node, Problems& problems) {
+    const std::size_t before = problems.count();
+    const std::optional<Amount> amount = read_amount(node, "time_budget", problems);
+    if (amount && !amount->unit.empty()) {
+        const std::optional<double> time_ns = in_unit(*amount, "ns");
+        if (time_ns && *time_ns > 0 && *time_ns <= longest_time_budget_s * 1e9) {
+            return *time_ns / 1e9;
+        }
+    }
+    if (problems.count() == before) {
+        add_wrong_type(node, "time_budget",
+                       fmt::format("a time with its unit (100ms), above 0 and up to {:g}s",
+                                   longest_time_budget_s),
+                       problems);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> read_seed(const YamlNode& node, Problems& problems) {
+    const std::optional<std::int64_t> seed = integer_of(node);
+    if (seed && *seed >= 0) return static_cast<std::uint64_t>(*seed);
+    add_wrong_type(node, "seed", "an integer from 0 to 9223372036854775807", problems);
+    return std::nullopt;
+}
+
+bool applies(const metrics::Metric& metric, model::Target target) {
+    return (metric.source == metrics::Source::wall) == (target == model::Target::host);
+}
+
+const std::vector<std::string>& default_metrics() {
+    static const std::vector<std::string> names = [] {
+        const metrics::MetricSet* set = find_set(default_metric_set);
+        return set == nullptr ? std::vector<std::string>{} : set->metrics;
+    }();
+    return names;
+}
+
+}  // namespace
+
+std::span<const std::string_view> settings_keys() { return keys; }
+
+Settings read_settings(const Fields& fields, Problems& problems) {
+    Settings settings;
+    const auto with = [&](std::string_view key, auto read) {
+        if (const YamlNode* node = fields.find(key)) read(*node);
+    };
+    with("metrics", [&](const YamlNode& n) { settings.metrics = read_metrics(n, problems); });
+    with("tolerances",
+         [&](const YamlNode& n) { settings.tolerances = read_tolerances(n, problems); });
+    with("cross_board_tolerance", [&](const YamlNode& n) {
+        settings.cross_board = read_fraction(n, "cross_board_tolerance", problems);
+    });
+    with("cache", [&](const YamlNode& n) { settings.cache = read_cache(n, problems); });
+    with("precision", [&](const YamlNode& n) { settings.precision = read_precision(n, problems); });
+    with("time_budget",
+         [&](const YamlNode& n) { settings.time_budget_s = read_time_budget(n, problems); });
+    with("seed", [&](const YamlNode& n) { settings.seed = read_seed(n, problems); });
+    return settings;
+}
+
+ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& problems) {
+    ResolvedSettings resolved;
+    const Settings::Metrics* metrics = nullptr;
+    std::size_t metrics_layer = 0;
+    struct Winner {
+        const Settings::ToleranceEntry* entry;
+        std::size_t layer;
+    };
+    std::map<std::string_view, Winner> tolerances;
+    double cross_board = default_cross_board;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const Settings& layer = *layers[i];
+        if (layer.metrics) {
+            metrics = &*layer.metrics;
+            metrics_layer = i;
+        }
+        for (const auto& [name, entry] : layer.tolerances) tolerances[name] = {&entry, i};
+        cross_board = layer.cross_board.value_or(cross_board);
+        resolved.precision = layer.precision.value_or(resolved.precision);
+        resolved.time_budget_s = layer.time_budget_s.value_or(resolved.time_budget_s);
+        resolved.seed = layer.seed.value_or(resolved.seed);
+    }
+    resolved.metrics = metrics != nullptr ? metrics->names : default_metrics();
+
+    for (const std::string& name : resolved.metrics) {
+        const auto found = tolerances.find(name);
+        if (found == tolerances.end()) continue;
+        const Settings::ToleranceEntry& entry = *found->second.entry;
+        tolerances.erase(found);
+        const std::optional<metrics::Metric> metric = metrics::find_metric(name);
+        if (!metric || !entry.tolerance) continue;
+        model::GateRule rule{name, *entry.tolerance, 0};
+        if (metric->definition.metric_class == model::MetricClass::timing) {
+            rule.cross_board = cross_board;
+        }
+        if (applies(*metric, model::Target::host)) resolved.host_gates.push_back(rule);
+        if (applies(*metric, model::Target::cuda)) resolved.cuda_gates.push_back(rule);
+    }
+    for (const auto& [name, winner] : tolerances) {
+        if (!winner.entry->tolerance) continue;
+        if (metrics != nullptr && metrics_layer > winner.layer) {
+            problems.add(metrics->at,
+                         fmt::format("{} is gated (line {}) but not collected here; expected it in "
+                                     "'metrics', or '{}: none' in 'tolerances'",
+                                     in_quotes(name), winner.entry->at.line, name));
+        } else {
+            problems.add(winner.entry->at,
+                         fmt::format("{} is gated but not collected; expected it in 'metrics' too",
+                                     in_quotes(name)));
+        }
+    }
+    return resolved;
+}
+
+}  // namespace perfgate::suite

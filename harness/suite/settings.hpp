@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// How cases are measured and gated. The same keys may stand in `defaults`, in a workload entry and
+// (but for `cache` and `seed`) in an override: each place is a layer, and later layers win.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/case.hpp"
+#include "model/catalogue.hpp"
+#include "model/run.hpp"
+#include "model/tolerance.hpp"
+#include "suite/fields.hpp"
+
+namespace perfgate::suite {
+
+/// What a suite says that leaves it open.
+inline constexpr double default_cross_board = 0.05;
+inline constexpr double default_precision = 0.005;
+inline constexpr double default_time_budget_s = 0.1;
+inline constexpr std::uint64_t default_seed = 1;
+inline constexpr std::string_view default_metric_set = "core";
+
+/// The most metrics that a case may ask for, sets expanded.
+inline constexpr std::size_t most_metrics = 500;
+
+/// One layer as it was written.
+struct Settings {
+    struct Metrics {
+        std::vector<std::string> names;  ///< sets expanded, in order, no duplicates
+        Position at;
+    };
+    struct ToleranceEntry {
+        std::optional<model::Tolerance> tolerance;  ///< nothing: `none`, not gated here
+        Position at;
+    };
+
+    std::optional<Metrics> metrics;
+    std::map<std::string, ToleranceEntry> tolerances;  ///< merged by metric over the layers
+    std::optional<double> cross_board, precision, time_budget_s;
+    std::optional<std::uint64_t> seed;
+    std::optional<std::vector<model::Cache>> cache;
+};
+
+/// The keys that read_settings reads, for Fields.
+std::span<const std::string_view> settings_keys();
+
+Settings read_settings(const Fields& fields, Problems& problems);
+
+/// What the layers come to.
+struct ResolvedSettings {
+    std::vector<std::string> metrics;
+    std::vector<model::GateRule> host_gates, cuda_gates;  ///< in the order of `metrics`
+    double precision = default_precision;
+    double time_budget_s = default_time_budget_s;
+    std::uint64_t seed = default_seed;
+
+    const std::vector<model::GateRule>& gates(model::Target target) const {
+        return target == model::Target::host ? host_gates : cuda_gates;
+    }
+};
+
+/// Later layers win; tolerances are merged by metric. A tolerance of a metric that is not collected
+/// is a problem, told at whichever of the two was written in the later layer.
+ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& problems);
+
+}  // namespace perfgate::suite

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "suite/entry_reader.hpp"
+#include "suite/matrix.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+constexpr std::size_t longest_description = 4000;
+
+/// Bounds what cases × overrides, cases × metrics and combinations × rules may cost together: each
+/// factor is bounded, their product is not. A step is well below a microsecond.
+class Work {
+  public:
+    explicit Work(Problems& problems) : problems_(problems) {}
+
+    void spend(std::size_t steps, Position at) {
+        steps_ += steps;
+        if (steps_ <= most_steps) return;
+        problems_.fail(at, "too many overrides, metrics or matrix rules for this many cases; "
+                           "expected a smaller suite: split it");
+    }
+
+  private:
+    static constexpr std::size_t most_steps = 5'000'000;
+    Problems& problems_;
+    std::size_t steps_ = 0;
+};
+
+constexpr std::array<std::string_view, 5> suite_keys{"name", "description", "defaults", "workloads",
+                                                     "overrides"};
+
+class SuiteParser {
+  public:
+    SuiteParser(std::string_view file, const model::WorkloadCatalogue& workloads,
+                Problems& problems)
+        : workloads_(workloads), problems_(problems), work_(problems) {
+        suite_.file = file;
+    }
+
+    Suite parse(const YamlNode& root) {
+        const Fields fields(root, "a suite", suite_keys, problems_);
+        if (const YamlNode* name = fields.require("name", problems_)) {
+            suite_.name = read_slug(*name, "name", problems_).value_or("");
+        }
+        if (const YamlNode* description = fields.find("description")) {
+            suite_.description =
+                read_text(*description, "description", "text", longest_description, problems_)
+                    .value_or("");
+            // What a block scalar ends with.
+            suite_.description.erase(suite_.description.find_last_not_of(" \n") + 1);
+        }
+        const std::size_t before_settings = problems_.count();
+        if (const YamlNode* defaults = fields.find("defaults")) {
+            suite_.defaults =
+                read_settings(Fields(*defaults, "'defaults'", settings_keys(), problems_),
+                              problems_);
+        }
+        if (const YamlNode* overrides = fields.find("overrides")) {
+            suite_.overrides = read_overrides(*overrides, problems_);
+        }
+        settings_are_good_ = problems_.count() == before_settings;
+        if (const YamlNode* entries = fields.require("workloads", problems_)) {
+            for (const YamlNode* item :
+                 read_list(*entries, "workloads", "workload entries", problems_)) {
+                add_entry(*item);
+            }
+        }
+        check_duplicates();
+        apply_overrides();
+        check_settings();
+        return std::move(suite_);
+    }
+
+  private:
+    void add_entry(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        ReadEntry read = read_entry(node, workloads_, problems_);
+        entry_is_good_.push_back(problems_.count() == before);
+        const std::size_t index = suite_.entries.size();
+        suite_.entries.push_back(std::move(read.entry));
+        all_expanded_ = all_expanded_ && read.expandable;
+        if (read.expandable) add_cases(read, index);
+    }
+
+    std::vector<model::Cache> caches_of(const Entry& entry) const {
+        if (entry.settings.cache) return *entry.settings.cache;
+        return suite_.defaults.cache.value_or(std::vector{model::Cache::cold});
+    }
+
+    void add_cases(const ReadEntry& read, std::size_t index) {
+        const Entry& entry = suite_.entries[index];
+        const std::vector<model::Cache> caches = caches_of(entry);
+        const Matrix& matrix = read.matrix;
+        const std::size_t groups = read.variants.size() * caches.size();
+        const std::size_t product = product_size(matrix, most_cases);
+        combinations_ += groups * product;
+        if (product > most_cases || combinations_ > most_cases) {
+            refuse_product(matrix, groups, entry.at);
+        }
+
+        const std::size_t first = suite_.cases.size();
+        std::vector<bool> used_excludes(matrix.exclude.size(), false);
+        for (const model::VariantInfo* variant : read.variants) {
+            for (const model::Cache cache : caches) {
+                work_.spend((product + 1) * (matrix.include.size() + matrix.exclude.size()),
+                            entry.at);
+                for (Combination& combination :
+                     expand(matrix, variant->name, cache, used_excludes)) {
+                    const Position at =
+                        combination.made_by != nullptr ? combination.made_by->at : entry.at;
+                    model::Params params = std::move(combination.params);
+                    params.insert(read.params.begin(), read.params.end());
+                    add_case({read.workload->name, variant->name, std::move(params), cache}, at,
+                             *read.workload, *variant, index);
+                }
+            }
+        }
+        for (std::size_t i = 0; i < used_excludes.size(); ++i) {
+            if (used_excludes[i]) continue;
+            problems_.add(matrix.exclude[i].at,
+                          "an exclude that removes nothing; expected values that the axes have");
+        }
+        if (suite_.cases.size() == first) {
+            problems_.add(entry.at, "'exclude' leaves no case; expected at least one");
+        }
+    }
+
+    /// The matrix of this entry tells its count alone where that is too many already.
+    [[noreturn]] void refuse_product(const Matrix& matrix, std::size_t groups, Position at) {
+        double count = static_cast<double>(groups);
+        for (const Axis& axis : matrix.axes) count *= static_cast<double>(axis.items.size());
+        if (count <= static_cast<double>(most_cases)) count = static_cast<double>(combinations_);
+        problems_.fail(at, fmt::format("{} combinations before 'exclude', over all variants and "
+                                       "cache temperatures; expected at most {}",
+                                       count < 1e15 ? fmt::format("{:.0f}", count)
+                                                    : fmt::format("{:.3g}", count),
+                                       most_cases));
+    }
+
+    void add_case(model::CaseSpec spec, Position at, const model::WorkloadInfo& workload,
+                  const model::VariantInfo& variant, std::size_t entry) {
+        for (const model::ParamInfo& info : workload.params) {
+            if (info.default_value || spec.params.contains(info.name)) continue;
+            problems_.add(at, fmt::format("parameter {} of {} is not set and has no default; "
+                                          "expected it in 'params' or 'matrix'",
+                                          in_quotes(info.name), workload.name));
+        }
+        if (suite_.cases.size() == most_cases) {
+            problems_.fail(at, fmt::format("more than {} cases; expected a smaller suite: split it",
+                                           most_cases));
+        }
+        SuiteCase& added = suite_.cases.emplace_back();
+        added.id = model::case_id(spec);
+        added.spec = std::move(spec);
+        added.at = at;
+        added.target = variant.target;
+        added.submission = variant.submission;
+        added.min_compute_capability = variant.min_compute_capability;
+        added.built = variant.built;
+        added.plugin = workload.plugin;
+        added.entry = entry;
+    }
+
+    /// Cases are alike where they are with the workload's defaults filled in.
+    void check_duplicates() {
+        struct Repeated {
+            const SuiteCase* first;
+            const SuiteCase* second;
+            std::size_t more = 0;
+        };
+        std::map<std::string, const SuiteCase*> seen;
+        std::map<Position, Repeated> repeated;
+        for (const SuiteCase& suite_case : suite_.cases) {
+            model::CaseSpec full = suite_case.spec;
+            const model::WorkloadInfo* workload =
+                model::find_workload(workloads_, full.workload);
+            for (const model::ParamInfo& info : workload->params) {
+                if (info.default_value) full.params.emplace(info.name, *info.default_value);
+            }
+            const auto [found, inserted] = seen.emplace(model::case_id(full), &suite_case);
+            if (inserted) continue;
+            const auto [told, is_new] =
+                repeated.try_emplace(suite_case.at, Repeated{found->second, &suite_case});
+            if (!is_new) ++told->second.more;
+        }
+        for (const auto& [at, pair] : repeated) {
+            const bool same = pair.first->id == pair.second->id;
+            problems_.add(
+                at, fmt::format("duplicate case {}; expected each case once, {} in line {} already{}",
+                                model::printable(pair.second->id, 200),
+                                same ? "it is" : model::printable(pair.first->id, 200) + " is",
+                                pair.first->at.line,
+                                pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more)));
+        }
+    }
+
+    void apply_overrides() {
+        std::set<const Override*> matched;
+        const auto apply = [&](const std::vector<Override>& overrides, SuiteCase& suite_case) {
+            for (const Override& over : overrides) {
+                work_.spend(1 + over.match.size() * suite_case.id.size() / 256, over.at);
+                if (!model::glob_match(over.match, suite_case.id)) continue;
+                suite_case.overrides.push_back(&over);
+                matched.insert(&over);
+            }
+        };
+        for (SuiteCase& suite_case : suite_.cases) {
+            apply(suite_.overrides, suite_case);
+            apply(suite_.entries[suite_case.entry].overrides, suite_case);
+        }
+        // With cases unknown nothing can be said of an override that matches none.
+        if (!all_expanded_) return;
+        const auto check = [&](const std::vector<Override>& overrides, std::string_view whose) {
+            for (const Override& over : overrides) {
+                if (matched.contains(&over)) continue;
+                problems_.add(over.at,
+                              fmt::format("{} matches no case; expected a glob on the ids of the "
+                                          "{}'s cases, which `perfgate list` shows",
+                                          in_quotes(over.match), whose));
+            }
+        };
+        check(suite_.overrides, "suite");
+        for (const Entry& entry : suite_.entries) check(entry.overrides, "entry");
+    }
+
+    /// Resolves every case as each device that the suite names would see it.
+    void check_settings() {
+        if (!settings_are_good_) return;
+        std::set<std::string> devices{""};
+        const auto note = [&](const std::vector<Override>& overrides) {
+            for (const Override& over : overrides) devices.insert(over.device);
+        };
+        note(suite_.overrides);
+        for (const Entry& entry : suite_.entries) note(entry.overrides);
+
+        for (const std::string& device : devices) {
+            std::map<std::vector<const Settings*>, ResolvedSettings> resolved;
+            for (const SuiteCase& suite_case : suite_.cases) {
+                if (!entry_is_good_[suite_case.entry]) continue;
+                auto layers = layers_of(suite_, suite_case,
+                                        [&](const std::string& glob) { return glob == device; });
+                work_.spend(layers.size(), suite_case.at);
+                auto found = resolved.find(layers);
+                if (found == resolved.end()) {
+                    for (const Settings* layer : layers) {
+                        work_.spend(4 * layer->tolerances.size(), suite_case.at);
+                    }
+                    ResolvedSettings settings = resolve(layers, problems_);
+                    work_.spend(8 * settings.metrics.size(), suite_case.at);
+                    found = resolved.emplace(std::move(layers), std::move(settings)).first;
+                }
+                // What the Plan will hold, once.
+                if (device.empty()) work_.spend(5 * found->second.metrics.size(), suite_case.at);
+                check_gates(suite_case, found->second, device);
+            }
+        }
+    }
+
+    void check_gates(const SuiteCase& suite_case, const ResolvedSettings& settings,
+                     const std::string& device) {
+        if (!settings.gates(suite_case.target).empty()) return;
+        // Once per place: the cases of an entry mostly share their settings.
+        if (!gateless_.insert(suite_case.at).second) return;
+        problems_.add(suite_case.at, no_gate_message(suite_case, device));
+    }
+
+    const model::WorkloadCatalogue& workloads_;
+    Problems& problems_;
+    Work work_;
+    Suite suite_;
+    std::vector<bool> entry_is_good_;
+    std::size_t combinations_ = 0;
+    bool settings_are_good_ = false;
+    bool all_expanded_ = true;
+    std::set<Position> gateless_;
+};
+
+}  // namespace
+
+std::string no_gate_message(const SuiteCase& suite_case, const std::string& device) {
+    const bool host = suite_case.target == model::Target::host;
+    return fmt::format("no gated metric applies to {}{}; expected a tolerance for {}",
+                       model::printable(suite_case.id, 200),
+                       device.empty() ? "" : " on " + in_quotes(device),
+                       host ? "host_time, the time of a host variant"
+                            : "a metric of CUDA variants, such as gpu_time");
+}
+
+Suite parse_suite(std::string_view yaml, std::string_view file,
+                  const model::WorkloadCatalogue& workloads) {
+    Problems problems(file);
+    const YamlDocument document = read_yaml(yaml, problems);
+    Suite suite = SuiteParser(file, workloads, problems).parse(*document.root);
+    problems.throw_if_any();
+    return suite;
+}
+
+std::vector<Suite> load_suites(const std::vector<std::string>& files,
+                               const model::WorkloadCatalogue& workloads) {
+    std::vector<Suite> suites;
+    std::string messages;
+    const auto add_message = [&](const std::string& message) {
+        messages += (messages.empty() ? "" : "\n") + message;
+    };
+    std::map<std::string, std::string> file_of_name;
+    for (const std::string& file : files) {
+        try {
+            Suite suite =
+                parse_suite(model::read_file(file, most_yaml_bytes, "suite"), file, workloads);
+            const auto [other, inserted] = file_of_name.emplace(suite.name, file);
+            if (!inserted) {
+                add_message(fmt::format("{}: suite {} is in {} too; expected every suite's name "
+                                        "once",
+                                        model::printable(file), in_quotes(suite.name),
+                                        model::printable(other->second)));
+            }
+            suites.push_back(std::move(suite));
+        } catch (const model::InputError& error) {
+            add_message(error.what());
+        }
+    }
+    if (!messages.empty()) throw model::InputError(messages);
+    return suites;
+}
+
+}  // namespace perfgate::suite

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML to Suite: every case that a suite file lists, checked against the catalogues of workloads
+// and metrics. The format is described in suites/README.md and, for editors, in
+// configs/suite.schema.json.
+//
+// A Suite still knows nothing of a machine: which override holds, what is filtered out and what a
+// device cannot run is the Plan's (plan.hpp).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/case.hpp"
+#include "model/catalogue.hpp"
+#include "suite/settings.hpp"
+
+namespace perfgate::suite {
+
+/// The most cases of one suite; also the most combinations of one matrix.
+inline constexpr std::size_t most_cases = 10'000;
+
+/// Settings for the cases whose id `match` matches, on the devices whose key `device` matches.
+struct Override {
+    std::string match = "*";  ///< glob
+    std::string device;       ///< glob; empty: on every device
+    Settings settings;
+    Position at;
+};
+
+/// What all cases of one item of `workloads` share.
+struct Entry {
+    Position at;
+    std::vector<std::string> tags;
+    Settings settings;
+    std::vector<Override> overrides;
+};
+
+struct SuiteCase {
+    model::CaseSpec spec;
+    std::string id;
+    Position at;
+    model::Target target = model::Target::cuda;
+    model::Submission submission = model::Submission::async;
+    int min_compute_capability = 0;
+    bool built = true;
+    std::string plugin;
+    std::size_t entry = 0;  ///< index into Suite::entries
+    /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
+    std::vector<const Override*> overrides;
+};
+
+/// Cases refer to overrides, so a Suite moves but is not copied.
+struct Suite {
+    Suite() = default;
+    Suite(Suite&&) = default;
+    Suite& operator=(Suite&&) = default;
+
+    std::string name;
+    std::string file;
+    std::string description;
+    Settings defaults;
+    std::vector<Override> overrides;
+    std::vector<Entry> entries;
+    std::vector<SuiteCase> cases;  ///< in the file's order, no two alike
+};
+
+/// `file` names the text in messages and documents. Throws model::InputError with one line
+/// `file:line:column: message; expected …; did you mean 'x'?` for each problem, sorted by place.
+Suite parse_suite(std::string_view yaml, std::string_view file,
+                  const model::WorkloadCatalogue& workloads);
+
+/// Reads and parses every file. The problems of all files are told in one InputError; so are two
+/// suites of one name.
+std::vector<Suite> load_suites(const std::vector<std::string>& files,
+                               const model::WorkloadCatalogue& workloads);
+
+/// What the case is measured with, given which overrides hold.
+template <typename DeviceMatches>
+std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suite_case,
+                                       const DeviceMatches& device_matches) {
+    std::vector<const Settings*> layers{&suite.defaults, &suite.entries[suite_case.entry].settings};
+    for (const Override* over : suite_case.overrides) {
+        if (over->device.empty() || device_matches(over->device)) layers.push_back(&over->settings);
+    }
+    return layers;
+}
+
+/// For a case to which no gated metric applies; `device` empty: on any.
+std::string no_gate_message(const SuiteCase& suite_case, const std::string& device);
+
+}  // namespace perfgate::suite

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML text to a tree of nodes that know their place. The text is hostile: its size, encoding,
+// nesting and number of nodes (aliases expanded) are bounded before anyone walks the tree. This
+// is the only part of the room that knows the YAML library.
+//
+// What YAML can do and these files cannot: several documents, tags (`!!str`), merge keys (`<<`),
+// keys that are not text, the same key twice. Anchors and aliases are allowed.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suite/problems.hpp"
+
+namespace perfgate::suite {
+
+/// Limits of one file. A real suite is far below each.
+inline constexpr std::size_t most_yaml_bytes = std::size_t{256} * 1024;
+inline constexpr std::size_t most_yaml_nodes = 100'000;
+inline constexpr std::size_t most_yaml_depth = 32;
+
+struct YamlNode {
+    enum class Kind { null, scalar, list, map };
+    struct Entry {
+        const YamlNode* key = nullptr;  ///< a scalar
+        const YamlNode* value = nullptr;
+    };
+
+    Kind kind = Kind::null;
+    Position at;
+    bool plain = false;            ///< a scalar without quotes: may stand for a number or a boolean
+    std::string text;              ///< of a scalar
+    std::vector<const YamlNode*> items;  ///< of a list
+    std::vector<Entry> entries;          ///< of a map, in the file's order, each key once
+    std::size_t expanded_nodes = 1;      ///< of the tree below, aliases counted as what they name
+};
+
+struct YamlDocument {
+    std::deque<YamlNode> nodes;  ///< owns; addresses are stable
+    const YamlNode* root = nullptr;
+};
+
+/// Problems that leave a tree (a duplicate key, a tag) are added to `problems`; others throw
+/// model::InputError at once.
+YamlDocument read_yaml(std::string_view text, Problems& problems);
+
+}  // namespace perfgate::suite
