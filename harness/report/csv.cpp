@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV: one row per case and metric, values in the metric's unit with every digit; a case without
-// metrics has one row, so that none disappears. Quoted as RFC 4180 says; lines end with '\n'.
+// CSV: one row per case and metric, values in the metric's unit with every digit. A case whose
+// verdict none of its metrics explains (it was skipped, it crashed) has a row without a metric, so
+// that no case and no reason disappears. Quoted as RFC 4180 says; lines end with '\n'.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/text.hpp"
 #include "report/formats.hpp"
@@ -76,6 +83,14 @@ void append_row(std::string& out, std::string_view case_fields, const MetricRow&
     out += '\n';
 }
 
+/// The row that speaks for the case itself: no metric of it says what its verdict is.
+bool needs_case_row(const JoinedCase& joined, const std::vector<MetricRow>& rows) {
+    if (joined.verdict->verdict == model::Verdict::pass) return rows.empty();
+    return std::none_of(rows.begin(), rows.end(), [&](const MetricRow& row) {
+        return verdict_of(row) == to_text(joined.verdict->verdict);
+    });
+}
+
 }  // namespace
 
 std::string write_csv(const model::VerdictDocument& document, const model::Run& run,
@@ -84,16 +99,16 @@ std::string write_csv(const model::VerdictDocument& document, const model::Run& 
     for (const JoinedSuite& suite : join(document, run)) {
         const std::string suite_field = text_field(suite.verdict->name);
         for (const JoinedCase& joined : suite.cases) {
-            const std::string case_verdict(to_text(joined.verdict->verdict));
-            const std::string case_fields = suite_field + ',' +
-                                            text_field(joined.verdict->workload) + ',' +
-                                            text_field(joined.verdict->id) + ',' + case_verdict;
+            const std::string_view case_verdict = to_text(joined.verdict->verdict);
+            const std::string case_fields =
+                fmt::format("{},{},{},{}", suite_field, text_field(joined.verdict->workload),
+                            text_field(joined.verdict->id), case_verdict);
             const std::vector<MetricRow> rows = metric_rows(joined);
-            for (const MetricRow& row : rows) append_row(out, case_fields, row);
-            if (rows.empty()) {
-                out += case_fields + ",,,,,,,,," + case_verdict + ',' +
-                       text_field(joined.verdict->reason) + '\n';
+            if (needs_case_row(joined, rows)) {
+                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{}\n", case_fields,
+                               case_verdict, text_field(joined.verdict->reason));
             }
+            for (const MetricRow& row : rows) append_row(out, case_fields, row);
         }
     }
     return out;

@@ -35,9 +35,9 @@ using model::JunitOutcome;
 // name longer than this is hostile.
 constexpr std::size_t longest_name = 1000;
 constexpr std::size_t longest_line = 4000;
-constexpr std::size_t longest_log = 32 * 1024;
+constexpr std::size_t longest_log = 32'768;
 constexpr std::size_t longest_passing_output = 1000;
-constexpr std::size_t longest_output = 32 * 1024;
+constexpr std::size_t longest_output = 32'768;
 
 // GitLab takes 30 MB a file. With more values than this only gated metrics become properties.
 constexpr std::size_t most_values = 200'000;

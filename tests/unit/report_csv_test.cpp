@@ -78,6 +78,17 @@ TEST(Csv, HasARowForEachMetricAndForCasesWithoutAny) {
     }
 }
 
+TEST(Csv, ACaseThatFailsWithGoodMetricsHasARowForItsReason) {
+    Documents documents = many_cases(1, 5);
+    documents.verdict.suites[0].cases[0].verdict = model::Verdict::error;
+    documents.verdict.suites[0].cases[0].reason = "the device was lost";
+    const std::vector<Row> rows = csv_rows(documents);
+    ASSERT_EQ(rows.size(), 1U + 1 + 5);
+    EXPECT_EQ(rows[1][column(rows, "metric")], "");
+    EXPECT_EQ(rows[1][column(rows, "verdict")], "error");
+    EXPECT_EQ(rows[1][column(rows, "reason")], "the device was lost");
+}
+
 TEST(Csv, KeepsEveryDigit) {
     Documents documents = first_run();
     documents.run.suites[0].cases[0].metrics["host_time"].value = 1.0 / 3.0;
@@ -89,6 +100,7 @@ TEST(Csv, NegativeChangesStayNumbers) {
     const std::vector<Row> rows = csv_rows(every_verdict());
     const std::size_t change = column(rows, "change");
     std::vector<std::string> changes;
+    changes.reserve(rows.size());
     for (const Row& row : rows) changes.push_back(row[change]);
     EXPECT_EQ(std::count(changes.begin(), changes.end(), "-0.004267425320056899"), 1);
 }
@@ -96,7 +108,6 @@ TEST(Csv, NegativeChangesStayNumbers) {
 TEST(Csv, NoFieldIsAFormula) {
     for (const std::string& text : hostile_texts()) {
         const std::vector<Row> rows = csv_rows(hostile(text));
-        // Two metrics for each of five cases, or one where the names are the same.
         ASSERT_GE(rows.size(), 6U) << text.substr(0, 40);
         for (const Row& row : rows) {
             ASSERT_EQ(row.size(), rows[0].size()) << text.substr(0, 40);
