@@ -308,12 +308,20 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities, Wo
 
     Measuring measuring(capabilities, workers, options, journal);
     measuring.ask_facts(items);
-    std::size_t done = 0;
-    for (const Item& item : items) {
-        if (measuring.interrupted()) break;
-        measuring.time(item, done++, items.size());
-    }
-    if (!measuring.interrupted() && !options.verify_only) measuring.collect_counters(items);
+    const auto timed = [&run](const char* phase, const auto& work) {
+        const auto start = Clock::now();
+        work();
+        run.phase_s[phase] = std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    timed("timing", [&] {
+        std::size_t done = 0;
+        for (const Item& item : items) {
+            if (measuring.interrupted()) break;
+            measuring.time(item, done++, items.size());
+        }
+    });
+    if (!measuring.interrupted() && !options.verify_only)
+        timed("counters", [&] { measuring.collect_counters(items); });
     run.interrupted = measuring.interrupted();
     if (run.interrupted)
         for (const Item& item : items)

@@ -92,7 +92,7 @@ static void write(JsonWriter& json, const Kernel& kernel) {
     json.end_object();
 }
 
-static void write(JsonWriter& json, const CaseResult& result) {
+void write(JsonWriter& json, const CaseResult& result) {
     json.begin_object(JsonLayout::lines);
     write_field(json, "workload", result.spec.workload);
     write_field(json, "variant", result.spec.variant);
@@ -230,7 +230,7 @@ static void read(JsonValue value, Kernel& kernel) {
     read_optional(value, "metrics", kernel.metrics);
 }
 
-static void read(JsonValue value, CaseResult& result) {
+void read(JsonValue value, CaseResult& result) {
     read_field(value, "workload", result.spec.workload);
     read_field(value, "variant", result.spec.variant);
     read_optional(value, "params", result.spec.params);
@@ -300,6 +300,7 @@ std::string write_run(const Run& run) {
     write_unless_default(json, "git_revision", run.git_revision);
     write_field(json, "started_at", run.started_at);
     write_field(json, "wall_s", run.wall_s);
+    write_unless_default(json, "phase_s", run.phase_s);
     write_field(json, "interrupted", run.interrupted);
     write_field(json, "backend", run.backend);
     write_field(json, "environment", run.environment);
@@ -325,6 +326,7 @@ Run parse_run(std::string_view json, std::string_view source) {
     read_optional(root, "git_revision", run.git_revision);
     read_optional(root, "started_at", run.started_at);
     read_not_negative(root, "wall_s", run.wall_s);
+    read_optional(root, "phase_s", run.phase_s);
     read_optional(root, "interrupted", run.interrupted);
     read_field(root, "backend", run.backend);
     read_field(root, "environment", run.environment);

@@ -74,7 +74,11 @@ model::Verification CudaCase::verify(std::uint64_t seed) {
     guarded(device_.context(), [&] {
         const NvtxRange range("verify");
         instance_->fill(seed);
-        enqueue_launch();
+        {
+            // Of its own name, so that a tool can be pointed at the case's kernels alone.
+            const NvtxRange launch("launch");
+            enqueue_launch();
+        }
         device_.context().synchronize();
         verification = instance_->verify();
         device_.context().synchronize();
