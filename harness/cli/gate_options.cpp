@@ -3,10 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <utility>
 
 #include "gate/baseline_store.hpp"
 #include "gate/rule.hpp"
-#include "suite/profile.hpp"
 
 namespace perfgate::cli {
 
@@ -14,6 +14,12 @@ void add_baselines_option(CLI::App& app, std::string& folder) {
     app.add_option("--baselines", folder, "Folder of the baselines: <device-key>/<suite>.json")
         ->type_name("DIR")
         ->capture_default_str();
+}
+
+void add_profile_option(CLI::App& app, std::string& file) {
+    app.add_option("--profile", file,
+                   "What the command line does not say comes from this file (YAML)")
+        ->type_name("FILE");
 }
 
 void add_selection_options(CLI::App& app, gate::Selection& selection) {
@@ -30,23 +36,39 @@ void add_selection_options(CLI::App& app, gate::Selection& selection) {
 
 void add_gate_options(CLI::App& app, GateOptions& options) {
     add_baselines_option(app, options.baselines);
-    app.add_option("--profile", options.profile, "Policy and defaults from this file (YAML)")
-        ->type_name("FILE");
+    add_profile_option(app, options.profile);
     add_selection_options(app, options.selection);
     app.add_option("--no-baseline", options.no_baseline,
                    "Whether a case without a baseline fails (exit 4) or counts as skipped")
-        ->check(CLI::IsMember({"fail", "skip"}));
+        ->check(CLI::IsMember({"fail", "skip"}))
+        ->capture_default_str();
     app.add_option("--inconclusive", options.inconclusive,
                    "Whether an inconclusive case fails (exit 4) or passes")
-        ->check(CLI::IsMember({"fail", "pass"}));
+        ->check(CLI::IsMember({"fail", "pass"}))
+        ->capture_default_str();
+}
+
+void take_unless_given(const CLI::App& verb, const std::string& option,
+                       const std::optional<std::string>& value, std::string& target) {
+    if (value && verb.count(option) == 0) target = *value;
+}
+
+suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
+                             OutputOptions& output_options) {
+    if (gate_options.profile.empty()) return {};
+    suite::Profile profile = suite::load_profile(gate_options.profile);
+    take_unless_given(verb, "--baselines", profile.baselines, gate_options.baselines);
+    take_unless_given(verb, "--no-baseline", profile.policy.no_baseline_fails ? "fail" : "skip",
+                      gate_options.no_baseline);
+    take_unless_given(verb, "--inconclusive", profile.policy.inconclusive_fails ? "fail" : "pass",
+                      gate_options.inconclusive);
+    take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
+    take_unless_given(verb, "--out", profile.out, output_options.out);
+    return profile;
 }
 
 model::Policy policy_of(const GateOptions& options) {
-    model::Policy policy;
-    if (!options.profile.empty()) policy = suite::load_profile(options.profile).policy;
-    if (!options.no_baseline.empty()) policy.no_baseline_fails = options.no_baseline == "fail";
-    if (!options.inconclusive.empty()) policy.inconclusive_fails = options.inconclusive == "fail";
-    return policy;
+    return {options.no_baseline == "fail", options.inconclusive == "fail"};
 }
 
 gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder) {

@@ -3,14 +3,15 @@
 // it by them. output_options.hpp has the other half.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/output_options.hpp"
 #include "gate/gate.hpp"
 #include "gate/selection.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "suite/profile.hpp"
 
 namespace CLI {
 class App;
@@ -22,18 +23,28 @@ struct GateOptions {
     std::string baselines = "baselines";  ///< folder
     std::string profile;                  ///< file; empty: none
     gate::Selection selection;            ///< --filter and --tag
-    std::string no_baseline;              ///< "fail", "skip"; empty: as the profile says
-    std::string inconclusive;             ///< "fail", "pass"; empty: as the profile says
+    std::string no_baseline = "skip";     ///< or "fail"
+    std::string inconclusive = "pass";    ///< or "fail"
 };
 
 /// --baselines alone, for verbs that judge nothing.
 void add_baselines_option(CLI::App& app, std::string& folder);
+/// --profile alone.
+void add_profile_option(CLI::App& app, std::string& file);
 /// --filter and --tag alone.
 void add_selection_options(CLI::App& app, gate::Selection& selection);
 /// All of GateOptions.
 void add_gate_options(CLI::App& app, GateOptions& options);
 
-/// The profile's policy, where the options do not say otherwise.
+/// Puts a profile's value where the command line has none.
+void take_unless_given(const CLI::App& verb, const std::string& option,
+                       const std::optional<std::string>& value, std::string& target);
+
+/// Takes from the profile, where one is given, what the command line does not say. Returns it, for
+/// what the verb's other options are.
+suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
+                             OutputOptions& output_options);
+
 model::Policy policy_of(const GateOptions& options);
 
 /// The baselines of the run's suites for its device. Throws InputError for one that cannot be used.

@@ -26,6 +26,7 @@
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
+#include "suite/profile.hpp"
 
 namespace perfgate::cli {
 
@@ -72,6 +73,7 @@ struct RefreshOptions {
     gate::Selection selection;
     gate::Acceptance acceptance;
     MeasuringChoice measuring;
+    std::string profile;
 };
 
 /// The baselines of every suite of the run, made before the first is written: a refused suite
@@ -144,6 +146,15 @@ int refresh(const RefreshOptions& options) {
     return 0;
 }
 
+/// What the command line does not say.
+void apply_refresh_profile(const CLI::App& verb, RefreshOptions& options) {
+    if (options.profile.empty()) return;
+    const suite::Profile profile = suite::load_profile(options.profile);
+    take_unless_given(verb, "--baselines", profile.baselines, options.baselines);
+    take_unless_given(verb, "--backend", profile.backend, options.measuring.backend.backend);
+    take_unless_given(verb, "--out", profile.out, options.measuring.out);
+}
+
 void add_refresh(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb = baseline.add_subcommand(
         "refresh", "Accepts what was measured as what is expected from now on");
@@ -154,6 +165,7 @@ void add_refresh(CLI::App& baseline, Invocation& invocation) {
             "now")
         ->required();
     add_baselines_option(*verb, options->baselines);
+    add_profile_option(*verb, options->profile);
     add_selection_options(*verb, options->selection);
     verb->add_option("--reason", options->acceptance.reason, "Why, kept with each accepted case")
         ->type_name("TEXT");
@@ -168,8 +180,12 @@ void add_refresh(CLI::App& baseline, Invocation& invocation) {
         "Incorrect, failed and incomplete cases are refused, and nothing is written then. With "
         "--filter or --tag the\nother cases stay as they are. Cases that the suite no longer has "
         "are removed. What did not change stays to the byte.");
-    verb->callback(
-        [&invocation, options] { invocation.body = [options] { return refresh(*options); }; });
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] {
+            apply_refresh_profile(*verb, *options);
+            return refresh(*options);
+        };
+    });
 }
 
 // ---- show

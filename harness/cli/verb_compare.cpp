@@ -24,8 +24,9 @@ void add_compare(CLI::App& app, Invocation& invocation) {
     add_gate_options(*verb, options->gate);
     add_output_options(*verb, options->output);
     verb->footer("Exit code: the verdict's, as of run.");
-    verb->callback([&invocation, options] {
-        invocation.body = [options] {
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] {
+            apply_profile(*verb, options->gate, options->output);
             check_outputs(options->output);
             const model::Run run =
                 gate::select_cases(read_run(options->run), options->gate.selection);

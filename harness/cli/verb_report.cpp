@@ -28,8 +28,9 @@ void add_report(CLI::App& app, Invocation& invocation) {
     verb->footer(
         "Exit code: 0 where all reports were written, also for a run that regressed; 3 "
         "where one was not.");
-    verb->callback([&invocation, options] {
-        invocation.body = [options] {
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] {
+            apply_profile(*verb, options->gate, options->output);
             check_outputs(options->output);
             const model::Run run =
                 gate::select_cases(read_run(options->run), options->gate.selection);
