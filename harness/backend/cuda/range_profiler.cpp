@@ -15,16 +15,12 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// A zeroed parameter struct with the size that CUPTI expects, which is not sizeof.
-#define PERFGATE_CUPTI_PARAMS(type, name) \
-    type name{};                          \
-    name.structSize = type##_STRUCT_SIZE
-
 // CUPTI may ask for more passes than it announced, but not for endlessly many.
 constexpr std::size_t kExtraPasses = 8;
 
 void require_supported(CUdevice device) {
-    PERFGATE_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
+    CUpti_Profiler_DeviceSupported_Params params{};
+    params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
     params.cuDevice = device;
     params.api = CUPTI_PROFILER_RANGE_PROFILING;
     check(cuptiProfilerDeviceSupported(&params), "cannot ask whether the device has counters");
@@ -53,7 +49,8 @@ void require_supported(CUdevice device) {
 std::vector<std::uint8_t> read_availability(CUcontext context) {
     // The definitive probe for permission: enabling a session succeeds without it.
     constexpr const char* kWhat = "cannot read which counters are available";
-    PERFGATE_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
+    CUpti_Profiler_GetCounterAvailability_Params params{};
+    params.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
     params.ctx = context;
     check(cuptiProfilerGetCounterAvailability(&params), kWhat);
     std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
@@ -67,13 +64,15 @@ std::vector<std::uint8_t> read_availability(CUcontext context) {
 class Enabled {
   public:
     explicit Enabled(CUcontext context) {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
+        CUpti_RangeProfiler_Enable_Params params{};
+        params.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
         params.ctx = context;
         check(cuptiRangeProfilerEnable(&params), "cannot enable counters");
         object_ = params.pRangeProfilerObject;
     }
     ~Enabled() {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
+        CUpti_RangeProfiler_Disable_Params params{};
+        params.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE;
         params.pRangeProfilerObject = object_;
         cuptiRangeProfilerDisable(&params);
     }
@@ -85,8 +84,10 @@ class Enabled {
     [[nodiscard]] std::size_t counter_data_bytes(const std::vector<std::string>& metrics,
                                                  std::size_t ranges) const {
         std::vector<const char*> names;
+        names.reserve(metrics.size());
         for (const std::string& metric : metrics) names.push_back(metric.c_str());
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
+        CUpti_RangeProfiler_GetCounterDataSize_Params params{};
+        params.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
         params.pRangeProfilerObject = object_;
         params.pMetricNames = names.data();
         params.numMetrics = names.size();
@@ -109,14 +110,16 @@ class RangeProfiler::Session final : public Pass {
     Session(RangeProfiler& owner, const Request& request, const CounterConfig& config)
         : owner_(owner), request_(request), config_(config), enabled_(owner.context_.get()) {
         image_.resize(enabled_.counter_data_bytes(request.metrics, request.max_ranges));
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, initialise);
+        CUpti_RangeProfiler_CounterDataImage_Initialize_Params initialise{};
+        initialise.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
         initialise.pRangeProfilerObject = enabled_.get();
         initialise.pCounterData = image_.data();
         initialise.counterDataSize = image_.size();
         check(cuptiRangeProfilerCounterDataImageInitialize(&initialise),
               "cannot initialise the counter data");
 
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
+        CUpti_RangeProfiler_SetConfig_Params set{};
+        set.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
         set.pRangeProfilerObject = enabled_.get();
         set.pConfig = config.image.data();
         set.configSize = config.image.size();
@@ -175,7 +178,8 @@ class RangeProfiler::Session final : public Pass {
             tag_ = tag;
         } else {
             const std::string name = std::to_string(tag);
-            PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
+            CUpti_RangeProfiler_PushRange_Params push{};
+            push.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE;
             push.pRangeProfilerObject = enabled_.get();
             push.pRangeName = name.c_str();
             check(cuptiRangeProfilerPushRange(&push), "cannot open a counter range");
@@ -186,7 +190,8 @@ class RangeProfiler::Session final : public Pass {
             const std::lock_guard lock(mutex_);
             tag_.reset();
         } else {
-            PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
+            CUpti_RangeProfiler_PopRange_Params pop{};
+            pop.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE;
             pop.pRangeProfilerObject = enabled_.get();
             check(cuptiRangeProfilerPopRange(&pop), "cannot close a counter range");
         }
@@ -210,20 +215,23 @@ class RangeProfiler::Session final : public Pass {
     }
 
     void start() {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
+        CUpti_RangeProfiler_Start_Params params{};
+        params.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE;
         params.pRangeProfilerObject = enabled_.get();
         check(cuptiRangeProfilerStart(&params), "cannot start a counter pass");
     }
 
     bool stop() {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+        CUpti_RangeProfiler_Stop_Params params{};
+        params.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
         params.pRangeProfilerObject = enabled_.get();
         check(cuptiRangeProfilerStop(&params), "cannot end a counter pass");
         return params.isAllPassSubmitted != 0;
     }
 
     void stop_quietly() {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+        CUpti_RangeProfiler_Stop_Params params{};
+        params.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
         params.pRangeProfilerObject = enabled_.get();
         cuptiRangeProfilerStop(&params);
     }
@@ -243,7 +251,8 @@ class RangeProfiler::Session final : public Pass {
     }
 
     CounterData decode() {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
+        CUpti_RangeProfiler_DecodeData_Params params{};
+        params.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE;
         params.pRangeProfilerObject = enabled_.get();
         check(cuptiRangeProfilerDecodeData(&params), "cannot decode the counter data");
         if (params.numOfRangeDropped != 0) {
@@ -251,7 +260,8 @@ class RangeProfiler::Session final : public Pass {
                 fmt::format("{} counter ranges were dropped: {} launched, room for {}",
                             params.numOfRangeDropped, launches_.size(), request_.max_ranges));
         }
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
+        CUpti_RangeProfiler_GetCounterDataInfo_Params info{};
+        info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
         info.pCounterDataImage = image_.data();
         info.counterDataImageSize = image_.size();
         check(cuptiRangeProfilerGetCounterDataInfo(&info), "cannot count the counter ranges");
@@ -280,7 +290,8 @@ class RangeProfiler::Session final : public Pass {
     std::vector<std::size_t> range_of_launches() const {
         std::map<std::string, std::size_t> range_named;
         for (std::size_t range = 0; range < launches_.size(); ++range) {
-            PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, info);
+            CUpti_RangeProfiler_CounterData_GetRangeInfo_Params info{};
+            info.structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE;
             info.pCounterDataImage = image_.data();
             info.counterDataImageSize = image_.size();
             info.rangeIndex = range;
@@ -316,7 +327,8 @@ class RangeProfiler::Session final : public Pass {
 RangeProfiler::RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber)
     : context_(context), subscriber_(subscriber) {
     preload_metric_libraries();
-    PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
+    CUpti_Profiler_Initialize_Params params{};
+    params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
     check(cuptiProfilerInitialize(&params), "cannot initialise the counters");
     require_supported(context.device());
     availability_ = read_availability(context.get());
@@ -324,7 +336,8 @@ RangeProfiler::RangeProfiler(const PrimaryContext& context, int ordinal, Subscri
 }
 
 RangeProfiler::~RangeProfiler() {
-    PERFGATE_CUPTI_PARAMS(CUpti_Profiler_DeInitialize_Params, params);
+    CUpti_Profiler_DeInitialize_Params params{};
+    params.structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE;
     cuptiProfilerDeInitialize(&params);
 }
 
@@ -350,7 +363,8 @@ CounterData RangeProfiler::collect(const Request& request, const std::function<v
 }
 
 std::string chip_name(int ordinal) {
-    PERFGATE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
+    CUpti_Device_GetChipName_Params params{};
+    params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
     params.deviceIndex = static_cast<std::size_t>(ordinal);
     check(cuptiDeviceGetChipName(&params), "cannot read the chip's name");
     return params.pChipName;
