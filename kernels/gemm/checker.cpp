@@ -24,8 +24,9 @@ constexpr double kFreivaldsMultiplyAdds = 0x1p30;  // caps the number of bands
 constexpr int kLeastBands = 8;                     // but never below this
 constexpr int kMostSampledRows = 16;
 constexpr int kLeastSampledRows = 4;
-constexpr int kTileGrid = 64;  // tile sizes of GEMM kernels are multiples of it
-constexpr double kAllowedRms = 16.0;
+constexpr int kTileGrid = 64;          // tile sizes of GEMM kernels are multiples of it
+constexpr double kElementRms = 32.0;   // allowed, in expected rms errors
+constexpr double kBandRms = 16.0;      // times the root of the band's width
 constexpr double kBandTarget = 0.005;  // of the row's scale
 
 // Two lanes are what every 64-bit CPU has; the arithmetic is vectorised without compiler flags.
@@ -205,8 +206,13 @@ class Checker {
         });
     }
 
-    double rounding_allowance(int row) const {
-        return kAllowedRms * error_ * row_scale_[static_cast<std::size_t>(row)];
+    double expected_rms(int row) const {
+        return error_ * row_scale_[static_cast<std::size_t>(row)];
+    }
+
+    // Never below an element's: what fails a band alone then also fails as an element.
+    static double band_rms(int columns) {
+        return std::max(kBandRms * std::sqrt(1.0 * columns), kElementRms);
     }
 
     // Every element at the crossing of the rows and the columns, against the float64 product.
@@ -238,7 +244,7 @@ class Checker {
                     const int col = cols[first_col + j];
                     tally.element(
                         row, col, static_cast<double>(c_row(row)[col]), sums.sum[j],
-                        std::min(tolerance_ * sums.magnitude[j], rounding_allowance(row)));
+                        std::min(tolerance_ * sums.magnitude[j], kElementRms * expected_rms(row)));
                 }
             }
             const std::lock_guard lock(mutex);
@@ -250,7 +256,7 @@ class Checker {
     CheckReport check_all() const {
         const Tally tally = check_elements(everything(p_.m), everything(p_.n));
         CheckReport report;
-        report.surely_found = 2.0 * kAllowedRms * error_;
+        report.surely_found = 2.0 * error_ * kElementRms;
         fill_report(report, tally, tally.relative_error());
         if (report.passed) {
             report.detail = describe("all %zu elements within tolerance, relative error %.2g",
@@ -273,7 +279,7 @@ class Checker {
         Tally sums = check_bands(bands, band_width);
 
         CheckReport report;
-        report.surely_found = 2.0 * kAllowedRms * error_ * std::sqrt(1.0 * band_width);
+        report.surely_found = 2.0 * error_ * band_rms(band_width);
         if (sums.finding.found()) sums.finding = locate(sums.finding, band_width);
         Tally worst = elements;
         worst.merge(sums);
@@ -307,7 +313,7 @@ class Checker {
 
     // As few as keep the threshold below the target, as many as the budget allows.
     int band_count() const {
-        const double root = kBandTarget / (kAllowedRms * error_);
+        const double root = kBandTarget / (kBandRms * error_);
         const double widest = std::clamp(root * root, 1.0, 1.0 * p_.n);
         const double affordable =
             std::max(1.0 * kLeastBands, kFreivaldsMultiplyAdds / (1.0 * p_.m * p_.k));
@@ -373,7 +379,7 @@ class Checker {
                                 const int columns = std::min(band_width, p_.n - first_col);
                                 tally.element(r, first_col, signed_sum(c_row(r), band),
                                               expected[r - row][j],
-                                              rounding_allowance(r) * std::sqrt(1.0 * columns));
+                                              expected_rms(r) * band_rms(columns));
                             }
                         }
                     }

@@ -4,7 +4,7 @@
 // What is accepted
 //   1. Relative Frobenius error below the type's tolerance (f32 1e-5, tf32 1e-3, f16, bf16 1e-2).
 //   2. Every element checked one by one: |c - ref| <= tolerance * (|A| |B|)_ij.
-//   3. The same element: |c - ref| <= 16 * e * s_i, far tighter than 2 for the short types.
+//   3. The same element: |c - ref| <= 32 * e * s_i, far tighter than 2 for the short types.
 //   4. Every band of columns of every row: |sum_j r_j (c - ref)_ij| <= 16 * e * s_i * sqrt(width),
 //      r_j = +-1 at random (Freivalds' check, band by band).
 // A NaN or an infinity fails every comparison it meets, and 4 meets every element.
@@ -18,15 +18,21 @@
 //     * tensor cores truncate instead, once per internal step of q products. Truncation is biased
 //       towards zero, about 0.7 u of the sum each time, and the bias adds up along the walk of the
 //       partial sums: e = 0.7 u (k / q) / sqrt(3) = 0.4 u k / q.
-//   accumulation_error() has both terms. Given the errors e_ij of a row's band, Hoeffding's
-//   inequality over the random r bounds the chance of a false alarm by
+//   accumulation_error() has both terms. The errors of single elements have nearly exponential
+//   tails, for the sums that stray far also round coarsely (f32, k = 4096: 3.5, 5.4 and 7.1 rms at
+//   1e-2, 1e-3 and 1e-4): 32 rms is out of reach of any number of elements. Given the errors e_ij
+//   of a row's band, Hoeffding's inequality over the random r bounds the chance of a false alarm by
 //   2 exp(-t^2 / (2 sum_j e_ij^2)). The threshold is 8 standard deviations of twice the model:
 //   below 1e-13 per band, 1e-7 over the two million bands of the largest case, even if the model is
 //   wrong by a factor of two.
 //   In return one element wrong by d in an otherwise right row is found for certain once d exceeds
 //   the threshold plus the band's own noise. The bands are as wide as that threshold stays below
-//   half a per cent of s_i, so an error of one per cent of the row's scale is found wherever it is;
-//   beyond 2^38 multiply-adds the work is capped and the report says what is still found.
+//   half a per cent of s_i, so an error of one per cent of the row's scale is found wherever it is.
+//   Their number is capped, which shows beyond 4096^3: there the report says what is still found.
+//
+//   Measured on an H100 (all variants, cuBLAS included, up to 4096 x 4096 x 16384): 1.0 of the
+//   model for f32, 0.1 to 0.4 for the tensor cores, no element beyond 0.4 of its
+//   allowance.
 #pragma once
 
 #include <cstdint>
