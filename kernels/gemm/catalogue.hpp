@@ -2,10 +2,14 @@
 // What the workload is called and what it can do: the part that both modules say alike.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "gemm/problem.hpp"
 #include "perfgate.hpp"
@@ -33,14 +37,12 @@ inline constexpr std::size_t kCublasWorkspaceBytes = std::size_t{32} << 20;
 using Create = std::function<std::unique_ptr<sdk::Instance>(const sdk::Values&)>;
 
 inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant)>& create) {
-    const auto only = [](std::string variant, std::initializer_list<Dtype> dtypes) {
-        std::string names;
+    const auto only = [](const std::string& variant, std::vector<Dtype> dtypes) {
+        std::string message = "gemm/" + variant + " has no other dtype than";
         for (const Dtype dtype : dtypes) {
-            names += (names.empty() ? "" : ", ") + std::string(dtype_name(dtype));
+            message += (dtype == dtypes.front() ? " " : ", ") + std::string(dtype_name(dtype));
         }
-        return [dtypes = std::vector<Dtype>(dtypes), message = "gemm/" + variant +
-                                                               " is for dtype " + names +
-                                                               " only"](const sdk::Values& values) {
+        return [dtypes = std::move(dtypes), message](const sdk::Values& values) {
             const Dtype dtype = problem_of(values).dtype;
             if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) {
                 throw sdk::Unsupported(message);

@@ -60,11 +60,9 @@ PanelSums multiply_panel(const float* a_row, const PanelRow* panel, int k) {
         }
     }
     PanelSums sums{};
-    for (int p = 0; p < kPairs; ++p) {
-        for (int lane = 0; lane < 2; ++lane) {
-            sums.sum[static_cast<std::size_t>(2 * p + lane)] = sum[p][lane];
-            sums.magnitude[static_cast<std::size_t>(2 * p + lane)] = absolute[p][lane];
-        }
+    for (std::size_t j = 0; j < kPanel; ++j) {
+        sums.sum[j] = sum[j / 2][j % 2];
+        sums.magnitude[j] = absolute[j / 2][j % 2];
     }
     return sums;
 }

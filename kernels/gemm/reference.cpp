@@ -21,12 +21,12 @@ using Line = std::array<Pair, kCols / 2>;  // a row of B's panel
 using Column = std::array<double, kRows>;  // a column of A's panel
 
 void multiply_block(const Column* a, const Line* b, int k, float (&out)[kRows][kCols]) {
-    for (int half = 0; half < kRows; half += 2) {  // two rows at a time fit 16 registers
+    for (std::size_t half = 0; half < kRows; half += 2) {  // two rows at a time fit 16 registers
         Pair sum0[kCols / 2] = {};
         Pair sum1[kCols / 2] = {};
         for (int i = 0; i < k; ++i) {
-            const double x = a[i][static_cast<std::size_t>(half)];
-            const double y = a[i][static_cast<std::size_t>(half + 1)];
+            const double x = a[i][half];
+            const double y = a[i][half + 1];
             const Pair a0 = {x, x};
             const Pair a1 = {y, y};
             for (std::size_t j = 0; j < kCols / 2; ++j) {

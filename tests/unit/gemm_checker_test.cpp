@@ -196,8 +196,9 @@ TEST(GemmChecker, FindsAMissingLastStepAlongK) {
     Product shorter({300, 200, 129, Dtype::kF32});
     for (int row = 0; row < 300; ++row) {
         for (int col = 0; col < 200; ++col) {
-            product.at(row, col) -= product.a[static_cast<std::size_t>(row) * 129 + 128] *
-                                    product.b[128u * 200u + static_cast<std::size_t>(col)];
+            product.at(row, col) -=
+                product.a[static_cast<std::size_t>(row) * 129 + 128] *
+                product.b[std::size_t{128} * 200 + static_cast<std::size_t>(col)];
         }
     }
     EXPECT_FALSE(product.check().passed);
