@@ -35,7 +35,7 @@ class Work {
     }
 
   private:
-    static constexpr std::size_t most_steps = 5'000'000;
+    static constexpr std::size_t most_steps = 2'000'000;
     Problems& problems_;
     std::size_t steps_ = 0;
 };
@@ -212,7 +212,7 @@ class SuiteParser {
         std::set<const Override*> matched;
         const auto apply = [&](const std::vector<Override>& overrides, SuiteCase& suite_case) {
             for (const Override& over : overrides) {
-                work_.spend(1 + over.match.size() * suite_case.id.size() / 256, over.at);
+                work_.spend(1 + over.match.size() * suite_case.id.size() / 128, over.at);
                 if (!model::glob_match(over.match, suite_case.id)) continue;
                 suite_case.overrides.push_back(&over);
                 matched.insert(&over);
@@ -251,9 +251,9 @@ class SuiteParser {
             std::map<std::vector<const Settings*>, ResolvedSettings> resolved;
             for (const SuiteCase& suite_case : suite_.cases) {
                 if (!entry_is_good_[suite_case.entry]) continue;
+                work_.spend(1 + suite_case.overrides.size(), suite_case.at);
                 auto layers = layers_of(suite_, suite_case,
                                         [&](const std::string& glob) { return glob == device; });
-                work_.spend(layers.size(), suite_case.at);
                 auto found = resolved.find(layers);
                 if (found == resolved.end()) {
                     for (const Settings* layer : layers) {
@@ -264,7 +264,7 @@ class SuiteParser {
                     found = resolved.emplace(std::move(layers), std::move(settings)).first;
                 }
                 // What the Plan will hold, once.
-                if (device.empty()) work_.spend(5 * found->second.metrics.size(), suite_case.at);
+                if (device.empty()) work_.spend(2 * found->second.metrics.size(), suite_case.at);
                 check_gates(suite_case, found->second, device);
             }
         }

@@ -241,9 +241,10 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
         while (parser.HandleNextDocument(builder)) {
         }
     } catch (const YAML::Exception& error) {
-        // Without a mark something lacks its end: say where the text ends.
+        // The library's column is 0 at the end of the text.
+        const bool lacks_end = std::cmp_greater_equal(error.mark.pos, text.size());
         const Position at =
-            error.mark.is_null() ? position_at(text, text.size()) : position_of(error.mark);
+            lacks_end ? position_at(text, text.size()) : position_of(error.mark);
         if (const std::int64_t line = line_with_tab(text, at.line); line != 0) {
             problems.fail({line, 1}, "a tab in the indentation; expected spaces");
         }

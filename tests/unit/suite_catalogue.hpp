@@ -2,6 +2,7 @@
 // A small catalogue of workloads for the suite room's tests, and the messages of what they refuse.
 #pragma once
 
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,21 @@ std::string refusal(const Call& call) {
         return error.what();
     }
     return {};
+}
+
+/// What hostile input may cost: a second of an optimised build.
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+inline constexpr double patience_s = 1;
+#else
+inline constexpr double patience_s = 5;
+#endif
+
+/// Processor time, so that a busy machine fails no test.
+template <typename Call>
+double cpu_seconds(const Call& call) {
+    const std::clock_t start = std::clock();
+    call();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 }  // namespace perfgate::suite::test

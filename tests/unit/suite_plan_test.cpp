@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "suite_catalogue.hpp"
+
+namespace perfgate::suite {
+namespace {
+
+using model::Target;
+using Texts = std::vector<std::string>;
+
+Suite parse(const std::string& yaml) { return parse_suite(yaml, "s.yaml", test::workloads()); }
+
+constexpr const char* copies =
+    "name: s\n"
+    "defaults:\n"
+    "  metrics: [gpu_time, gpu_span, host_time, registers]\n"
+    "  tolerances: {gpu_time: 3%, host_time: 50%, registers: 0}\n"
+    "workloads:\n"
+    "  - workload: copy\n"
+    "    variants: [plain, memcpy, tma]\n"
+    "    matrix: {bytes: [1, 2]}\n"
+    "    tags: [small]\n"
+    "  - workload: copy\n"
+    "    variants: [plain]\n"
+    "    params: {bytes: 4096}\n"
+    "    tags: [large, slow]\n";
+
+Texts ids(const model::PlannedSuite& suite) {
+    Texts texts;
+    for (const model::PlannedCase& planned : suite.cases) {
+        texts.push_back(model::case_id(planned.spec));
+    }
+    return texts;
+}
+
+const model::PlannedCase& case_of(const SuitePlan& plan, const std::string& id) {
+    for (const model::PlannedCase& planned : plan.suite.cases) {
+        if (model::case_id(planned.spec) == id) return planned;
+    }
+    throw std::out_of_range(id);
+}
+
+std::string gates_of(const model::PlannedCase& planned) {
+    std::string text;
+    for (const model::GateRule& gate : planned.gates) {
+        text += (text.empty() ? "" : "; ") + gate.metric + ' ' + model::to_text(gate.tolerance, "u");
+    }
+    return text;
+}
+
+PlanOptions on(const std::string& device) {
+    PlanOptions options;
+    options.device_key = device;
+    return options;
+}
+
+TEST(SuitePlan, CarriesOverWhatTheSuiteSays) {
+    const Suite suite = parse(
+        "name: s\n"
+        "description: text\n"
+        "defaults: {metrics: [gpu_time, registers], tolerances: {gpu_time: 3%}}\n"
+        "workloads:\n"
+        "  - workload: copy\n"
+        "    variants: [plain]\n"
+        "    cache: hot\n"
+        "    tags: [a, b]\n"
+        "    precision: 2%\n"
+        "    time_budget: 250ms\n"
+        "    seed: 42\n"
+        "    cross_board_tolerance: 7%\n");
+    const SuitePlan plan = plan_suite(suite, {});
+    EXPECT_EQ(plan.suite.name, "s");
+    EXPECT_EQ(plan.suite.file, "s.yaml");
+    EXPECT_EQ(plan.suite.description, "text");
+    EXPECT_FALSE(plan.suite.partial);
+    ASSERT_EQ(plan.suite.cases.size(), 1U);
+    const model::PlannedCase& planned = plan.suite.cases[0];
+    EXPECT_EQ(model::case_id(planned.spec), "copy/plain@hot");
+    EXPECT_EQ(planned.place, (model::SourcePlace{"s.yaml", 5}));
+    EXPECT_EQ(planned.tags, (Texts{"a", "b"}));
+    EXPECT_EQ(planned.metrics, (Texts{"gpu_time", "registers"}));
+    EXPECT_EQ(planned.precision, 0.02);
+    EXPECT_EQ(planned.time_budget_s, 0.25);
+    EXPECT_EQ(planned.seed, 42U);
+    ASSERT_EQ(planned.gates.size(), 1U);
+    EXPECT_EQ(planned.gates[0].cross_board, 0.07);
+    EXPECT_EQ(planned.skip_reason, "");
+}
+
+TEST(SuitePlan, HasDocumentedDefaults) {
+    const SuitePlan plan = plan_suite(parse("name: s\n"
+                                            "workloads:\n"
+                                            "  - workload: copy\n"
+                                            "    variants: [plain]\n"
+                                            "    tolerances: {gpu_time: 3%}\n"),
+                                      {});
+    const model::PlannedCase& planned = plan.suite.cases.at(0);
+    EXPECT_EQ(planned.spec.cache, model::Cache::cold);
+    EXPECT_EQ(planned.precision, 0.005);
+    EXPECT_EQ(planned.time_budget_s, 0.1);
+    EXPECT_EQ(planned.seed, 1U);
+    EXPECT_EQ(planned.gates.at(0).cross_board, 0.05);
+    EXPECT_NE(std::find(planned.metrics.begin(), planned.metrics.end(), "gpu_time"),
+              planned.metrics.end());
+}
+
+TEST(SuitePlan, ExpandsMetricSetsInOrderWithoutRepeating) {
+    const SuitePlan plan = plan_suite(parse("name: s\n"
+                                            "workloads:\n"
+                                            "  - workload: copy\n"
+                                            "    variants: [plain]\n"
+                                            "    metrics: [registers, time, gpu_time, registers]\n"
+                                            "    tolerances: {gpu_time: 3%}\n"),
+                                      {});
+    const Texts& metrics = plan.suite.cases.at(0).metrics;
+    EXPECT_EQ(metrics.at(0), "registers");
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), "gpu_time"), 1);
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), "registers"), 1);
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), "time"), 0);
+}
+
+TEST(SuitePlan, WritesTolerancesInTheMetricsUnit) {
+    const SuitePlan plan = plan_suite(
+        parse("name: s\n"
+              "workloads:\n"
+              "  - workload: copy\n"
+              "    variants: [plain]\n"
+              "    metrics: [gpu_time, gpu_span, registers, local_bytes, "
+              "sm__cycles_elapsed.max]\n"
+              "    tolerances:\n"
+              "      gpu_time: {worse: 2%, better: 10%, abs: 0.5us}\n"
+              "      gpu_span: 300ns\n"
+              "      registers: {abs: 2}\n"
+              "      local_bytes: 0.25\n"
+              "      sm__cycles_elapsed.max: 1%\n"),
+        {});
+    EXPECT_EQ(gates_of(plan.suite.cases.at(0)),
+              "gpu_time worse 2 %, better 10 %, at least 500 u; gpu_span 0 %, at least 300 u; "
+              "registers 0 %, at least 2 u; local_bytes 25 %; sm__cycles_elapsed.max 1 %");
+}
+
+TEST(SuitePlan, GatesOnlyWhatTheTargetHas) {
+    const SuitePlan plan = plan_suite(parse(copies), {});
+    EXPECT_EQ(gates_of(case_of(plan, "copy/plain[bytes=1]")), "gpu_time 3 %; registers 0 %");
+    EXPECT_EQ(gates_of(case_of(plan, "copy/memcpy[bytes=1]")), "host_time 50 %");
+}
+
+TEST(SuitePlan, GivesCrossBoardLeewayToTimingMetricsAlone) {
+    const SuitePlan plan = plan_suite(parse(copies), {});
+    const auto& gates = case_of(plan, "copy/plain[bytes=1]").gates;
+    ASSERT_EQ(gates.size(), 2U);
+    EXPECT_EQ(gates[0].cross_board, 0.05);
+    EXPECT_EQ(gates[1].cross_board, 0);
+}
+
+TEST(SuitePlan, LeavesOutCasesOfTheOtherTargetAndCountsThem) {
+    const Suite suite = parse(copies);
+    PlanOptions options;
+    options.target = Target::host;
+    const SuitePlan host = plan_suite(suite, options);
+    EXPECT_EQ(ids(host.suite), (Texts{"copy/memcpy[bytes=1]", "copy/memcpy[bytes=2]"}));
+    EXPECT_EQ(host.counts.total, 7U);
+    EXPECT_EQ(host.counts.other_target, 5U);
+    EXPECT_EQ(host.counts.planned, 2U);
+    EXPECT_FALSE(host.suite.partial);
+    options.target = Target::cuda;
+    EXPECT_EQ(plan_suite(suite, options).suite.cases.size(), 5U);
+}
+
+TEST(SuitePlan, SkipsWhatIsNotBuiltOrAboveTheDevicesCapability) {
+    const Suite suite = parse(
+        "name: s\n"
+        "defaults: {metrics: [gpu_time], tolerances: {gpu_time: 1%}}\n"
+        "workloads:\n"
+        "  - {workload: copy, variants: [plain, tma]}\n"
+        "  - {workload: gemm, variants: [naive, tensor_core], params: {m: 1, n: 1, k: 1}}\n");
+    PlanOptions options;
+    options.compute_capability = "8.0";
+    const SuitePlan old = plan_suite(suite, options);
+    EXPECT_EQ(case_of(old, "copy/plain").skip_reason, "");
+    EXPECT_EQ(case_of(old, "copy/tma").skip_reason,
+              "not built: the CUDA module of plugin 'copy_plugin' is missing; build it with a CUDA "
+              "toolkit");
+    EXPECT_EQ(case_of(old, "gemm/naive[k=1,m=1,n=1]").skip_reason, "");
+    EXPECT_EQ(case_of(old, "gemm/tensor_core[k=1,m=1,n=1]").skip_reason,
+              "needs compute capability 9.0, the device has 8.0");
+    EXPECT_EQ(old.counts.skipped, 2U);
+    EXPECT_EQ(old.counts.planned, 4U);
+    for (const char* capability : {"9.0", "12.0", "", "none"}) {
+        options.compute_capability = capability;
+        EXPECT_EQ(plan_suite(suite, options).counts.skipped, 1U) << capability;
+    }
+}
+
+TEST(SuitePlan, SelectsByFiltersAndTags) {
+    const Suite suite = parse(copies);
+    const struct {
+        Texts filters, tags, expected;
+    } table[] = {
+        {{"copy/plain*"}, {}, {"copy/plain[bytes=1]", "copy/plain[bytes=2]",
+                               "copy/plain[bytes=4096]"}},
+        {{"*[bytes=2]"}, {}, {"copy/plain[bytes=2]", "copy/memcpy[bytes=2]", "copy/tma[bytes=2]"}},
+        {{"copy/plain[bytes=1]", "copy/tma[bytes=?]"}, {},
+         {"copy/plain[bytes=1]", "copy/tma[bytes=1]", "copy/tma[bytes=2]"}},
+        {{}, {"large"}, {"copy/plain[bytes=4096]"}},
+        {{}, {"slow", "large"}, {"copy/plain[bytes=4096]"}},
+        {{"*memcpy*"}, {"small"}, {"copy/memcpy[bytes=1]", "copy/memcpy[bytes=2]"}},
+        {{"*4096*"}, {"small"}, {}},
+    };
+    for (const auto& row : table) {
+        PlanOptions options;
+        options.filters = row.filters;
+        options.tags = row.tags;
+        const SuitePlan plan = plan_suite(suite, options);
+        EXPECT_EQ(ids(plan.suite), row.expected);
+        EXPECT_TRUE(plan.suite.partial);
+        EXPECT_EQ(plan.counts.not_matched, 7 - row.expected.size());
+    }
+}
+
+TEST(SuitePlan, IsNotPartialWhereTheSelectionLeavesNothingOut) {
+    PlanOptions options;
+    options.filters = {"copy/*"};
+    EXPECT_FALSE(plan_suite(parse(copies), options).suite.partial);
+}
+
+TEST(SuitePlan, AppliesOverridesByCaseAndDeviceLaterOnesWinning) {
+    const Suite suite = parse(
+        "name: s\n"
+        "defaults: {metrics: [gpu_time, registers], tolerances: {gpu_time: 1%, registers: 0}}\n"
+        "overrides:\n"
+        "  - match: '*bytes=1]'\n"
+        "    tolerances: {gpu_time: 5%}\n"
+        "    precision: 5%\n"
+        "  - device: nvidia-h200*\n"
+        "    tolerances: {gpu_time: 6%}\n"
+        "workloads:\n"
+        "  - workload: copy\n"
+        "    variants: [plain]\n"
+        "    matrix: {bytes: [1, 2, 3]}\n"
+        "    tolerances: {gpu_time: 2%}\n"
+        "    overrides:\n"
+        "      - match: copy/plain[bytes=2]\n"
+        "        device: nvidia-h100-*\n"
+        "        tolerances: {gpu_time: 8%}\n"
+        "      - match: copy/plain[bytes=3]\n"
+        "        tolerances: {gpu_time: 9%, registers: none}\n"
+        "        metrics: [gpu_time]\n"
+        "        time_budget: 1s\n");
+    const struct {
+        const char* device;
+        const char* id;
+        const char* gates;
+    } table[] = {
+        {"", "copy/plain[bytes=1]", "gpu_time 5 %; registers 0 %"},
+        {"", "copy/plain[bytes=2]", "gpu_time 2 %; registers 0 %"},
+        {"", "copy/plain[bytes=3]", "gpu_time 9 %"},
+        {"nvidia-h100-80gb-hbm3", "copy/plain[bytes=1]", "gpu_time 5 %; registers 0 %"},
+        {"nvidia-h100-80gb-hbm3", "copy/plain[bytes=2]", "gpu_time 8 %; registers 0 %"},
+        {"nvidia-h200", "copy/plain[bytes=1]", "gpu_time 6 %; registers 0 %"},
+        {"nvidia-h200", "copy/plain[bytes=2]", "gpu_time 6 %; registers 0 %"},
+        {"nvidia-h200", "copy/plain[bytes=3]", "gpu_time 9 %"},
+    };
+    for (const auto& row : table) {
+        EXPECT_EQ(gates_of(case_of(plan_suite(suite, on(row.device)), row.id)), row.gates)
+            << row.device << ' ' << row.id;
+    }
+    const SuitePlan plan = plan_suite(suite, {});
+    EXPECT_EQ(case_of(plan, "copy/plain[bytes=1]").precision, 0.05);
+    EXPECT_EQ(case_of(plan, "copy/plain[bytes=2]").precision, 0.005);
+    EXPECT_EQ(case_of(plan, "copy/plain[bytes=3]").time_budget_s, 1);
+    EXPECT_EQ(case_of(plan, "copy/plain[bytes=3]").metrics, (Texts{"gpu_time"}));
+}
+
+// Two globs that are good alone and leave no gate together are known when the device is.
+TEST(SuitePlan, RefusesOverridesThatLeaveNoGateOnThisDevice) {
+    const Suite suite = parse(
+        "name: s\n"
+        "defaults: {metrics: [gpu_time, registers], tolerances: {gpu_time: 1%, registers: 0}}\n"
+        "overrides:\n"
+        "  - device: nvidia-*\n"
+        "    tolerances: {gpu_time: none}\n"
+        "  - device: '*-h100-*'\n"
+        "    tolerances: {registers: none}\n"
+        "workloads: [{workload: copy, variants: [plain]}]\n");
+    EXPECT_EQ(test::refusal([&] { plan_suite(suite, on("nvidia-h100-pcie")); }),
+              "s.yaml:8:13: no gated metric applies to copy/plain on 'nvidia-h100-pcie'; expected "
+              "a tolerance for a metric of CUDA variants, such as gpu_time");
+    EXPECT_EQ(gates_of(plan_suite(suite, on("nvidia-h200")).suite.cases.at(0)), "registers 0 %");
+}
+
+std::vector<Suite> one(const char* yaml) {
+    std::vector<Suite> suites;
+    suites.push_back(parse(yaml));
+    return suites;
+}
+
+TEST(SuitePlans, SayWhereTheCasesWentWhenNoneIsLeft) {
+    const std::vector<Suite> suites = one(copies);
+    const std::string hint = "; perfgate list shows the cases and their tags";
+    PlanOptions options;
+    options.filters = {"gemm/*"};
+    EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
+              "no case is left of 7: 7 not selected by --filter 'gemm/*'" + hint);
+    options.target = Target::host;
+    options.tags = {"large"};
+    EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
+              "no case is left of 7: 5 of CUDA variants, which the host backend does not run, 2 not "
+              "selected by --filter 'gemm/*' and --tag 'large'" + hint);
+
+    const std::vector<Suite> cuda_only = one(
+        "name: s\n"
+        "workloads: [{workload: copy, variants: [plain], metrics: [gpu_time], "
+        "tolerances: {gpu_time: 1%}}]\n");
+    EXPECT_EQ(test::refusal([&] { plan_suites(cuda_only, {Target::host, "", "", {}, {}}); }),
+              "no case is left of 1: 1 of CUDA variants, which the host backend does not run" +
+                  hint);
+}
+
+TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {
+    std::vector<Suite> suites = one(copies);
+    suites.push_back(parse(
+        "name: t\n"
+        "defaults: {metrics: [gpu_time], tolerances: {gpu_time: 1%}}\n"
+        "workloads: [{workload: gemm, variants: [naive], params: {m: 1, n: 1, k: 1}, "
+        "tags: [fp32]}]\n"));
+    PlanOptions options;
+    options.filters = {"copy/*", "gemm/*"};
+    const model::Plan plan = plan_suites(suites, options);
+    ASSERT_EQ(plan.suites.size(), 2U);
+    EXPECT_EQ(plan.suites[0].cases.size(), 7U);
+    EXPECT_EQ(plan.suites[1].cases.size(), 1U);
+    options.filters = {"copy/*", "copy/plane*"};
+    EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
+              "--filter 'copy/plane*' selects no case; perfgate list shows the cases and their "
+              "tags");
+    options.filters.clear();
+    options.tags = {"small", "fp23"};
+    EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
+              "--tag 'fp23' selects no case; perfgate list shows the cases and their tags");
+}
+
+TEST(SuitePlans, AreNotEmptyWhereEveryCaseIsSkipped) {
+    const auto plan = plan_suites(one("name: s\n"
+                                      "workloads: [{workload: copy, variants: [tma], metrics: "
+                                      "[gpu_time], tolerances: {gpu_time: 1%}}]\n"),
+                                  {});
+    EXPECT_NE(plan.suites.at(0).cases.at(0).skip_reason, "");
+}
+
+}  // namespace
+}  // namespace perfgate::suite
