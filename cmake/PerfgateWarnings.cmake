@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # perfgate_warnings(<target>): the warnings every target of ours is compiled with.
 function(perfgate_warnings target)
-  set(host -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference)
+  set(host -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${host}>")
   string(REPLACE ";" "," nvcc_host "-Wall;-Wextra;-Wno-unused-parameter")
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${nvcc_host}>")

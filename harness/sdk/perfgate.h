@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A C header: */
+/* NOLINTBEGIN(modernize-use-using) */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -164,5 +167,7 @@ typedef const pg_plugin* (*pg_plugin_entry_fn)(void);
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+
+/* NOLINTEND(modernize-use-using) */
 
 #endif /* PERFGATE_SDK_PERFGATE_H */
