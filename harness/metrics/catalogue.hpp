@@ -37,17 +37,24 @@ struct Term {
 struct Metric {
     model::MetricDefinition definition;
     Source source = Source::counter;
-    /// value = scale · Σ numerator / Σ denominator, or Σ numerator where the denominator is empty.
-    /// With Fold::ratio both sums are folded over the kernels before the division.
+    /// value = scale · Σ numerator / Σ denominator, or scale · Σ numerator where the denominator is
+    /// empty. With Fold::ratio both sums are folded over the kernels before the division.
     std::vector<Term> numerator, denominator;
     double scale = 1;
+    /// Globs of the chips whose hardware has no such thing ("GB*"): there the metric is not
+    /// applicable, whereas a counter that is missing elsewhere is one that could not be collected.
+    std::vector<std::string> absent_on;
+    /// The launch fact of a kernel_record metric.
+    double (*record)(const model::Kernel&) = nullptr;
 };
 
 /// All named metrics, in the order that help texts list them.
 std::span<const Metric> catalogue();
 
 /// The row for a friendly name, or a row made for a raw counter name as it stands (it contains
-/// "__" and a rollup after a '.'); nothing for neither.
+/// "__" and a rollup after a '.'): no direction, class `counter`, a fold that follows from the
+/// rollup (".sum" adds, ".max" is the largest, all others are weighted by time). Nothing for
+/// neither.
 std::optional<Metric> find_metric(std::string_view name);
 
 /// Names, for messages.
@@ -56,12 +63,28 @@ std::vector<std::string> metric_names();
 /// Answers whether a chip has a counter.
 using CounterExists = std::function<bool(const std::string& counter)>;
 
-/// The counters to collect for `metrics` on a chip, and the metrics that it cannot give.
+/// The metric as one chip gives it: each term has the one name that exists there, optional terms
+/// that do not exist are gone, and none is optional any more, so that a counter which the
+/// collection lost is noticed. Nothing where the chip lacks a term.
+std::optional<Metric> on_chip(const Metric& metric, const CounterExists& exists);
+
+/// Whether the chip's hardware has no such thing (`absent_on`).
+bool absent_on(const Metric& metric, std::string_view chip);
+
+/// The counters of a metric's terms, first names only: what on_chip() left. With the weight counter
+/// where the fold needs it.
+std::set<std::string> counters_of(const Metric& metric);
+
+/// The counters to collect for `metrics` on a chip, and the metrics that it cannot give. Metrics
+/// whose source is not `counter` are passed over.
 struct Selection {
     std::set<std::string> counters;
+    std::vector<Metric> metrics;  ///< those that can be collected, by on_chip()
     std::vector<model::NotCollected> unavailable;
+    std::vector<std::string> not_applicable;  ///< names; none where `chip` is not told
 };
-Selection select_counters(std::span<const Metric> metrics, const CounterExists& exists);
+Selection select_counters(std::span<const Metric> metrics, const CounterExists& exists,
+                          std::string_view chip = {});
 
 /// The counter that weighs Fold::weighted_mean: always part of a selection that has such a metric.
 inline constexpr const char* weight_counter = "gpu__time_duration.sum";
@@ -70,12 +93,14 @@ inline constexpr const char* weight_counter = "gpu__time_duration.sum";
 /// denominator is 0 (no requests, say): then the ratio does not exist.
 std::optional<double> evaluate(const Metric& metric, const std::map<std::string, double>& counters);
 
-/// The case's value from its kernels' counters, by the metric's fold. Nothing where no kernel has a
-/// value. A ratio with a denominator of 0 over all kernels is 0.
+/// The case's value from its kernels' counters, by the metric's fold. Nothing where there is no
+/// kernel or a counter of one is absent: part of a sum is no value. A ratio with a denominator of 0
+/// over all kernels is 0.
 std::optional<double> fold_counters(const Metric& metric,
                                     std::span<const std::map<std::string, double>> kernels);
 
-/// The case's value of a kernel_record metric: sum or max over the kernels.
+/// The case's value of a kernel_record metric: sum, max or mean weighted by duration over the
+/// kernels. Nothing without kernels.
 std::optional<double> fold_records(const Metric& metric, std::span<const model::Kernel> kernels);
 
 /// What a suite may ask for.

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table. A row is a friendly name, what it is called in CUPTI on the chips from Volta to
+// Blackwell, and how it behaves. A test holds every row against every chip that CUPTI knows: a
+// metric is available everywhere but where `absent_on` says so.
+//
+// Hit rates, stalls and the like are ratios of sums rather than CUPTI's own `.pct` and `.ratio`
+// metrics: the same figure in the same number of passes, and exact over several kernels.
+#include "metrics/catalogue.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace perfgate::metrics {
+
+namespace {
+
+using model::Direction;
+using model::Fold;
+using model::MetricClass;
+using enum model::Direction;
+using enum model::MetricClass;
+
+/// Chips without memory of their own: DRAM belongs to the CPU side and CUPTI counts none of it.
+/// GA10B is Orin, GB10B Thor, GB20B the Spark.
+const std::vector<std::string> without_dram = {"GA10B", "GB10B", "GB20B"};
+
+Term one(std::string name) {
+    return {1, {std::move(name)}, false};
+}
+/// Alternatives: the first that the chip has.
+Term any(std::vector<std::string> names) {
+    return {1, std::move(names), false};
+}
+
+// --- rows without counters
+
+Metric time(std::string name, std::string description, Source source) {
+    Metric metric;
+    metric.definition = {std::move(name), std::move(description), "ns", lower, timing, Fold::sum};
+    metric.source = source;
+    return metric;
+}
+
+Metric launch_fact(model::MetricDefinition definition, double (*record)(const model::Kernel&)) {
+    Metric metric;
+    metric.definition = std::move(definition);
+    metric.source = Source::kernel_record;
+    metric.record = record;
+    return metric;
+}
+
+// --- rows of counters
+
+Metric counted(model::MetricDefinition definition, std::vector<Term> sum,
+               std::vector<std::string> absent_on = {}) {
+    Metric metric;
+    metric.definition = std::move(definition);
+    metric.numerator = std::move(sum);
+    metric.absent_on = std::move(absent_on);
+    return metric;
+}
+
+Metric divided(model::MetricDefinition definition, double scale, std::vector<Term> numerator,
+               std::vector<Term> denominator, std::vector<std::string> absent_on = {}) {
+    Metric metric = counted(std::move(definition), std::move(numerator), std::move(absent_on));
+    metric.denominator = std::move(denominator);
+    metric.scale = scale;
+    return metric;
+}
+
+/// Floating-point operations that were executed: additions and multiplications count 1, fused
+/// multiply-additions 2; on CUDA cores by SASS instruction with all predicates true, in the tensor
+/// pipe as the hardware counts them.
+std::vector<Term> floating_point_operations() {
+    const auto sass = [](double weight, const char* operation, bool optional = false) {
+        return Term{
+            weight,
+            {std::string("smsp__sass_thread_inst_executed_op_") + operation + "_pred_on.sum"},
+            optional};
+    };
+    const auto tensor = [](std::initializer_list<const char*> paths) {
+        Term term{1, {}, true};
+        for (const char* path : paths) {
+            term.names.push_back(std::string("sm__ops_path_tensor_src_") + path + ".sum");
+        }
+        return term;
+    };
+    return {
+        sass(1, "fadd"),
+        sass(1, "fmul"),
+        sass(2, "ffma"),
+        sass(1, "dadd"),
+        sass(1, "dmul"),
+        sass(2, "dfma"),
+        sass(1, "hadd"),
+        sass(1, "hmul"),
+        sass(2, "hfma"),
+        // Data-centre Blackwell's packed instructions, of 2 and 4 lanes, counted apart from the
+        // plain ones.
+        sass(2, "fadd2", true),
+        sass(2, "fmul2", true),
+        sass(4, "ffma2", true),
+        sass(4, "qadd4", true),
+        sass(4, "qmul4", true),
+        sass(8, "qfma4", true),
+        // Each path once: the names of a term exclude each other on every chip. Turing has one
+        // counter for all that accumulates in fp32; Hopper does not tell fp16's accumulators apart.
+        tensor({"fp16_bf16_tf32_dst_fp32", "fp16_dst_fp32"}),
+        tensor({"fp16", "fp16_dst_fp16"}),
+        tensor({"bf16_dst_fp32"}),
+        tensor({"tf32_dst_fp32"}),
+        tensor({"fp64"}),
+        tensor({"fp8", "fp8_dst_fp32", "fp4_fp6_fp8_dst_fp32"}),
+        tensor({"fp8_dst_fp16", "fp4_fp6_fp8_dst_fp16"}),
+        tensor({"fp4_fp6_dst_fp32"}),
+        tensor({"fp4_fp6_dst_fp16"}),
+        tensor({"fp4_dst_fp32"}),
+    };
+}
+
+struct StallReason {
+    const char* name;
+    const char* description;
+    Direction direction = lower;
+    std::vector<std::string> absent_on;
+};
+
+/// What warps are doing, by CUPTI's names: all of its reasons. `selected` and `not_selected` are no
+/// waiting. CUPTI splits two further on some chips (…_pipe_l1tex, …_pipe_mio): those parts are
+/// reached by their raw names.
+std::vector<StallReason> stall_reasons() {
+    return {
+        {"barrier", "waiting at a barrier of the block", lower, {}},
+        {"branch_resolving", "waiting for a branch's target", lower, {}},
+        {"dispatch_stall", "held back by the dispatcher", lower, {}},
+        {"drain", "that exited, waiting for their stores", lower, {}},
+        // Hopper's instructions.
+        {"gmma",
+         "waiting for a warp-group matrix instruction",
+         lower,
+         {"GV*", "TU*", "GA*", "AD*", "GB*"}},
+        // Blackwell does not tell it apart.
+        {"imc_miss", "waiting for an immediate constant", lower, {"GB*"}},
+        {"lg_throttle", "waiting for the queue of local and global memory", lower, {}},
+        {"long_scoreboard", "waiting for global, local or texture data", lower, {}},
+        {"math_pipe_throttle", "waiting for a busy arithmetic pipe", lower, {}},
+        {"membar", "waiting at a memory barrier", lower, {}},
+        {"mio_throttle", "waiting for the queue of shared memory and special functions", lower, {}},
+        {"misc", "waiting for what the hardware does not name", lower, {}},
+        {"no_instruction", "waiting for their next instruction", lower, {}},
+        {"not_selected", "ready while another issued", none, {}},
+        {"selected", "that issued", none, {}},
+        {"short_scoreboard", "waiting for data of shared memory or special functions", lower, {}},
+        {"sleeping", "sleeping as the code asked", lower, {}},
+        {"tex_throttle", "waiting for the queue of textures", lower, {}},
+        {"wait", "waiting out a fixed latency between two instructions", lower, {}},
+    };
+}
+
+Metric stall(const StallReason& reason) {
+    const std::string name = reason.name;
+    return divided(
+        {"stall_" + name, std::string("warps ") + reason.description + ", per issued instruction",
+         "ratio", reason.direction, counter, Fold::ratio},
+        1, {one("smsp__warps_issue_stalled_" + name + ".sum")}, {one("smsp__issue_active.sum")},
+        reason.absent_on);
+}
+
+std::vector<Metric> make_catalogue() {
+    const std::vector<Term> flops = floating_point_operations();
+    std::vector<Metric> rows = {
+        // --- time
+        time("gpu_time", "time in which a kernel, copy or memset of the launch was running",
+             Source::activity),
+        time("gpu_span", "time between events before and after the launch", Source::event),
+        time("host_time", "wall time of a host variant's launch", Source::wall),
+
+        // --- launch facts, from kernel records
+        launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
+                    [](const model::Kernel& k) { return static_cast<double>(k.registers); }),
+        launch_fact({"static_smem", "shared memory per block that the code declares", "bytes",
+                     lower, exact, Fold::max},
+                    [](const model::Kernel& k) { return static_cast<double>(k.static_smem); }),
+        launch_fact({"dynamic_smem", "shared memory per block that the launch asks for", "bytes",
+                     lower, exact, Fold::max},
+                    [](const model::Kernel& k) { return static_cast<double>(k.dynamic_smem); }),
+        launch_fact({"local_bytes", "local memory per thread: spills and arrays on the stack",
+                     "bytes", lower, exact, Fold::max},
+                    [](const model::Kernel& k) { return static_cast<double>(k.local_bytes); }),
+        launch_fact(
+            {"launches", "kernels per launch of the case", "count", lower, exact, Fold::sum},
+            [](const model::Kernel&) { return 1.0; }),
+        // Not `exact`: over several kernels it is weighted by their times.
+        launch_fact({"theoretical_occupancy",
+                     "warps that registers, shared memory and block size allow, of an SM's most",
+                     "%", higher, counter, Fold::weighted_mean},
+                    [](const model::Kernel& k) { return k.theoretical_occupancy; }),
+
+        // --- cycles and clock
+        counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},
+                {one("sm__cycles_elapsed.max")}),
+        counted({"sm_clock", "SM clock while counters were collected", "Hz", none, counter,
+                 Fold::weighted_mean},
+                {one("gpc__cycles_elapsed.avg.per_second")}),
+
+        // --- how busy the chip is
+        counted({"occupancy", "warps resident on an active SM, of its most", "%", higher, counter,
+                 Fold::weighted_mean},
+                {one("sm__warps_active.avg.pct_of_peak_sustained_active")}),
+        counted({"sm_throughput", "the busiest unit of the SMs, of its peak", "%", higher, counter,
+                 Fold::weighted_mean},
+                {one("sm__throughput.avg.pct_of_peak_sustained_elapsed")}),
+        counted({"memory_throughput", "the busiest unit of the memory system, of its peak", "%",
+                 higher, counter, Fold::weighted_mean},
+                {one("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")}),
+        counted({"dram_throughput", "the DRAM interface, of its peak", "%", higher, counter,
+                 Fold::weighted_mean},
+                {one("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")}, without_dram),
+
+        // --- memory
+        counted({"dram_bytes", "bytes read from and written to DRAM", "bytes", lower, counter,
+                 Fold::sum},
+                {one("dram__bytes.sum")}, without_dram),
+        counted({"dram_read_bytes", "bytes read from DRAM", "bytes", lower, counter, Fold::sum},
+                {any({"dram__bytes_read.sum", "dram__bytes_op_read.sum"})}, without_dram),
+        counted({"dram_write_bytes", "bytes written to DRAM", "bytes", lower, counter, Fold::sum},
+                {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, without_dram),
+        divided({"l1_hit_rate", "sectors found in L1", "%", higher, counter, Fold::ratio}, 100,
+                {one("l1tex__t_sectors_lookup_hit.sum")}, {one("l1tex__t_sectors.sum")}),
+        divided({"l2_hit_rate", "sectors found in L2", "%", higher, counter, Fold::ratio}, 100,
+                {one("lts__t_sectors_lookup_hit.sum")}, {one("lts__t_sectors.sum")}),
+        // Sectors of scattered stores vary a little from run to run, those of loads do not.
+        divided({"sectors_per_request_load",
+                 "32-byte sectors per global load of a warp: 4 is coalesced for 4-byte elements",
+                 "ratio", lower, exact, Fold::ratio},
+                1, {one("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")},
+                {one("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum")}),
+        divided({"sectors_per_request_store",
+                 "32-byte sectors per global store of a warp: 4 is coalesced for 4-byte elements",
+                 "ratio", lower, counter, Fold::ratio},
+                1, {one("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")},
+                {one("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum")}),
+        counted({"bank_conflicts_load", "conflicts between banks in shared-memory loads", "count",
+                 lower, counter, Fold::sum},
+                {one("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum")}),
+        counted({"bank_conflicts_store", "conflicts between banks in shared-memory stores", "count",
+                 lower, counter, Fold::sum},
+                {one("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")}),
+        counted({"spill_sectors", "32-byte sectors of local memory loaded and stored", "count",
+                 lower, counter, Fold::sum},
+                {one("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"),
+                 one("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum")}),
+
+        // --- instructions
+        counted(
+            {"instructions", "instructions executed by warps", "count", lower, exact, Fold::sum},
+            {one("smsp__inst_executed.sum")}),
+        divided({"issue_active", "cycles in which a scheduler issued, of those it had warps", "%",
+                 higher, counter, Fold::ratio},
+                100, {one("smsp__issue_active.sum")}, {one("smsp__cycles_active.sum")}),
+        divided({"warp_efficiency", "threads active per instruction, of the warp's 32", "%", higher,
+                 exact, Fold::ratio},
+                100.0 / 32, {one("smsp__thread_inst_executed.sum")},
+                {one("smsp__inst_executed.sum")}),
+        // Ada's plain names are deprecated there: _v2 is what counts.
+        counted(
+            {"tensor_instructions", "warp instructions of the tensor pipe", "count", none, exact,
+             Fold::sum},
+            {any({"sm__inst_executed_pipe_tensor_v2.sum", "sm__inst_executed_pipe_tensor.sum"})}),
+        counted({"tensor_active", "cycles in which the tensor pipe was busy", "%", higher, counter,
+                 Fold::weighted_mean},
+                {any({"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active",
+                      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"})}),
+
+        // --- arithmetic
+        counted({"flops", "floating-point operations executed, tensor pipe included", "flop", none,
+                 exact, Fold::sum},
+                flops),
+        divided({"achieved_flops", "floating-point operations executed per second", "flop/s",
+                 higher, counter, Fold::ratio},
+                1e9, flops, {one(weight_counter)}),
+        divided({"arithmetic_intensity", "floating-point operations per byte of DRAM traffic",
+                 "flop/byte", none, counter, Fold::ratio},
+                1, flops, {one("dram__bytes.sum")}, without_dram),
+    };
+    for (const StallReason& reason : stall_reasons()) rows.push_back(stall(reason));
+    return rows;
+}
+
+// --- sets
+
+std::vector<MetricSet> make_sets() {
+    const std::vector<std::string> facts = {"registers",   "static_smem", "dynamic_smem",
+                                            "local_bytes", "launches",    "theoretical_occupancy"};
+    std::vector<std::string> times = {"gpu_time", "gpu_span", "host_time"};
+    times.insert(times.end(), facts.begin(), facts.end());
+
+    // No gpu_span, which times everything once more; no flops, which patch the code and cost two
+    // passes; no throughputs and stalls, which cost six and more.
+    std::vector<std::string> core = {"gpu_time", "host_time"};
+    core.insert(core.end(), facts.begin(), facts.end());
+    for (const char* name :
+         {"cycles", "sm_clock", "occupancy", "dram_throughput", "dram_bytes", "l1_hit_rate",
+          "l2_hit_rate", "sectors_per_request_load", "sectors_per_request_store",
+          "bank_conflicts_load", "bank_conflicts_store", "spill_sectors", "instructions",
+          "issue_active", "warp_efficiency", "tensor_instructions", "tensor_active"}) {
+        core.emplace_back(name);
+    }
+    return {
+        {"time", "times and launch facts: no counters", std::move(times)},
+        {"core", "what a gate needs, in few passes", std::move(core)},
+        {"full", "every metric of the catalogue", metric_names()},
+    };
+}
+
+// --- raw counters
+
+/// "dram__bytes.sum": a unit and a quantity joined by "__", then a rollup after a '.'.
+bool is_raw_name(std::string_view name) {
+    constexpr std::size_t longest = 200;
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '.';
+    };
+    const std::size_t joint = name.find("__");
+    if (name.size() > longest || joint == 0 || joint == std::string_view::npos) return false;
+    const std::size_t rollup = name.find('.', joint);
+    return rollup != std::string_view::npos && rollup > joint + 2 && name.back() != '.' &&
+           std::all_of(name.begin(), name.end(), plain);
+}
+
+std::string raw_unit(std::string_view name) {
+    const auto contains = [](std::string_view text, std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    };
+    const std::string_view quantity = name.substr(0, name.find('.', name.find("__")));
+    if (name.ends_with(".pct") || contains(name, ".pct_of_peak")) return "%";
+    if (name.ends_with(".ratio") || name.ends_with(".max_rate")) return "ratio";
+    const bool per_second = name.ends_with(".per_second");
+    const bool per_cycle = contains(name, ".per_cycle");
+    if (contains(quantity, "__bytes")) {
+        return per_second ? "bytes/s" : per_cycle ? "bytes/cycle" : "bytes";
+    }
+    if (contains(quantity, "__time_duration")) return "ns";
+    return per_second ? "Hz" : per_cycle ? "ratio" : "count";
+}
+
+Metric raw_metric(std::string_view name) {
+    const Fold fold = name.ends_with(".sum")   ? Fold::sum
+                      : name.ends_with(".max") ? Fold::max
+                                               : Fold::weighted_mean;
+    return counted(
+        {std::string(name), "CUPTI's counter of that name", raw_unit(name), none, counter, fold},
+        {one(std::string(name))});
+}
+
+}  // namespace
+
+std::span<const Metric> catalogue() {
+    static const std::vector<Metric> rows = make_catalogue();
+    return rows;
+}
+
+std::optional<Metric> find_metric(std::string_view name) {
+    for (const Metric& metric : catalogue()) {
+        if (metric.definition.name == name) return metric;
+    }
+    if (is_raw_name(name)) return raw_metric(name);
+    return std::nullopt;
+}
+
+std::vector<std::string> metric_names() {
+    std::vector<std::string> names;
+    for (const Metric& metric : catalogue()) names.push_back(metric.definition.name);
+    return names;
+}
+
+std::span<const MetricSet> metric_sets() {
+    static const std::vector<MetricSet> sets = make_sets();
+    return sets;
+}
+
+std::string_view to_text(Source source) {
+    switch (source) {
+        case Source::activity:
+            return "activity";
+        case Source::event:
+            return "event";
+        case Source::wall:
+            return "wall";
+        case Source::kernel_record:
+            return "kernel_record";
+        case Source::counter:
+            return "counter";
+    }
+    return "unknown";
+}
+
+}  // namespace perfgate::metrics
