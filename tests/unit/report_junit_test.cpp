@@ -130,6 +130,34 @@ TEST(Junit, OneFailureListsEveryFailedMetric) {
                  "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n");
 }
 
+TEST(Junit, TheMessageIsTheWorstMetrics) {
+    Documents documents = every_verdict();
+    model::CaseVerdict* failed = nullptr;
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        if (verdict.verdict == model::Verdict::regressed) failed = &verdict;
+    }
+    ASSERT_NE(failed, nullptr);
+    failed->metrics[0].verdict = model::Verdict::not_collected;
+    failed->metrics[0].sentence = "gpu_time was not collected";
+    const pugi::xml_document document = parsed(junit(documents));
+    const pugi::xml_node failure = find_case(document, failed->id).child("failure");
+    EXPECT_STREQ(failure.attribute("message").value(),
+                 "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %");
+    EXPECT_NE(std::string(failure.child_value()).find("gpu_time was not collected"),
+              std::string::npos);
+}
+
+TEST(Junit, AReasonThatNoMetricExplainsLeads) {
+    Documents documents = every_verdict();
+    model::CaseVerdict& verdict = documents.verdict.suites[0].cases[7];
+    ASSERT_EQ(verdict.verdict, model::Verdict::not_collected);
+    verdict.verdict = model::Verdict::error;
+    verdict.reason = "the device was lost";
+    const pugi::xml_document document = parsed(junit(documents));
+    EXPECT_STREQ(find_case(document, verdict.id).child("error").attribute("message").value(),
+                 "the device was lost");
+}
+
 TEST(Junit, AnErrorHasTheLogWithoutItsEscapes) {
     const pugi::xml_document document = parsed(junit(every_verdict()));
     const pugi::xml_node error =
