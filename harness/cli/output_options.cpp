@@ -63,29 +63,42 @@ bool takes_standard_output(const OutputOptions& options) {
     return false;
 }
 
-/// Asks the system, not the permission bits: a file system may be mounted read-only.
+/// The errno of making something in the folder, 0 where that works. Tried and not looked up: file
+/// systems refuse for more reasons than permission bits tell.
+int try_folder(const fs::path& folder) {
+    std::string probe = (folder / ".perfgate-XXXXXX").string();
+    if (::mkdtemp(probe.data()) == nullptr) return errno;
+    ::rmdir(probe.c_str());
+    return 0;
+}
+
 void require_writable(const fs::path& file) {
-    const auto refuse = [&](const std::string& why) {
+    const auto refuse = [&](const fs::path& place, const std::string& why) {
+        const std::string at = place == file ? "" : model::printable(place.string()) + ": ";
         throw model::InputError(
-            fmt::format("cannot write {}: {}", model::printable(file.string()), why));
+            fmt::format("cannot write {}: {}{}", model::printable(file.string()), at, why));
+    };
+    const auto refuse_errno = [&](const fs::path& place, int error) {
+        refuse(place, std::generic_category().message(error));
     };
     std::error_code ignored;
-    if (fs::is_directory(file, ignored)) refuse("it is a directory");
-    fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    while (fs::status(folder, ignored).type() == fs::file_type::not_found &&
-           folder.has_parent_path() && folder != folder.parent_path()) {
-        folder = folder.parent_path();
-    }
-    if (fs::status(folder, ignored).type() == fs::file_type::not_found) folder = ".";
-    const std::string shown = model::printable(folder.string());
-    if (!fs::is_directory(folder, ignored)) refuse(shown + " is no folder");
+    if (fs::is_directory(file, ignored)) refuse(file, "it is a folder");
     // What is there and no plain file (/dev/null) is written to and not replaced.
-    const bool in_place = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
-    const fs::path& touched = in_place ? file : folder;
-    if (::access(touched.c_str(), W_OK) != 0) {
-        refuse(fmt::format("{}: {}", model::printable(touched.string()),
-                           std::generic_category().message(errno)));
+    if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) {
+        if (::access(file.c_str(), W_OK) != 0) refuse_errno(file, errno);
+        return;
     }
+    // Folders that are not there yet are made with the first report: ask the nearest that is.
+    fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    while (fs::status(folder, ignored).type() == fs::file_type::not_found) {
+        const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
+        if (parent == folder) break;
+        folder = parent;
+    }
+    if (!fs::is_directory(folder, ignored)) refuse(folder, "it is no folder");
+    // A full disk may have room again when the reports are written.
+    const int error = try_folder(folder);
+    if (error != 0 && error != ENOSPC && error != EDQUOT) refuse_errno(folder, error);
 }
 
 bool environment_says(const char* name) {

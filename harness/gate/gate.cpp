@@ -168,7 +168,7 @@ class Judging {
                 return;
             case CaseStatus::skipped:
                 verdict.verdict = Verdict::skipped;
-                if (expected != nullptr) {
+                if (expected != nullptr && !run_.interrupted) {
                     verdict.notes.emplace_back("the baseline has this case: it ran there before");
                 }
                 return;

@@ -242,6 +242,17 @@ TEST(Gate, ASkippedCaseThatTheBaselineHasIsPointedOut) {
               std::vector<std::string>{"the baseline has this case: it ran there before"});
 }
 
+TEST(Gate, WhatAnInterruptedRunDidNotReachIsSkippedWithoutRemark) {
+    CaseResult unreached = measured_case(2);
+    unreached.status = CaseStatus::skipped;
+    model::Run run = run_of({measured_case(1), unreached});
+    run.interrupted = true;
+    const VerdictDocument document = judged(run, stored(baseline_of(run)));
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::skipped);
+    EXPECT_TRUE(document.suites[0].cases[1].notes.empty());
+    EXPECT_EQ(document.exit_code, 130);
+}
+
 TEST(Gate, WhereEveryCaseWasSkippedNothingPasses) {
     CaseResult skipped = measured_case();
     skipped.status = CaseStatus::skipped;
