@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "cli/verb.hpp"
 #include "model/error.hpp"
@@ -14,8 +16,14 @@
 
 namespace {
 
-int report_error(const char* message, int exit_code) {
-    std::fprintf(stderr, "perfgate: %s\n", perfgate::model::printable(message, 2000).c_str());
+/// A message has a line for each problem; every line is made printable on its own.
+int report_error(std::string_view message, int exit_code) {
+    while (!message.empty()) {
+        const std::size_t end = std::min(message.find('\n'), message.size());
+        const std::string line = perfgate::model::printable(message.substr(0, end), 2000);
+        std::fprintf(stderr, "perfgate: %s\n", line.c_str());
+        message.remove_prefix(std::min(end + 1, message.size()));
+    }
     return exit_code;
 }
 

@@ -79,8 +79,7 @@ std::optional<Amount> parse_amount(std::string_view text) {
 
 }  // namespace
 
-std::optional<Amount> read_amount(const YamlNode& node, std::string_view what,
-                                  Problems& problems) {
+std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, Problems& problems) {
     std::optional<Amount> amount;
     if (const std::optional<double> number = number_of(node)) {
         amount = Amount{*number, {}};

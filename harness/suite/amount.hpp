@@ -13,7 +13,7 @@ namespace perfgate::suite {
 /// What was written: a number and the unit behind it. A fraction is told from an amount by its
 /// unit: "%" or none.
 struct Amount {
-    double value = 0;  ///< finite, zero or more
+    double value = 0;       ///< finite, zero or more
     std::string_view unit;  ///< of the table in amount.cpp; empty: none was written
 };
 

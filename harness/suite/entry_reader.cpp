@@ -54,9 +54,9 @@ std::optional<model::ParamValue> read_value(const YamlNode& node, const model::P
         case model::ParamType::integer: {
             const std::optional<std::int64_t> value = integer_of(node);
             if (value && *value >= info.minimum && *value <= info.maximum) return *value;
-            add_wrong_type(
-                node, info.name,
-                fmt::format("an integer from {} to {}", info.minimum, info.maximum), problems);
+            add_wrong_type(node, info.name,
+                           fmt::format("an integer from {} to {}", info.minimum, info.maximum),
+                           problems);
             return std::nullopt;
         }
         case model::ParamType::real: {
@@ -65,13 +65,13 @@ std::optional<model::ParamValue> read_value(const YamlNode& node, const model::P
             add_wrong_type(node, info.name, "a finite number", problems);
             return std::nullopt;
         }
-        case model::ParamType::text: break;
+        case model::ParamType::text:
+            break;
     }
     if (info.choices.empty()) {
         return read_text(node, info.name, "text", longest_text_value, problems);
     }
-    const std::optional<std::size_t> choice =
-        read_choice(node, info.name, info.choices, problems);
+    const std::optional<std::size_t> choice = read_choice(node, info.name, info.choices, problems);
     if (!choice) return std::nullopt;
     return info.choices[*choice];
 }
@@ -259,8 +259,7 @@ std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
     std::vector<std::string> tags;
     const auto items = read_list(node, "tags", "tags", problems);
     if (items.size() > most_tags) {
-        problems.add(node.at,
-                     fmt::format("{} tags; expected at most {}", items.size(), most_tags));
+        problems.add(node.at, fmt::format("{} tags; expected at most {}", items.size(), most_tags));
         return tags;
     }
     for (const YamlNode* item : items) {
@@ -328,8 +327,8 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
     std::vector<Override> overrides;
     const auto items = read_list(node, "overrides", "overrides", problems);
     if (items.size() > most_rules) {
-        problems.add(node.at, fmt::format("{} overrides; expected at most {}", items.size(),
-                                          most_rules));
+        problems.add(node.at,
+                     fmt::format("{} overrides; expected at most {}", items.size(), most_rules));
         return overrides;
     }
     static const std::vector<std::string_view> keys = override_keys();
@@ -349,9 +348,9 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
                              .value_or("*");
         }
         if (device != nullptr) {
-            over.device = read_text(*device, "device", "a glob on the device key", longest_glob,
-                                    problems)
-                              .value_or("*");
+            over.device =
+                read_text(*device, "device", "a glob on the device key", longest_glob, problems)
+                    .value_or("*");
         }
         over.settings = read_settings(fields, problems);
     }

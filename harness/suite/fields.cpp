@@ -22,7 +22,9 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
     return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 /// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 bool has_number_form(std::string_view text) {
@@ -65,10 +67,14 @@ std::optional<Number> converted(std::string_view text, Options... options) {
 
 std::string describe(const YamlNode& node) {
     switch (node.kind) {
-        case YamlNode::Kind::null: return "nothing";
-        case YamlNode::Kind::list: return "a list";
-        case YamlNode::Kind::map: return "a map";
-        case YamlNode::Kind::scalar: break;
+        case YamlNode::Kind::null:
+            return "nothing";
+        case YamlNode::Kind::list:
+            return "a list";
+        case YamlNode::Kind::map:
+            return "a map";
+        case YamlNode::Kind::scalar:
+            break;
     }
     if (boolean_of(node) || number_of(node)) {
         return node.text.size() > 40 ? "a long number" : node.text;
@@ -149,7 +155,8 @@ const YamlNode* Fields::find(std::string_view key) const {
 const YamlNode* Fields::require(std::string_view key, Problems& problems) const {
     const YamlNode* value = find(key);
     if (value == nullptr && is_map_) {
-        problems.add(node_.at, fmt::format("{} has no {}; expected that key", what_, in_quotes(key)));
+        problems.add(node_.at,
+                     fmt::format("{} has no {}; expected that key", what_, in_quotes(key)));
     }
     return value;
 }
@@ -159,8 +166,8 @@ std::vector<const YamlNode*> read_list(const YamlNode& node, std::string_view wh
     if (node.kind != YamlNode::Kind::list) {
         add_wrong_type(node, what, fmt::format("a list of {}", expected), problems);
     } else if (node.items.empty()) {
-        problems.add(node.at, fmt::format("{} is empty; expected a list of {}", in_quotes(what),
-                                          expected));
+        problems.add(node.at,
+                     fmt::format("{} is empty; expected a list of {}", in_quotes(what), expected));
     }
     return node.items;
 }
@@ -174,8 +181,8 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     if (text->size() > longest) {
-        problems.add(node.at, fmt::format("{} is {} bytes long; expected at most {}", in_quotes(what),
-                                          text->size(), longest));
+        problems.add(node.at, fmt::format("{} is {} bytes long; expected at most {}",
+                                          in_quotes(what), text->size(), longest));
         return std::nullopt;
     }
     return text;
@@ -191,7 +198,8 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
     }
     const auto found = std::find(choices.begin(), choices.end(), *text);
     if (found == choices.end()) {
-        problems.add_unknown(node.at, fmt::format("value for {}:", in_quotes(what)), *text, choices);
+        problems.add_unknown(node.at, fmt::format("value for {}:", in_quotes(what)), *text,
+                             choices);
         return std::nullopt;
     }
     return static_cast<std::size_t>(found - choices.begin());
@@ -200,11 +208,10 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
 std::optional<std::string> read_slug(const YamlNode& node, std::string_view what,
                                      Problems& problems) {
     const std::optional<std::string> text = text_of(node);
-    const bool good =
-        text && !text->empty() && text->size() <= longest_slug &&
-        std::all_of(text->begin(), text->end(), [](char c) {
-            return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
-        });
+    const bool good = text && !text->empty() && text->size() <= longest_slug &&
+                      std::all_of(text->begin(), text->end(), [](char c) {
+                          return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
+                      });
     if (good) return text;
     add_wrong_type(node, what, "1 to 64 of the characters a-z, 0-9, '_' and '-'", problems);
     return std::nullopt;

@@ -58,8 +58,7 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
 
 /// Text that is one of `choices`; gives its index.
 std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view what,
-                                       const std::vector<std::string>& choices,
-                                       Problems& problems);
+                                       const std::vector<std::string>& choices, Problems& problems);
 
 /// A name of [a-z0-9_-], at most 64 long: suites and tags.
 std::optional<std::string> read_slug(const YamlNode& node, std::string_view what,

@@ -62,9 +62,10 @@ int capability_of(std::string_view text) {
 
 std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_capability) {
     if (!suite_case.built) {
-        return fmt::format("not built: the CUDA module of plugin {} is missing; build it with a "
-                           "CUDA toolkit",
-                           in_quotes(suite_case.plugin));
+        return fmt::format(
+            "not built: the CUDA module of plugin {} is missing; build it with a "
+            "CUDA toolkit",
+            in_quotes(suite_case.plugin));
     }
     const int has = capability_of(compute_capability);
     const int needs = suite_case.min_compute_capability;
@@ -182,9 +183,9 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
                 std::string_view option) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (used[i]) continue;
-        throw model::InputError(fmt::format(
-            "{} {} selects no case; perfgate list shows the cases and their tags", option,
-            in_quotes(wanted[i])));
+        throw model::InputError(
+            fmt::format("{} {} selects no case; perfgate list shows the cases and their tags",
+                        option, in_quotes(wanted[i])));
     }
 }
 

@@ -19,8 +19,9 @@ struct PlanOptions {
     std::string device_key;
     /// "9.0"; cases that need more are skipped. Empty (a host): none is.
     std::string compute_capability;
-    std::vector<std::string> filters;  ///< globs on the case id; a case that any matches is selected
-    std::vector<std::string> tags;     ///< a case that has any of them is selected
+    std::vector<std::string>
+        filters;                    ///< globs on the case id; a case that any matches is selected
+    std::vector<std::string> tags;  ///< a case that has any of them is selected
 };
 
 /// Where the cases of a suite went. Filters and tags are asked of the target's cases only.

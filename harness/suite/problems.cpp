@@ -32,7 +32,9 @@ std::string in_quotes(std::string_view text) {
 
 Problems::Problems(std::string_view file) : file_(model::printable(file, 300)) {}
 
-void Problems::add(Position at, std::string message) { problems_.emplace(at, std::move(message)); }
+void Problems::add(Position at, std::string message) {
+    problems_.emplace(at, std::move(message));
+}
 
 void Problems::add_unknown(Position at, std::string_view what, std::string_view name,
                            const std::vector<std::string>& candidates, std::string_view expected) {

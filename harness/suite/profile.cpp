@@ -18,8 +18,7 @@ constexpr std::array<std::string_view, 5> profile_keys{"backend", "policy", "jun
 constexpr std::array<std::string_view, 2> policy_keys{"no_baseline", "inconclusive"};
 
 std::optional<std::string> read_word(const Fields& fields, std::string_view key,
-                                     const std::vector<std::string>& choices,
-                                     Problems& problems) {
+                                     const std::vector<std::string>& choices, Problems& problems) {
     const YamlNode* node = fields.find(key);
     if (node == nullptr) return std::nullopt;
     const std::optional<std::size_t> choice = read_choice(*node, key, choices, problems);

@@ -17,9 +17,8 @@ namespace {
 constexpr std::size_t longest_metric_name = 200;
 constexpr double longest_time_budget_s = 600;
 
-constexpr std::array<std::string_view, 7> keys{"metrics",   "tolerances",  "cross_board_tolerance",
-                                               "cache",     "precision",   "time_budget",
-                                               "seed"};
+constexpr std::array<std::string_view, 7> keys{
+    "metrics", "tolerances", "cross_board_tolerance", "cache", "precision", "time_budget", "seed"};
 constexpr std::array<std::string_view, 3> tolerance_keys{"worse", "better", "abs"};
 
 const metrics::MetricSet* find_set(std::string_view name) {
@@ -240,7 +239,9 @@ const std::vector<std::string>& default_metrics() {
 
 }  // namespace
 
-std::span<const std::string_view> settings_keys() { return keys; }
+std::span<const std::string_view> settings_keys() {
+    return keys;
+}
 
 Settings read_settings(const Fields& fields, Problems& problems) {
     Settings settings;

@@ -30,8 +30,9 @@ class Work {
     void spend(std::size_t steps, Position at) {
         steps_ += steps;
         if (steps_ <= most_steps) return;
-        problems_.fail(at, "too many overrides, metrics or matrix rules for this many cases; "
-                           "expected a smaller suite: split it");
+        problems_.fail(at,
+                       "too many overrides, metrics or matrix rules for this many cases; "
+                       "expected a smaller suite: split it");
     }
 
   private:
@@ -65,9 +66,8 @@ class SuiteParser {
         }
         const std::size_t before_settings = problems_.count();
         if (const YamlNode* defaults = fields.find("defaults")) {
-            suite_.defaults =
-                read_settings(Fields(*defaults, "'defaults'", settings_keys(), problems_),
-                              problems_);
+            suite_.defaults = read_settings(
+                Fields(*defaults, "'defaults'", settings_keys(), problems_), problems_);
         }
         if (const YamlNode* overrides = fields.find("overrides")) {
             suite_.overrides = read_overrides(*overrides, problems_);
@@ -186,8 +186,7 @@ class SuiteParser {
         std::map<Position, Repeated> repeated;
         for (const SuiteCase& suite_case : suite_.cases) {
             model::CaseSpec full = suite_case.spec;
-            const model::WorkloadInfo* workload =
-                model::find_workload(workloads_, full.workload);
+            const model::WorkloadInfo* workload = model::find_workload(workloads_, full.workload);
             for (const model::ParamInfo& info : workload->params) {
                 if (info.default_value) full.params.emplace(info.name, *info.default_value);
             }
@@ -200,11 +199,12 @@ class SuiteParser {
         for (const auto& [at, pair] : repeated) {
             const bool same = pair.first->id == pair.second->id;
             problems_.add(
-                at, fmt::format("duplicate case {}; expected each case once, {} in line {} already{}",
-                                model::printable(pair.second->id, 200),
-                                same ? "it is" : model::printable(pair.first->id, 200) + " is",
-                                pair.first->at.line,
-                                pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more)));
+                at,
+                fmt::format("duplicate case {}; expected each case once, {} in line {} already{}",
+                            model::printable(pair.second->id, 200),
+                            same ? "it is" : model::printable(pair.first->id, 200) + " is",
+                            pair.first->at.line,
+                            pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more)));
         }
     }
 
@@ -323,10 +323,11 @@ std::vector<Suite> load_suites(const std::vector<std::string>& files,
                 parse_suite(model::read_file(file, most_yaml_bytes, "suite"), file, workloads);
             const auto [other, inserted] = file_of_name.emplace(suite.name, file);
             if (!inserted) {
-                add_message(fmt::format("{}: suite {} is in {} too; expected every suite's name "
-                                        "once",
-                                        model::printable(file), in_quotes(suite.name),
-                                        model::printable(other->second)));
+                add_message(
+                    fmt::format("{}: suite {} is in {} too; expected every suite's name "
+                                "once",
+                                model::printable(file), in_quotes(suite.name),
+                                model::printable(other->second)));
             }
             suites.push_back(std::move(suite));
         } catch (const model::InputError& error) {

@@ -34,21 +34,20 @@ Position position_at(std::string_view text, std::size_t offset) {
 /// is not plain text must not reach it.
 void check_text(std::string_view text, Problems& problems) {
     if (text.size() > most_yaml_bytes) {
-        problems.fail(
-            {}, fmt::format("{} bytes are too many; expected at most {} KiB", text.size(),
-                         most_yaml_bytes / 1024));
+        problems.fail({}, fmt::format("{} bytes are too many; expected at most {} KiB", text.size(),
+                                      most_yaml_bytes / 1024));
     }
     for (std::size_t i = 0; i < text.size();) {
         const model::Utf8Step step = model::utf8_step(text, i);
         const auto byte = static_cast<unsigned char>(text[i]);
         if (!step.valid) {
             problems.fail(position_at(text, i),
-                 fmt::format("not a text file: byte 0x{:02x}; expected UTF-8", byte));
+                          fmt::format("not a text file: byte 0x{:02x}; expected UTF-8", byte));
         }
         const bool control = byte < 0x20 || byte == 0x7f;
         if (control && byte != '\n' && byte != '\r' && byte != '\t') {
             problems.fail(position_at(text, i),
-                 fmt::format("control character 0x{:02x}; expected text", byte));
+                          fmt::format("control character 0x{:02x}; expected text", byte));
         }
         i += step.length;
     }
@@ -150,8 +149,8 @@ class TreeBuilder : public YAML::EventHandler {
         YamlNode& node = add(kind, position_of(mark), anchor);
         check_tag(node, tag);
         if (open_.size() >= most_yaml_depth) {
-            problems_.fail(node.at,
-                 fmt::format("nested too deep; expected at most {} levels", most_yaml_depth));
+            problems_.fail(node.at, fmt::format("nested too deep; expected at most {} levels",
+                                                most_yaml_depth));
         }
         open_.push_back({&node, nullptr});
     }
@@ -187,14 +186,14 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     [[noreturn]] void refuse_size(Position at) {
-        problems_.fail(at,
-             fmt::format("too many values; expected at most {}, aliases expanded",
-                         most_yaml_nodes));
+        problems_.fail(at, fmt::format("too many values; expected at most {}, aliases expanded",
+                                       most_yaml_nodes));
     }
 
     void check_tag(const YamlNode& node, const std::string& tag) {
         if (tag.empty() || tag == "?" || tag == "!") return;
-        problems_.add(node.at, fmt::format("a tag, {}; expected a value without one", in_quotes(tag)));
+        problems_.add(node.at,
+                      fmt::format("a tag, {}; expected a value without one", in_quotes(tag)));
     }
 
     void drop_bad_keys(YamlNode& map) {
@@ -206,8 +205,9 @@ class TreeBuilder : public YAML::EventHandler {
                 return true;
             }
             if (key.plain && key.text == "<<") {
-                problems_.add(key.at, "merge keys ('<<') are not supported; expected the keys "
-                                      "themselves");
+                problems_.add(key.at,
+                              "merge keys ('<<') are not supported; expected the keys "
+                              "themselves");
                 return true;
             }
             const auto [first, inserted] = seen.emplace(key.text, key.at);
@@ -243,8 +243,7 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
     } catch (const YAML::Exception& error) {
         // The library's column is 0 at the end of the text.
         const bool lacks_end = std::cmp_greater_equal(error.mark.pos, text.size());
-        const Position at =
-            lacks_end ? position_at(text, text.size()) : position_of(error.mark);
+        const Position at = lacks_end ? position_at(text, text.size()) : position_of(error.mark);
         if (const std::int64_t line = line_with_tab(text, at.line); line != 0) {
             problems.fail({line, 1}, "a tab in the indentation; expected spaces");
         }

@@ -31,8 +31,8 @@ struct YamlNode {
 
     Kind kind = Kind::null;
     Position at;
-    bool plain = false;            ///< a scalar without quotes: may stand for a number or a boolean
-    std::string text;              ///< of a scalar
+    bool plain = false;  ///< a scalar without quotes: may stand for a number or a boolean
+    std::string text;    ///< of a scalar
     std::vector<const YamlNode*> items;  ///< of a list
     std::vector<Entry> entries;          ///< of a map, in the file's order, each key once
     std::size_t expanded_nodes = 1;      ///< of the tree below, aliases counted as what they name

@@ -15,3 +15,30 @@ if(PERFGATE_PYTHON3)
 else()
   message(STATUS "perfgate: no python3: the test that the suite schema agrees is left out")
 endif()
+
+# What a user types; needs no GPU.
+if(TARGET perfgate)
+  set(gemm_suite "${PROJECT_SOURCE_DIR}/suites/gemm.yaml")
+  add_test(NAME verb_validate COMMAND perfgate validate "${gemm_suite}")
+  set_tests_properties(verb_validate PROPERTIES TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "gemm\\.yaml: ok, 86 cases \\(81 cuda, 5 host\\)")
+  add_test(NAME verb_validate_tells_every_problem
+    COMMAND perfgate validate "${PROJECT_SOURCE_DIR}/configs/ci.yaml")
+  set_tests_properties(verb_validate_tells_every_problem PROPERTIES TIMEOUT 60
+    PASS_REGULAR_EXPRESSION
+    "perfgate: [^\n]*ci\\.yaml:5:1: a suite has no 'name'.*\nperfgate: [^\n]*ci\\.yaml:5:1: unknown key 'backend'")
+  add_test(NAME verb_list
+    COMMAND perfgate list "${gemm_suite}" --backend host --filter "*n=517]")
+  set_tests_properties(verb_list PROPERTIES TIMEOUT 60
+    PASS_REGULAR_EXPRESSION
+    "gemm/reference\\[dtype=f32,k=129,m=1023,n=517\\]  host  #1   host\n\n#1  gates: host_time \\(50 %\\)")
+  add_test(NAME verb_list_json
+    COMMAND perfgate list "${gemm_suite}" --tag host --json -)
+  set_tests_properties(verb_list_json PROPERTIES TIMEOUT 60
+    PASS_REGULAR_EXPRESSION
+    "\"schema\": \"perfgate.list\".*\"partial\": true.*\"id\":\"gemm/reference\\[dtype=f32,k=64,m=32,n=16\\]\"")
+  # Exit codes: add_test takes any but 0 for the failure that WILL_FAIL expects.
+  add_test(NAME verb_list_refuses_an_empty_selection
+    COMMAND perfgate list "${gemm_suite}" --filter "nothing/*")
+  set_tests_properties(verb_list_refuses_an_empty_selection PROPERTIES TIMEOUT 60 WILL_FAIL ON)
+endif()

@@ -42,15 +42,24 @@ TEST(SuiteAmount, ConvertsToTheMetricsUnit) {
         const char* text;
         const char* unit;
         double value;
-    } table[] = {{"0.5us", "ns", 500},         {"2 ms", "ns", 2e6},
-                 {"1s", "ns", 1e9},            {"7ns", "ns", 7},
-                 {"16B", "bytes", 16},         {"2KiB", "bytes", 2048},
-                 {"1.5 MiB", "bytes", 1572864}, {"1GiB", "bytes", 1073741824},
-                 {"2KB", "bytes", 2000},       {"3MB", "bytes", 3e6},
-                 {"1GB", "bytes", 1e9},        {"1.5GHz", "Hz", 1.5e9},
-                 {"2 GB/s", "bytes/s", 2e9},   {"3%", "%", 3},
-                 {"12", "registers", 12},      {"0x10", "count", 16},
-                 {"1e3ns", "ns", 1000},        {".5us", "ns", 500}};
+    } table[] = {{"0.5us", "ns", 500},
+                 {"2 ms", "ns", 2e6},
+                 {"1s", "ns", 1e9},
+                 {"7ns", "ns", 7},
+                 {"16B", "bytes", 16},
+                 {"2KiB", "bytes", 2048},
+                 {"1.5 MiB", "bytes", 1572864},
+                 {"1GiB", "bytes", 1073741824},
+                 {"2KB", "bytes", 2000},
+                 {"3MB", "bytes", 3e6},
+                 {"1GB", "bytes", 1e9},
+                 {"1.5GHz", "Hz", 1.5e9},
+                 {"2 GB/s", "bytes/s", 2e9},
+                 {"3%", "%", 3},
+                 {"12", "registers", 12},
+                 {"0x10", "count", 16},
+                 {"1e3ns", "ns", 1000},
+                 {".5us", "ns", 500}};
     for (const auto& row : table) {
         const auto amount = amount_of(row.text);
         ASSERT_TRUE(amount) << row.text;
@@ -75,9 +84,9 @@ TEST(SuiteAmount, DoesNotConvertPastWhatADoubleHolds) {
 
 TEST(SuiteAmount, RefusesWhatIsNoAmount) {
     for (const char* text :
-         {"-1", "-3%", "-0.5us", ".nan", ".inf", "-.inf", "nan%", "inf us", "infus", "1e999",
-          "1e999%", "3 %%", "3  us", "us", "%", "", "3 parsecs", "3US", "0x1p3us", "1,5us",
-          "3us ", "true", "3e%"}) {
+         {"-1",        "-3%",   "-0.5us",  ".nan",  ".inf",  "-.inf", "nan%", "inf us",
+          "infus",     "1e999", "1e999%",  "3 %%",  "3  us", "us",    "%",    "",
+          "3 parsecs", "3US",   "0x1p3us", "1,5us", "3us ",  "true",  "3e%"}) {
         EXPECT_FALSE(amount_of(text)) << text;
     }
 }

@@ -14,8 +14,8 @@ namespace perfgate::suite::test {
 
 inline model::ParamInfo integer_param(std::string name, std::int64_t minimum, std::int64_t maximum,
                                       std::optional<model::ParamValue> default_value = {}) {
-    return {std::move(name), "", model::ParamType::integer, minimum, maximum, {},
-            std::move(default_value)};
+    return {std::move(name), "", model::ParamType::integer, minimum,
+            maximum,         {}, std::move(default_value)};
 }
 
 inline model::VariantInfo variant(std::string name, model::Target target,
@@ -33,10 +33,13 @@ inline const model::WorkloadCatalogue& workloads() {
         {"gemm",
          "",
          "gemm",
-         {integer_param("m", 1, 16384), integer_param("n", 1, 16384), integer_param("k", 1, 16384),
+         {integer_param("m", 1, 16384),
+          integer_param("n", 1, 16384),
+          integer_param("k", 1, 16384),
           {"dtype", "", ParamType::text, 0, 0, {"f32", "tf32", "f16", "bf16"}, ParamValue("f32")}},
          {variant("naive", Target::cuda, 80), variant("tiled", Target::cuda, 80),
-          variant("tensor_core", Target::cuda, 90), variant("reference", Target::host)}},
+          variant("tensor_core", Target::cuda, 90), variant("cublas", Target::cuda, 75),
+          variant("reference", Target::host)}},
         {"copy",
          "",
          "copy_plugin",

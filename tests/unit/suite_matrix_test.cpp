@@ -50,10 +50,10 @@ TEST(SuiteMatrix, IsTheProductOfItsAxesWithTheFirstVaryingSlowest) {
 }
 
 TEST(SuiteMatrix, TiesParametersThatAnItemSetsTogether) {
-    const Axis shape{"shape", {{{"m", std::string("1")}, {"n", std::string("2")}},
-                               {{"m", std::string("3")}, {"n", std::string("4")}}}};
-    EXPECT_EQ(expanded({{shape, axis("t", {"f"})}, {}, {}}),
-              (Texts{"m=1 n=2 t=f", "m=3 n=4 t=f"}));
+    const Axis shape{"shape",
+                     {{{"m", std::string("1")}, {"n", std::string("2")}},
+                      {{"m", std::string("3")}, {"n", std::string("4")}}}};
+    EXPECT_EQ(expanded({{shape, axis("t", {"f"})}, {}, {}}), (Texts{"m=1 n=2 t=f", "m=3 n=4 t=f"}));
 }
 
 TEST(SuiteMatrix, ExcludesWhatHasAllValuesOfAnItem) {
@@ -73,17 +73,27 @@ TEST(SuiteMatrix, TellsWhichExcludesRemoveSomething) {
 
 // The example of GitHub's documentation, "Expanding or adding matrix configurations".
 TEST(SuiteMatrix, IncludesAsGitHubDocumentsIt) {
-    const Matrix matrix{{axis("fruit", {"apple", "pear"}), axis("animal", {"cat", "dog"})},
-                        {rule({{"color", "green"}}), rule({{"color", "pink"}, {"animal", "cat"}}),
-                         rule({{"fruit", "apple"}, {"shape", "circle"}}),
-                         rule({{"fruit", "banana"}}),
-                         rule({{"fruit", "banana"}, {"animal", "cat"}})},
-                        {}};
-    EXPECT_EQ(expanded(matrix), (Texts{"animal=cat color=pink fruit=apple shape=circle",
-                                       "animal=dog color=green fruit=apple shape=circle",
-                                       "animal=cat color=pink fruit=pear",
-                                       "animal=dog color=green fruit=pear", "fruit=banana",
-                                       "animal=cat fruit=banana"}));
+    const Matrix matrix{
+        {axis("fruit", {"apple", "pear"}), axis("animal", {"cat", "dog"})},
+        {rule({{"color", "green"}}), rule({{"color", "pink"}, {"animal", "cat"}}),
+         rule({{"fruit", "apple"}, {"shape", "circle"}}), rule({{"fruit", "banana"}}),
+         rule({{"fruit", "banana"}, {"animal", "cat"}})},
+        {}};
+    EXPECT_EQ(expanded(matrix),
+              (Texts{"animal=cat color=pink fruit=apple shape=circle",
+                     "animal=dog color=green fruit=apple shape=circle",
+                     "animal=cat color=pink fruit=pear", "animal=dog color=green fruit=pear",
+                     "fruit=banana", "animal=cat fruit=banana"}));
+}
+
+// The example of suites/README.md.
+TEST(SuiteMatrix, LetsALaterIncludeChangeWhatAnEarlierOneAdded) {
+    const Matrix matrix{{axis("m", {"256", "512"}), axis("t", {"f16", "bf16"})},
+                        {rule({{"n", "64"}}), rule({{"m", "256"}, {"n", "128"}}),
+                         rule({{"m", "1000"}, {"t", "f16"}})},
+                        {rule({{"m", "512"}, {"t", "f16"}})}};
+    EXPECT_EQ(expanded(matrix), (Texts{"m=256 n=128 t=f16", "m=256 n=128 t=bf16",
+                                       "m=512 n=64 t=bf16", "m=1000 t=f16"}));
 }
 
 TEST(SuiteMatrix, MakesEachIncludeACombinationWhereThereIsNoAxis) {

@@ -13,7 +13,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Suite parse(const std::string& yaml) { return parse_suite(yaml, "s.yaml", test::workloads()); }
+Suite parse(const std::string& yaml) {
+    return parse_suite(yaml, "s.yaml", test::workloads());
+}
 
 std::string refusal_of(const std::string& yaml) {
     return test::refusal([&] { parse(yaml); });
@@ -59,24 +61,21 @@ TEST(SuiteParse, ListsCasesVariantsFirstThenCacheThenMatrix) {
         "      dtype: [f32, f16]\n"
         "      exclude: [{variant: naive, dtype: f16}, {variant: naive, cache: hot}]\n"
         "      include: [{variant: naive, cache: cold, m: 9, n: 9}]\n"));
-    EXPECT_EQ(ids(suite), (Texts{"gemm/tiled[dtype=f32,k=8,m=1,n=2]@hot",
-                                 "gemm/tiled[dtype=f16,k=8,m=1,n=2]@hot",
-                                 "gemm/tiled[dtype=f32,k=8,m=3,n=4]@hot",
-                                 "gemm/tiled[dtype=f16,k=8,m=3,n=4]@hot",
-                                 "gemm/tiled[dtype=f32,k=8,m=1,n=2]",
-                                 "gemm/tiled[dtype=f16,k=8,m=1,n=2]",
-                                 "gemm/tiled[dtype=f32,k=8,m=3,n=4]",
-                                 "gemm/tiled[dtype=f16,k=8,m=3,n=4]",
-                                 "gemm/naive[dtype=f32,k=8,m=1,n=2]",
-                                 "gemm/naive[dtype=f32,k=8,m=3,n=4]",
-                                 "gemm/naive[k=8,m=9,n=9]"}));
+    EXPECT_EQ(
+        ids(suite),
+        (Texts{"gemm/tiled[dtype=f32,k=8,m=1,n=2]@hot", "gemm/tiled[dtype=f16,k=8,m=1,n=2]@hot",
+               "gemm/tiled[dtype=f32,k=8,m=3,n=4]@hot", "gemm/tiled[dtype=f16,k=8,m=3,n=4]@hot",
+               "gemm/tiled[dtype=f32,k=8,m=1,n=2]", "gemm/tiled[dtype=f16,k=8,m=1,n=2]",
+               "gemm/tiled[dtype=f32,k=8,m=3,n=4]", "gemm/tiled[dtype=f16,k=8,m=3,n=4]",
+               "gemm/naive[dtype=f32,k=8,m=1,n=2]", "gemm/naive[dtype=f32,k=8,m=3,n=4]",
+               "gemm/naive[k=8,m=9,n=9]"}));
 }
 
 TEST(SuiteParse, GivesEveryTypeOfParameterItsType) {
-    const Suite suite = parse(with_workloads(
-        "  - workload: copy\n"
-        "    variants: [plain]\n"
-        "    params: {bytes: 0x10, alpha: 2, aligned: false, label: \"true\"}\n"));
+    const Suite suite = parse(
+        with_workloads("  - workload: copy\n"
+                       "    variants: [plain]\n"
+                       "    params: {bytes: 0x10, alpha: 2, aligned: false, label: \"true\"}\n"));
     ASSERT_EQ(suite.cases.size(), 1U);
     const model::Params expected{{"bytes", std::int64_t{16}},
                                  {"alpha", 2.0},
@@ -86,9 +85,9 @@ TEST(SuiteParse, GivesEveryTypeOfParameterItsType) {
 }
 
 TEST(SuiteParse, KnowsOfEachCaseWhatTheCatalogueSays) {
-    const Suite suite = parse(with_workloads(
-        "  - workload: copy\n"
-        "    variants: [plain, memcpy, tma]\n"));
+    const Suite suite =
+        parse(with_workloads("  - workload: copy\n"
+                             "    variants: [plain, memcpy, tma]\n"));
     ASSERT_EQ(suite.cases.size(), 3U);
     EXPECT_EQ(suite.cases[0].target, model::Target::cuda);
     EXPECT_EQ(suite.cases[1].target, model::Target::host);
@@ -99,28 +98,28 @@ TEST(SuiteParse, KnowsOfEachCaseWhatTheCatalogueSays) {
 }
 
 TEST(SuiteParse, PlacesACaseAtItsEntryOrAtTheIncludeThatMadeIt) {
-    const Suite suite = parse(with_workloads(
-        "  - workload: copy\n"
-        "    variants: [plain]\n"
-        "    matrix:\n"
-        "      bytes: [1]\n"
-        "      include:\n"
-        "        - alpha: 2\n"
-        "        - bytes: 7\n"));
+    const Suite suite =
+        parse(with_workloads("  - workload: copy\n"
+                             "    variants: [plain]\n"
+                             "    matrix:\n"
+                             "      bytes: [1]\n"
+                             "      include:\n"
+                             "        - alpha: 2\n"
+                             "        - bytes: 7\n"));
     EXPECT_EQ(ids(suite), (Texts{"copy/plain[alpha=2,bytes=1]", "copy/plain[bytes=7]"}));
     EXPECT_EQ(suite.cases[0].at.line, 6);
     EXPECT_EQ(suite.cases[1].at.line, 12);
 }
 
 TEST(SuiteParse, TakesAnchorsAndAliases) {
-    const Suite suite = parse(with_workloads(
-        "  - workload: copy\n"
-        "    variants: [plain]\n"
-        "    matrix: &sizes\n"
-        "      bytes: [1, 2]\n"
-        "  - workload: copy\n"
-        "    variants: [memcpy]\n"
-        "    matrix: *sizes\n"));
+    const Suite suite =
+        parse(with_workloads("  - workload: copy\n"
+                             "    variants: [plain]\n"
+                             "    matrix: &sizes\n"
+                             "      bytes: [1, 2]\n"
+                             "  - workload: copy\n"
+                             "    variants: [memcpy]\n"
+                             "    matrix: *sizes\n"));
     EXPECT_EQ(suite.cases.size(), 4U);
 }
 
@@ -133,39 +132,40 @@ TEST(SuiteParse, IsTheSameEveryTime) {
 }
 
 TEST(SuiteParse, TellsAllProblemsAtOnceInTheFilesOrder) {
-    EXPECT_EQ(refusal_of("name: A\n"
-                         "defaults:\n"
-                         "  metrics: [gpu_time, gpu_tim]\n"
-                         "  tolerances: {gpu_time: -3%}\n"
-                         "  cache: warm\n"
-                         "workloads:\n"
-                         "  - workload: copy\n"
-                         "    variants: [plain]\n"
-                         "    params: {bytes: 0, alpa: 1}\n"
-                         "    matrix: {aligned: [1]}\n"
-                         "    tag: [x]\n"
-                         "  - workload: gem\n"
-                         "workload: []\n"),
-              "s.yaml:1:7: wrong value for 'name'; expected 1 to 64 of the characters a-z, 0-9, "
-              "'_' and '-', found text 'A'\n"
-              "s.yaml:3:23: unknown metric 'gpu_tim'; expected a metric or set that `perfgate "
-              "metrics` lists, or a CUPTI name; did you mean 'gpu_time'?\n"
-              "s.yaml:4:26: wrong value for 'gpu_time'; expected a number that is zero or more, "
-              "with or without unit, found text '-3%'\n"
-              "s.yaml:5:10: unknown value for 'cache': 'warm'; expected one of cold, hot\n"
-              "s.yaml:9:21: wrong value for 'bytes'; expected an integer from 1 to 1099511627776, "
-              "found 0\n"
-              "s.yaml:9:24: unknown parameter 'alpa'; expected one of bytes, alpha, aligned, label; "
-              "did you mean 'alpha'?\n"
-              "s.yaml:10:24: wrong value for 'aligned'; expected true or false, found 1\n"
-              "s.yaml:11:5: unknown key 'tag'; expected one of workload, variants, params, matrix, "
-              "tags, overrides, metrics, tolerances, cross_board_tolerance, cache, precision, "
-              "time_budget, seed; did you mean 'tags'?\n"
-              "s.yaml:12:5: a workload entry has no 'variants'; expected that key\n"
-              "s.yaml:12:15: unknown workload 'gem'; expected one of gemm, copy; did you mean "
-              "'gemm'?\n"
-              "s.yaml:13:1: unknown key 'workload'; expected one of name, description, defaults, "
-              "workloads, overrides; did you mean 'workloads'?");
+    EXPECT_EQ(
+        refusal_of("name: A\n"
+                   "defaults:\n"
+                   "  metrics: [gpu_time, gpu_tim]\n"
+                   "  tolerances: {gpu_time: -3%}\n"
+                   "  cache: warm\n"
+                   "workloads:\n"
+                   "  - workload: copy\n"
+                   "    variants: [plain]\n"
+                   "    params: {bytes: 0, alpa: 1}\n"
+                   "    matrix: {aligned: [1]}\n"
+                   "    tag: [x]\n"
+                   "  - workload: gem\n"
+                   "workload: []\n"),
+        "s.yaml:1:7: wrong value for 'name'; expected 1 to 64 of the characters a-z, 0-9, "
+        "'_' and '-', found text 'A'\n"
+        "s.yaml:3:23: unknown metric 'gpu_tim'; expected a metric or set that `perfgate "
+        "metrics` lists, or a CUPTI name; did you mean 'gpu_time'?\n"
+        "s.yaml:4:26: wrong value for 'gpu_time'; expected a number that is zero or more, "
+        "with or without unit, found text '-3%'\n"
+        "s.yaml:5:10: unknown value for 'cache': 'warm'; expected one of cold, hot\n"
+        "s.yaml:9:21: wrong value for 'bytes'; expected an integer from 1 to 1099511627776, "
+        "found 0\n"
+        "s.yaml:9:24: unknown parameter 'alpa'; expected one of bytes, alpha, aligned, label; "
+        "did you mean 'alpha'?\n"
+        "s.yaml:10:24: wrong value for 'aligned'; expected true or false, found 1\n"
+        "s.yaml:11:5: unknown key 'tag'; expected one of workload, variants, params, matrix, "
+        "tags, overrides, metrics, tolerances, cross_board_tolerance, cache, precision, "
+        "time_budget, seed; did you mean 'tags'?\n"
+        "s.yaml:12:5: a workload entry has no 'variants'; expected that key\n"
+        "s.yaml:12:15: unknown workload 'gem'; expected one of gemm, copy; did you mean "
+        "'gemm'?\n"
+        "s.yaml:13:1: unknown key 'workload'; expected one of name, description, defaults, "
+        "workloads, overrides; did you mean 'workloads'?");
 }
 
 TEST(SuiteParse, TellsFiftyProblemsAndCountsTheRest) {
@@ -177,11 +177,12 @@ TEST(SuiteParse, TellsFiftyProblemsAndCountsTheRest) {
 }
 
 TEST(SuiteParse, SaysThatThereIsNoPluginWhereThereIsNone) {
-    EXPECT_EQ(test::refusal([] {
-                  parse_suite("name: s\nworkloads: [{workload: gemm, variants: [naive]}]\n",
-                              "s.yaml", {});
-              }),
-              "s.yaml:2:24: unknown workload 'gemm'; expected a plugin that has it: none was found");
+    EXPECT_EQ(
+        test::refusal([] {
+            parse_suite("name: s\nworkloads: [{workload: gemm, variants: [naive]}]\n", "s.yaml",
+                        {});
+        }),
+        "s.yaml:2:24: unknown workload 'gemm'; expected a plugin that has it: none was found");
 }
 
 TEST(SuiteParse, KeepsControlCharactersOutOfMessages) {
@@ -204,10 +205,11 @@ std::string numbers(int count) {
 }
 
 TEST(SuiteParse, RefusesACombinationExplosionWithItsCount) {
-    const std::string message = quick_refusal(with_workloads(
-        "  - workload: copy\n"
-        "    variants: [plain, memcpy]\n"
-        "    matrix: {bytes: [" + numbers(8000) + "], alpha: [" + numbers(8000) + "]}\n"));
+    const std::string message =
+        quick_refusal(with_workloads("  - workload: copy\n"
+                                     "    variants: [plain, memcpy]\n"
+                                     "    matrix: {bytes: [" +
+                                     numbers(8000) + "], alpha: [" + numbers(8000) + "]}\n"));
     EXPECT_EQ(message,
               "s.yaml:6:5: 128000000 combinations before 'exclude', over all variants and cache "
               "temperatures; expected at most 10000");
@@ -216,8 +218,9 @@ TEST(SuiteParse, RefusesACombinationExplosionWithItsCount) {
 TEST(SuiteParse, CountsTheCombinationsOfAllEntries) {
     std::string lines;
     for (int i = 0; i < 11; ++i) {
-        lines += "  - workload: copy\n    variants: [plain]\n    params: {alpha: " +
-                 std::to_string(i) + "}\n    matrix: {bytes: [" + numbers(1000) + "]}\n";
+        lines +=
+            "  - workload: copy\n    variants: [plain]\n    params: {alpha: " + std::to_string(i) +
+            "}\n    matrix: {bytes: [" + numbers(1000) + "]}\n";
     }
     EXPECT_EQ(quick_refusal(with_workloads(lines)),
               "s.yaml:46:5: 11000 combinations before 'exclude', over all variants and cache "
@@ -228,15 +231,18 @@ TEST(SuiteParse, BearsTenThousandCases) {
     const std::string yaml = with_workloads(
         "  - workload: copy\n"
         "    variants: [plain]\n"
-        "    matrix: {bytes: [" + numbers(10'000) + "]}\n");
+        "    matrix: {bytes: [" +
+        numbers(10'000) + "]}\n");
     Suite suite;
     EXPECT_LT(test::cpu_seconds([&] { suite = parse(yaml); }), test::patience_s);
     EXPECT_EQ(suite.cases.size(), 10'000U);
 }
 
 TEST(SuiteParse, RefusesRulesAndOverridesThatCostTooMuch) {
-    const std::string big = "  - workload: copy\n    variants: [plain]\n    matrix:\n"
-                            "      bytes: [" + numbers(9000) + "]\n";
+    const std::string big =
+        "  - workload: copy\n    variants: [plain]\n    matrix:\n"
+        "      bytes: [" +
+        numbers(9000) + "]\n";
     std::string excludes;
     for (int i = 0; i < 999; ++i) excludes += (i == 0 ? "{bytes: 1}" : ",{alpha: 1}");
     const std::string too_much =
@@ -253,8 +259,8 @@ TEST(SuiteParse, RefusesRulesAndOverridesThatCostTooMuch) {
 
     std::string distinct = "overrides:\n";
     for (int i = 0; i < 900; ++i) {
-        distinct += "  - {match: \"*\", device: d" + std::to_string(i) +
-                    ", tolerances: {gpu_time: 1%}}\n";
+        distinct +=
+            "  - {match: \"*\", device: d" + std::to_string(i) + ", tolerances: {gpu_time: 1%}}\n";
     }
     EXPECT_NE(quick_refusal(with_workloads(big) + distinct).find(too_much), std::string::npos);
 }
@@ -267,16 +273,31 @@ TEST(SuiteParse, BearsMessagesForEveryKeyOfALargeFile) {
     std::string params;
     for (int i = 0; params.size() < 200'000; ++i) params += "p" + std::to_string(i) + ": 1, ";
     EXPECT_NE(quick_refusal(with_workloads("  - workload: copy\n    variants: [plain]\n"
-                                           "    params: {" + params + "}\n"))
+                                           "    params: {" +
+                                           params + "}\n"))
                   .find("more problems"),
               std::string::npos);
+}
+
+TEST(SuiteParse, TakesTheRepositorysGemmSuite) {
+    const std::vector<Suite> suites =
+        load_suites({std::string(PERFGATE_SOURCE_DIR) + "/suites/gemm.yaml"}, test::workloads());
+    const auto& cases = suites.at(0).cases;
+    EXPECT_EQ(suites[0].name, "gemm");
+    EXPECT_EQ(cases.size(), 86U);
+    EXPECT_EQ(std::count_if(cases.begin(), cases.end(),
+                            [](const SuiteCase& suite_case) {
+                                return suite_case.target == model::Target::host;
+                            }),
+              5);
 }
 
 class SuiteLoad : public testing::Test {
   protected:
     void SetUp() override {
         const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = std::filesystem::path(testing::TempDir()) / (std::string("suite_") + info->name());
+        folder_ =
+            std::filesystem::path(testing::TempDir()) / (std::string("suite_") + info->name());
         std::filesystem::create_directories(folder_);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -306,7 +327,9 @@ TEST_F(SuiteLoad, ReadsSeveralFiles) {
 TEST_F(SuiteLoad, RefusesTwoSuitesOfOneName) {
     const std::string a = write("a.yaml", std::string("name: x\n") + good_workloads);
     const std::string b = write("b.yaml", std::string("name: x\n") + good_workloads);
-    EXPECT_EQ(test::refusal([&] { load_suites({a, b}, test::workloads()); }),
+    EXPECT_EQ(test::refusal([&] {
+                  load_suites({a, b}, test::workloads());
+              }),
               b + ": suite 'x' is in " + a + " too; expected every suite's name once");
 }
 
@@ -314,13 +337,15 @@ TEST_F(SuiteLoad, TellsTheProblemsOfAllFiles) {
     const std::string a = write("a.yaml", std::string("nam: x\n") + good_workloads);
     const std::string b = write("b.yaml", "[");
     const std::string none = (folder_ / "none.yaml").string();
-    EXPECT_EQ(test::refusal([&] { load_suites({a, b, none, folder_}, test::workloads()); }),
-              a + ":1:1: a suite has no 'name'; expected that key\n" +
-              a + ":1:1: unknown key 'nam'; expected one of name, description, defaults, "
+    EXPECT_EQ(test::refusal([&] {
+                  load_suites({a, b, none, folder_}, test::workloads());
+              }),
+              a + ":1:1: a suite has no 'name'; expected that key\n" + a +
+                  ":1:1: unknown key 'nam'; expected one of name, description, defaults, "
                   "workloads, overrides; did you mean 'name'?\n" +
-              b + ":1:2: no valid YAML: end of sequence flow not found\n" +
-              "suite " + none + ": No such file or directory\n" +
-              "suite " + folder_.string() + ": expected a file, found a directory");
+                  b + ":1:2: no valid YAML: end of sequence flow not found\n" + "suite " + none +
+                  ": No such file or directory\n" + "suite " + folder_.string() +
+                  ": expected a file, found a directory");
 }
 
 TEST_F(SuiteLoad, RefusesAHugeFileByItsSize) {

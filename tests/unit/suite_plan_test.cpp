@@ -11,7 +11,9 @@ namespace {
 using model::Target;
 using Texts = std::vector<std::string>;
 
-Suite parse(const std::string& yaml) { return parse_suite(yaml, "s.yaml", test::workloads()); }
+Suite parse(const std::string& yaml) {
+    return parse_suite(yaml, "s.yaml", test::workloads());
+}
 
 constexpr const char* copies =
     "name: s\n"
@@ -46,7 +48,8 @@ const model::PlannedCase& case_of(const SuitePlan& plan, const std::string& id) 
 std::string gates_of(const model::PlannedCase& planned) {
     std::string text;
     for (const model::GateRule& gate : planned.gates) {
-        text += (text.empty() ? "" : "; ") + gate.metric + ' ' + model::to_text(gate.tolerance, "u");
+        text +=
+            (text.empty() ? "" : "; ") + gate.metric + ' ' + model::to_text(gate.tolerance, "u");
     }
     return text;
 }
@@ -123,20 +126,20 @@ TEST(SuitePlan, ExpandsMetricSetsInOrderWithoutRepeating) {
 }
 
 TEST(SuitePlan, WritesTolerancesInTheMetricsUnit) {
-    const SuitePlan plan = plan_suite(
-        parse("name: s\n"
-              "workloads:\n"
-              "  - workload: copy\n"
-              "    variants: [plain]\n"
-              "    metrics: [gpu_time, gpu_span, registers, local_bytes, "
-              "sm__cycles_elapsed.max]\n"
-              "    tolerances:\n"
-              "      gpu_time: {worse: 2%, better: 10%, abs: 0.5us}\n"
-              "      gpu_span: 300ns\n"
-              "      registers: {abs: 2}\n"
-              "      local_bytes: 0.25\n"
-              "      sm__cycles_elapsed.max: 1%\n"),
-        {});
+    const SuitePlan plan =
+        plan_suite(parse("name: s\n"
+                         "workloads:\n"
+                         "  - workload: copy\n"
+                         "    variants: [plain]\n"
+                         "    metrics: [gpu_time, gpu_span, registers, local_bytes, "
+                         "sm__cycles_elapsed.max]\n"
+                         "    tolerances:\n"
+                         "      gpu_time: {worse: 2%, better: 10%, abs: 0.5us}\n"
+                         "      gpu_span: 300ns\n"
+                         "      registers: {abs: 2}\n"
+                         "      local_bytes: 0.25\n"
+                         "      sm__cycles_elapsed.max: 1%\n"),
+                   {});
     EXPECT_EQ(gates_of(plan.suite.cases.at(0)),
               "gpu_time worse 2 %, better 10 %, at least 500 u; gpu_span 0 %, at least 300 u; "
               "registers 0 %, at least 2 u; local_bytes 25 %; sm__cycles_elapsed.max 1 %");
@@ -200,10 +203,12 @@ TEST(SuitePlan, SelectsByFiltersAndTags) {
     const struct {
         Texts filters, tags, expected;
     } table[] = {
-        {{"copy/plain*"}, {}, {"copy/plain[bytes=1]", "copy/plain[bytes=2]",
-                               "copy/plain[bytes=4096]"}},
+        {{"copy/plain*"},
+         {},
+         {"copy/plain[bytes=1]", "copy/plain[bytes=2]", "copy/plain[bytes=4096]"}},
         {{"*[bytes=2]"}, {}, {"copy/plain[bytes=2]", "copy/memcpy[bytes=2]", "copy/tma[bytes=2]"}},
-        {{"copy/plain[bytes=1]", "copy/tma[bytes=?]"}, {},
+        {{"copy/plain[bytes=1]", "copy/tma[bytes=?]"},
+         {},
          {"copy/plain[bytes=1]", "copy/tma[bytes=1]", "copy/tma[bytes=2]"}},
         {{}, {"large"}, {"copy/plain[bytes=4096]"}},
         {{}, {"slow", "large"}, {"copy/plain[bytes=4096]"}},
@@ -307,26 +312,30 @@ TEST(SuitePlans, SayWhereTheCasesWentWhenNoneIsLeft) {
               "no case is left of 7: 7 not selected by --filter 'gemm/*'" + hint);
     options.target = Target::host;
     options.tags = {"large"};
-    EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
-              "no case is left of 7: 5 of CUDA variants, which the host backend does not run, 2 not "
-              "selected by --filter 'gemm/*' and --tag 'large'" + hint);
+    EXPECT_EQ(
+        test::refusal([&] { plan_suites(suites, options); }),
+        "no case is left of 7: 5 of CUDA variants, which the host backend does not run, 2 not "
+        "selected by --filter 'gemm/*' and --tag 'large'" +
+            hint);
 
-    const std::vector<Suite> cuda_only = one(
-        "name: s\n"
-        "workloads: [{workload: copy, variants: [plain], metrics: [gpu_time], "
-        "tolerances: {gpu_time: 1%}}]\n");
-    EXPECT_EQ(test::refusal([&] { plan_suites(cuda_only, {Target::host, "", "", {}, {}}); }),
-              "no case is left of 1: 1 of CUDA variants, which the host backend does not run" +
-                  hint);
+    const std::vector<Suite> cuda_only =
+        one("name: s\n"
+            "workloads: [{workload: copy, variants: [plain], metrics: [gpu_time], "
+            "tolerances: {gpu_time: 1%}}]\n");
+    EXPECT_EQ(
+        test::refusal([&] {
+            plan_suites(cuda_only, {Target::host, "", "", {}, {}});
+        }),
+        "no case is left of 1: 1 of CUDA variants, which the host backend does not run" + hint);
 }
 
 TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {
     std::vector<Suite> suites = one(copies);
-    suites.push_back(parse(
-        "name: t\n"
-        "defaults: {metrics: [gpu_time], tolerances: {gpu_time: 1%}}\n"
-        "workloads: [{workload: gemm, variants: [naive], params: {m: 1, n: 1, k: 1}, "
-        "tags: [fp32]}]\n"));
+    suites.push_back(
+        parse("name: t\n"
+              "defaults: {metrics: [gpu_time], tolerances: {gpu_time: 1%}}\n"
+              "workloads: [{workload: gemm, variants: [naive], params: {m: 1, n: 1, k: 1}, "
+              "tags: [fp32]}]\n"));
     PlanOptions options;
     options.filters = {"copy/*", "gemm/*"};
     const model::Plan plan = plan_suites(suites, options);

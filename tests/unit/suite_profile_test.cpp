@@ -29,12 +29,13 @@ TEST(SuiteProfile, LeavesOpenWhatItDoesNotSay) {
 
 TEST(SuiteProfile, TellsAllProblemsAtOnce) {
     EXPECT_EQ(test::refusal([] {
-                  parse_profile("backend: gpu\n"
-                                "policy: {no_baseline: pass, inconclusive: 1, x: 2}\n"
-                                "junit_profile: [github]\n"
-                                "baselines:\n"
-                                "outs: x\n",
-                                "p.yaml");
+                  parse_profile(
+                      "backend: gpu\n"
+                      "policy: {no_baseline: pass, inconclusive: 1, x: 2}\n"
+                      "junit_profile: [github]\n"
+                      "baselines:\n"
+                      "outs: x\n",
+                      "p.yaml");
               }),
               "p.yaml:1:10: unknown value for 'backend': 'gpu'; expected one of auto, cuda, host\n"
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"

@@ -71,7 +71,9 @@ TEST(SuiteYamlReader, FollowsAliases) {
 }
 
 TEST(SuiteYamlReader, TakesAByteOrderMarkAndWindowsLines) {
-    EXPECT_EQ(problems_of("\xef\xbb\xbf" "a: 1\r\nb: 2\r\n"), "");
+    EXPECT_EQ(problems_of("\xef\xbb\xbf"
+                          "a: 1\r\nb: 2\r\n"),
+              "");
 }
 
 TEST(SuiteYamlReader, RefusesWithPlaceAndReason) {
@@ -81,7 +83,8 @@ TEST(SuiteYamlReader, RefusesWithPlaceAndReason) {
     } table[] = {
         {"", "f.yaml:1:1: an empty file; expected a map"},
         {"# nothing\n", "f.yaml:1:1: an empty file; expected a map"},
-        {"a: 1\na: 2\n", "f.yaml:2:1: duplicate key 'a'; expected it once, it is in line 1 already"},
+        {"a: 1\na: 2\n",
+         "f.yaml:2:1: duplicate key 'a'; expected it once, it is in line 1 already"},
         {"a: 1\n\"a\": 2\n",
          "f.yaml:2:1: duplicate key 'a'; expected it once, it is in line 1 already"},
         {"x:\n  <<: {a: 1}\n",
@@ -104,9 +107,13 @@ TEST(SuiteYamlReader, RefusesWithPlaceAndReason) {
         {"a: 1\nb: x\0y\n"s, "f.yaml:2:5: control character 0x00; expected text"},
         {"a: \x1b[31m\n", "f.yaml:1:4: control character 0x1b; expected text"},
         {"a: \x04", "f.yaml:1:4: control character 0x04; expected text"},
-        {"\x7f" "ELF", "f.yaml:1:1: control character 0x7f; expected text"},
+        {"\x7f"
+         "ELF",
+         "f.yaml:1:1: control character 0x7f; expected text"},
         {"a: \xff\xfe\n", "f.yaml:1:4: not a text file: byte 0xff; expected UTF-8"},
-        {"\xff\xfe" "a\0:\0"s, "f.yaml:1:1: not a text file: byte 0xff; expected UTF-8"},
+        {"\xff\xfe"
+         "a\0:\0"s,
+         "f.yaml:1:1: not a text file: byte 0xff; expected UTF-8"},
         {"%YAML 9.0\n---\na: 1\n", "f.yaml:1:1: no valid YAML: YAML major version too large"},
     };
     for (const auto& row : table) EXPECT_EQ(problems_of(row.text), row.message) << row.text;
@@ -151,10 +158,12 @@ TEST(SuiteYamlReader, RefusesTooManyValues) {
 TEST(SuiteYamlReader, BearsEveryRepeatedPiece) {
     // Each is read to its end or refused; what counts is that it ends, and soon.
     for (const char* piece :
-         {"&a ", "!a ", "*a ", "a: ", ": ", "\"", "'", "\"\\\n", "a: b\n", "- a\n", "\n", "\r",
-          "\r\n", "#\n", "---\n", "...\n", "%TAG ! x\n", "%YAML 1.2\n", "a\n ", "|\n", ">\n",
-          "a: |\n \n", "{a,", "{a: b,", "[a\n", "{\"a\"\n", "]", "}", "? a\n: b\n", "\t", " ",
-          "\\x41", "<<: *a\n", "@", "`", "!<a", "&", "*", "!", "a: &a [*a]\n", "\xc3\xa9"}) {
+         {"&a ",        "!a ",    "*a ",        "a: ",         ": ",           "\"",      "'",
+          "\"\\\n",     "a: b\n", "- a\n",      "\n",          "\r",           "\r\n",    "#\n",
+          "---\n",      "...\n",  "%TAG ! x\n", "%YAML 1.2\n", "a\n ",         "|\n",     ">\n",
+          "a: |\n \n",  "{a,",    "{a: b,",     "[a\n",        "{\"a\"\n",     "]",       "}",
+          "? a\n: b\n", "\t",     " ",          "\\x41",       "<<: *a\n",     "@",       "`",
+          "!<a",        "&",      "*",          "!",           "a: &a [*a]\n", "\xc3\xa9"}) {
         problems_of(repeated(piece, most_yaml_bytes));
         problems_of("a: " + repeated(piece, most_yaml_bytes - 3));
         problems_of("a: [\"" + repeated(piece, most_yaml_bytes - 5));
