@@ -71,7 +71,7 @@ Metric divided(model::MetricDefinition definition, double scale, std::vector<Ter
 
 /// Floating-point operations that were executed: additions and multiplications count 1, fused
 /// multiply-additions 2; on CUDA cores by SASS instruction with all predicates true, in the tensor
-/// pipe as the hardware counts them.
+/// pipe as the hardware counts them (an mma or wgmma of m, n, k counts 2·m·n·k).
 std::vector<Term> floating_point_operations() {
     const auto sass = [](double weight, const char* operation, bool optional = false) {
         return Term{
@@ -93,9 +93,11 @@ std::vector<Term> floating_point_operations() {
         sass(1, "dadd"),
         sass(1, "dmul"),
         sass(2, "dfma"),
-        sass(1, "hadd"),
-        sass(1, "hmul"),
-        sass(2, "hfma"),
+        // Two lanes each: half arithmetic runs on packed instructions, and CUPTI counts one per
+        // thread whether the code uses both lanes or one.
+        sass(2, "hadd"),
+        sass(2, "hmul"),
+        sass(4, "hfma"),
         // Data-centre Blackwell's packed instructions, of 2 and 4 lanes, counted apart from the
         // plain ones.
         sass(2, "fadd2", true),
@@ -263,7 +265,8 @@ std::vector<Metric> make_catalogue() {
                  exact, Fold::ratio},
                 100.0 / 32, {one("smsp__thread_inst_executed.sum")},
                 {one("smsp__inst_executed.sum")}),
-        // Ada's plain names are deprecated there: _v2 is what counts.
+        // Ada's plain names are deprecated there: _v2 is what counts. Where the tensor pipe runs
+        // packed half arithmetic too (GA100, GH100: HFMA2.MMA), that is in both.
         counted(
             {"tensor_instructions", "warp instructions of the tensor pipe", "count", none, exact,
              Fold::sum},
