@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON of the values that more than one document has: device and environment, metric series,
-// places. Inside the model room only.
+// places, cases. Of the model room and of the worker protocol.
 #pragma once
 
 #include "model/environment.hpp"
@@ -22,6 +22,9 @@ void read(JsonValue value, MetricSeries& series);
 
 void write(JsonWriter& json, const SourcePlace& place);
 void read(JsonValue value, SourcePlace& place);
+
+void write(JsonWriter& json, const CaseResult& result);
+void read(JsonValue value, CaseResult& result);
 
 /// `"metrics": {…}`, each metric on a line of its own.
 void write_metrics(JsonWriter& json, const std::map<std::string, MetricSeries>& metrics);
