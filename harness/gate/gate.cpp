@@ -180,6 +180,10 @@ class Judging {
             verdict.reason = "verification failed: " + result.verification->detail;
             return;
         }
+        if (run_.verify_only) {
+            if (result.verification) verdict.reason = "verified: " + result.verification->detail;
+            return;
+        }
         if (expected != nullptr) verdict.notes = circumstance_notes(run_, *expected);
         add_metrics(result, expected, verdict);
     }

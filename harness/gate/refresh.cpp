@@ -92,6 +92,10 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
 
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
+    if (run.verify_only) {
+        throw model::InputError(
+            "the run only verified and measured nothing: measure again without --verify-only");
+    }
     if (run.interrupted) {
         throw model::InputError(
             "the run was interrupted and cannot become a baseline: measure again to the end");

@@ -239,7 +239,8 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
     }
 
     const metrics::Selection selection = metrics::select_counters(
-        wanted, [this](const std::string& counter) { return backend_.has_counter(counter); });
+        wanted, [this](const std::string& counter) { return backend_.has_counter(counter); },
+        capabilities_.environment.device.chip);
     const std::vector<std::string> counters(selection.counters.begin(), selection.counters.end());
     const std::vector<CounterValues> collected = backend_.collect(cases, counters);
 
@@ -250,14 +251,21 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
                                         ? "no kernel gave a value"
                                         : values.not_collected.front().reason;
         for (const std::string& name : counter_metrics(jobs[i].settings.metrics)) {
+            const auto named = [&](const auto& entry) { return entry.metric == name; };
             const auto unavailable =
-                std::find_if(selection.unavailable.begin(), selection.unavailable.end(),
-                             [&](const auto& entry) { return entry.metric == name; });
+                std::find_if(selection.unavailable.begin(), selection.unavailable.end(), named);
             if (unavailable != selection.unavailable.end()) {
                 result.not_collected.push_back(*unavailable);
                 continue;
             }
-            const metrics::Metric metric = *metrics::find_metric(name);
+            const auto chosen =
+                std::find_if(selection.metrics.begin(), selection.metrics.end(),
+                             [&](const auto& entry) { return entry.definition.name == name; });
+            if (chosen == selection.metrics.end()) {
+                result.not_applicable.push_back(name);
+                continue;
+            }
+            const metrics::Metric& metric = *chosen;
             const auto folded = metrics::fold_counters(metric, values.values);
             if (!folded) {
                 result.not_collected.push_back({name, why_all});

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double session_memory_share = 0.4;
 /// Cases of one counter session: bounds the counter data (about 1 MB a kernel) and what a crash
 /// costs.
-constexpr std::size_t session_cases = 64;
+constexpr std::size_t session_cases = 256;
 
 /// A case on its way: where its result goes and how it is measured.
 struct Item {
@@ -281,6 +281,7 @@ Reply Workers::must_ask(const Request& request, double limit_s) {
 model::Run measure(const model::Plan& plan, const Capabilities& capabilities, Workers& workers,
                    const MeasureOptions& options, Journal& journal) {
     model::Run run;
+    run.verify_only = options.verify_only;
     run.environment = capabilities.environment;
     for (const model::PlannedSuite& suite : plan.suites) {
         model::SuiteResult result{suite.name, suite.file, suite.description, suite.partial, {}};

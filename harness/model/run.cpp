@@ -302,6 +302,7 @@ std::string write_run(const Run& run) {
     write_field(json, "wall_s", run.wall_s);
     write_unless_default(json, "phase_s", run.phase_s);
     write_field(json, "interrupted", run.interrupted);
+    write_unless_default(json, "verify_only", run.verify_only);
     write_field(json, "backend", run.backend);
     write_field(json, "environment", run.environment);
     json.key("metric_definitions");
@@ -328,6 +329,7 @@ Run parse_run(std::string_view json, std::string_view source) {
     read_not_negative(root, "wall_s", run.wall_s);
     read_optional(root, "phase_s", run.phase_s);
     read_optional(root, "interrupted", run.interrupted);
+    read_optional(root, "verify_only", run.verify_only);
     read_field(root, "backend", run.backend);
     read_field(root, "environment", run.environment);
     read_optional(root, "metric_definitions", run.metric_definitions);

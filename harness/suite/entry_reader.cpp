@@ -40,6 +40,7 @@ std::vector<std::string_view> override_keys() {
 template <typename Infos>
 std::vector<std::string> names_of(const Infos& infos) {
     std::vector<std::string> names;
+    names.reserve(infos.size());
     for (const auto& info : infos) names.push_back(info.name);
     return names;
 }

@@ -207,7 +207,7 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
 
 std::optional<std::string> read_slug(const YamlNode& node, std::string_view what,
                                      Problems& problems) {
-    const std::optional<std::string> text = text_of(node);
+    std::optional<std::string> text = text_of(node);
     const bool good = text && !text->empty() && text->size() <= longest_slug &&
                       std::all_of(text->begin(), text->end(), [](char c) {
                           return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';

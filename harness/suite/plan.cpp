@@ -149,6 +149,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
 
 std::vector<std::string> all_quoted(const std::vector<std::string>& texts) {
     std::vector<std::string> all;
+    all.reserve(texts.size());
     for (const std::string& text : texts) all.push_back(in_quotes(text));
     return all;
 }

@@ -2,12 +2,12 @@
 // What is wrong with a YAML file: collected with places, told all at once.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +18,10 @@ struct Position {
     std::int64_t line = 1;
     std::int64_t column = 1;
 
-    friend auto operator<=>(const Position&, const Position&) = default;
+    bool operator==(const Position&) const = default;
+    friend bool operator<(const Position& a, const Position& b) {
+        return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+    }
 };
 
 /// The problems of one file. Each is a line `file:line:column: message; expected …`, and the same

@@ -33,6 +33,9 @@ class CudaBackend : public measure::Backend {
         capabilities.environment = describe_environment(device_, nvml_.get());
         capabilities.workloads = plugins_.catalogue();
         capabilities.timing = true;
+        capabilities.kernel_records = device_.has_cupti();
+        if (!capabilities.kernel_records)
+            capabilities.kernel_records_problem = device_.cupti_problem();
         capabilities.counters_problem = device_.counters_problem();
         capabilities.counters = capabilities.counters_problem.empty();
         return capabilities;
