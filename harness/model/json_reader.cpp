@@ -83,8 +83,12 @@ class JsonBuilder {
                      const nlohmann::json::exception& error) {
         const std::string_view unread = json_.substr(std::min(position, json_.size()));
         // The end was reached, and the parser wanted more.
-        if (unread.empty() && std::string_view(error.what()).find("unexpected end of input") !=
-                                  std::string_view::npos) {
+        const std::string_view what = error.what();
+        const auto says = [&](std::string_view words) {
+            return what.find(words) != std::string_view::npos;
+        };
+        // Which of the two it says of an empty text depends on the parser's version.
+        if (unread.empty() && (says("unexpected end of input") || says("empty input"))) {
             fail(json_.size(), json_.find_first_not_of(" \t\r\n") == std::string_view::npos
                                    ? "the file is empty"
                                    : "the JSON ends too early: the file is truncated");

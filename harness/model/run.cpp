@@ -94,6 +94,7 @@ static void write(JsonWriter& json, const Kernel& kernel) {
 
 void write(JsonWriter& json, const CaseResult& result) {
     json.begin_object(JsonLayout::lines);
+    write_field(json, "id", case_id(result.spec));
     write_field(json, "workload", result.spec.workload);
     write_field(json, "variant", result.spec.variant);
     json.key("params");

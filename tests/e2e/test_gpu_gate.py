@@ -11,7 +11,7 @@ import tool
 PROBE = """
 name: probe
 defaults:
-  metrics: [core]
+  metrics: [core, gpu_span, flops]
   tolerances: {gpu_time: 4%, registers: 0, local_bytes: 0, spill_sectors: {worse: 0}, instructions: 0}
 workloads:
   - workload: probe
@@ -78,7 +78,7 @@ class GpuGate(tool.Case):
         self.assertIn("gpu_time", [entry["metric"] for entry in case["not_collected"]])
 
     def test_what_does_not_fit_the_device_is_an_error(self):
-        self.write("big.yaml", PROBE.replace("4194304", str(1 << 36)))
+        self.write("big.yaml", PROBE.replace("4194304", str(1 << 36)).replace("probe\ndef", "big\ndef"))
         self.run_tool("run", "big.yaml", "--backend", "cuda", *self.plugin("probe_base"), code=3)
         case = self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
         self.assertIn("does not fit", case["reason"])

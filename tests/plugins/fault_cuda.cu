@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A release build must fail its assertion too.
+#undef NDEBUG
 #include <cassert>
 
 #include "cuda_check.hpp"

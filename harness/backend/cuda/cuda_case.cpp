@@ -34,6 +34,22 @@ model::Kernel to_model(const DeviceFacts& device, const KernelFacts& facts,
     return kernel;
 }
 
+/// Local memory per thread, as the compiler laid it out: kernel records say 0 for it where the
+/// driver has enough local memory already (seen with CUPTI 130001).
+std::int64_t local_bytes_of(CUfunction function) {
+    int bytes = 0;
+    constexpr CUfunction_attribute attribute = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
+    if (function == nullptr) return 0;
+    if (driver().cuFuncGetAttribute(&bytes, attribute, function) == CUDA_SUCCESS) return bytes;
+    // A launch may be given a kernel of a library, which has a function for each context.
+    CUfunction of_context = nullptr;
+    if (driver().cuKernelGetFunction(&of_context, reinterpret_cast<CUkernel>(function)) ==
+            CUDA_SUCCESS &&
+        driver().cuFuncGetAttribute(&bytes, attribute, of_context) == CUDA_SUCCESS)
+        return bytes;
+    return 0;
+}
+
 }  // namespace
 
 void guarded(const PrimaryContext& context, const std::function<void()>& work) {
@@ -108,7 +124,9 @@ measure::LaunchRecord CudaCase::record_launch() {
         const NvtxRange range("dry");
         ActivityRecorder recorder;
         recorder.launch([&] { enqueue_reset(); });
-        recorder.launch([&] { enqueue_launch(); });
+        std::vector<CUfunction> functions;
+        recorder.launch(
+            [&] { functions = device_.functions_launched_by([&] { enqueue_launch(); }); });
         const ActivityTrace trace = recorder.finish();
         if (trace.dropped != 0) {
             throw model::Error(fmt::format("CUPTI dropped {} activity records", trace.dropped));
@@ -128,6 +146,12 @@ measure::LaunchRecord CudaCase::record_launch() {
                     ++result.memsets;
                     break;
             }
+        }
+        // Nodes of a graph are launched by no call; theirs stays what the record says.
+        if (functions.size() == result.kernels.size()) {
+            for (std::size_t i = 0; i < functions.size(); ++i)
+                result.kernels[i].local_bytes =
+                    std::max(result.kernels[i].local_bytes, local_bytes_of(functions[i]));
         }
         operations_ = reset.records.size() + launch.records.size();
         reset_kernels_ = reset.kernel_count();

@@ -86,6 +86,23 @@ std::string one_line(std::string_view text) {
 }
 
 // One attempt; on MULTIPLE_SUBSCRIBERS `holder` gets the name of who holds it.
+/// The function that a launch call was given.
+CUfunction launched_function(CUpti_CallbackId id, const void* params) {
+    switch (id) {
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+            return static_cast<const cuLaunchKernel_params*>(params)->f;
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+            return static_cast<const cuLaunchKernelEx_params*>(params)->f;
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+            return static_cast<const cuLaunchCooperativeKernel_params*>(params)->f;
+        default:
+            return nullptr;
+    }
+}
+
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* self,
                       std::string& holder) {
     std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
@@ -207,7 +224,8 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
             if (call->callbackSite != CUPTI_API_ENTER || !subscriber->launch_) return;
-            subscriber->launch_(call->context, call->symbolName != nullptr ? call->symbolName : "");
+            subscriber->launch_(call->context, call->symbolName != nullptr ? call->symbolName : "",
+                                launched_function(id, call->functionParams));
         } else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
             const auto* resource = static_cast<const CUpti_ResourceData*>(data);
             const auto* loaded =

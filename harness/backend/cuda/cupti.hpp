@@ -59,8 +59,9 @@ void require_cupti_version();
 class Subscriber {
   public:
     /// A kernel launch is about to enter the driver. `symbol` is the mangled name, or empty where
-    /// CUPTI does not know it.
-    using LaunchHandler = std::function<void(CUcontext context, std::string_view symbol)>;
+    /// CUPTI does not know it; `function` is null for the obsolete ways to launch.
+    using LaunchHandler =
+        std::function<void(CUcontext context, std::string_view symbol, CUfunction function)>;
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
     using ModuleHandler = std::function<void(std::span<const char> cubin)>;
 

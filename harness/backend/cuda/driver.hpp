@@ -34,7 +34,8 @@ namespace perfgate::backend::cuda {
     X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) \
     X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) \
     X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
-    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel)
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel) \
+    X(cuFuncGetAttribute) X(cuKernelGetFunction)
 // clang-format on
 
 struct DriverApi {

@@ -78,6 +78,21 @@ void OpenDevice::require_cupti(const char* what) const {
     if (!has_cupti()) throw model::Error(fmt::format("{}: {}", what, cupti_problem_));
 }
 
+std::vector<CUfunction> OpenDevice::functions_launched_by(const std::function<void()>& launch) {
+    require_cupti("kernel records");
+    std::vector<CUfunction> functions;
+    subscriber_->on_launch([&](CUcontext /*context*/, std::string_view /*symbol*/,
+                               CUfunction function) { functions.push_back(function); });
+    try {
+        launch();
+    } catch (...) {
+        subscriber_->on_launch({});
+        throw;
+    }
+    subscriber_->on_launch({});
+    return functions;
+}
+
 RangeProfiler& OpenDevice::profiler() {
     require_cupti("counters");
     if (!counters_problem_.empty()) throw model::Error(counters_problem_);

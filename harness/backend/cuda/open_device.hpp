@@ -3,9 +3,11 @@
 // The device that a worker measures on, with everything that its cases share.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/cuda/blocked_stream.hpp"
 #include "backend/cuda/cupti.hpp"
@@ -37,6 +39,9 @@ class OpenDevice {
     bool wants_cupti() const { return use_cupti_; }
     /// Throws model::Error with `cupti_problem` if CUPTI may not be used.
     void require_cupti(const char* what) const;
+
+    /// The functions that `launch` launches, in order. Needs CUPTI.
+    std::vector<CUfunction> functions_launched_by(const std::function<void()>& launch);
 
     /// Made at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
     RangeProfiler& profiler();
