@@ -17,7 +17,6 @@ namespace {
 
 using model::Direction;
 using model::Fold;
-using model::MetricClass;
 using enum model::Direction;
 using enum model::MetricClass;
 

@@ -92,9 +92,17 @@ void write_standard_output(std::string_view content) {
     if (error != 0) fail_write("standard output", error);
 }
 
-/// For /dev/stdout, /dev/null, a shell's >(command): there is nothing to rename onto.
+/// Whether `path` is written as it is. For /dev/null, a pipe and a shell's >(command) there is
+/// nothing to rename onto; /dev/stdout and /dev/fd/3 may lead to a file, which others hold open.
+bool is_device(const fs::path& path) {
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) fail_write(path, EISDIR);
+    return exists && (!S_ISREG(status.st_mode) || path.native().rfind("/dev/", 0) == 0);
+}
+
 void write_in_place(const fs::path& path, std::string_view content) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
     if (file.get() < 0) fail_write(path, errno);
     if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);
     if (file.close() != 0) fail_write(path, errno);
@@ -163,13 +171,9 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
     if (path == "-") return write_standard_output(content);
     if (path.empty()) throw Error("cannot write a file without a name");
 
-    const fs::path target = follow_links(path);
-    struct stat status {};
-    if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        if (S_ISDIR(status.st_mode)) fail_write(path, EISDIR);
-        return write_in_place(target, content);
-    }
+    if (is_device(path)) return write_in_place(path, content);
 
+    const fs::path target = follow_links(path);
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
     std::error_code error;
     fs::create_directories(folder, error);

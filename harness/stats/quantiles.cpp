@@ -46,8 +46,9 @@ std::size_t lower_rank(std::size_t n, double tail) {
     constexpr double negligible = 1e-20;
     const bool even = n % 2 == 0;
     std::size_t i = even ? n / 2 - 1 : (n - 1) / 2;
-    std::vector<double> weights;  // of i, i - 1, …
-    double weight = even ? static_cast<double>(n / 2) / static_cast<double>(n / 2 + 1) : 1;
+    std::vector<double> weights;                   // of i, i - 1, …
+    const auto half = static_cast<double>(i + 1);  // even n: the middle
+    double weight = even ? half / (half + 1) : 1;
     for (;; --i) {
         weights.push_back(weight);
         if (i == 0 || weight < negligible) break;

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/text.hpp"
 #include "model/utf8.hpp"
 
 namespace perfgate::suite {
@@ -247,7 +248,11 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
         if (const std::int64_t line = line_with_tab(text, at.line); line != 0) {
             problems.fail({line, 1}, "a tab in the indentation; expected spaces");
         }
-        problems.fail(at, "no valid YAML: " + error.msg);
+        // Versions of the library differ in whether they add the name.
+        if (error.msg.starts_with(YAML::ErrorMsg::UNKNOWN_ANCHOR)) {
+            problems.fail(at, "an alias without anchor; expected an anchor of that name before it");
+        }
+        problems.fail(at, "no valid YAML: " + model::printable(error.msg, 200));
     }
     if (document.root == nullptr) problems.fail({}, "an empty file; expected a map");
     return document;

@@ -129,6 +129,27 @@ TEST_F(File, DeviceIsWrittenToNotReplaced) {
     EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_F(File, PipeOfAShellIsWrittenTo) {
+    // `--json >(command)` and `--json /dev/stdout | command` are such paths.
+    int ends[2] = {};
+    ASSERT_EQ(::pipe(ends), 0);
+    write_file_atomically("/dev/fd/" + std::to_string(ends[1]), "hello");
+    ::close(ends[1]);
+    char text[16] = {};
+    EXPECT_EQ(::read(ends[0], text, sizeof text), 5);
+    ::close(ends[0]);
+    EXPECT_STREQ(text, "hello");
+}
+
+TEST_F(File, RedirectedStandardOutputKeepsWhatWasPrinted) {
+    const int file = ::open(path("out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_GE(file, 0);
+    ASSERT_EQ(::write(file, "printed\n", 8), 8);
+    write_file_atomically("/dev/fd/" + std::to_string(file), "json\n");
+    ::close(file);
+    EXPECT_EQ(read_file(path("out"), 100, "suite"), "printed\njson\n");
+}
+
 TEST_F(File, LinkKeepsPointingAtItsTarget) {
     write_file_atomically(path("target"), "old");
     fs::create_symlink("target", path("link"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "awkward_values.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
@@ -254,6 +256,39 @@ TEST(RunJson, TruncatedDocumentIsRefusedAtEveryLength) {
     for (std::size_t length = 0; length + 2 < text.size(); length += 37) {
         EXPECT_NE(parse_message(std::string_view(text).substr(0, length)), "(no error)");
     }
+}
+
+TEST(RunJson, DamagedDocumentIsReadOrRefusedNothingElse) {
+    const std::string text = write_run(awkward_run(4));
+    std::mt19937 random(20261121);
+    int refused = 0;
+    for (int round = 0; round < 1000; ++round) {
+        std::string damaged = text;
+        for (int n = 0; n < 3; ++n) {
+            const std::size_t at = random() % damaged.size();
+            switch (random() % 4) {
+                case 0:
+                    damaged[at] = static_cast<char>(random());
+                    break;
+                case 1:
+                    damaged.erase(at, 1 + random() % 20);
+                    break;
+                case 2:
+                    damaged.insert(at, damaged.substr(random() % damaged.size(), 30));
+                    break;
+                default:
+                    damaged.insert(at, 1, "{}[],:\"0-e."[random() % 11]);
+                    break;
+            }
+        }
+        const std::string message = parse_message(damaged);  // any other exception fails the test
+        if (message == "(no error)") continue;
+        ++refused;
+        ASSERT_EQ(message.substr(0, 9), "run.json:") << message;
+        ASSERT_LT(message.size(), 600u);
+        ASSERT_EQ(message.find('\n'), std::string::npos) << message;
+    }
+    EXPECT_GT(refused, 500);
 }
 
 TEST(RunJson, CaseLineNamesItsMistakes) {
