@@ -11,13 +11,13 @@ namespace perfgate::model {
 
 /// What keys a baseline (`key`) and what identifies one board of that key (`board`).
 struct Device {
-    std::string key;                 ///< slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3"
-    std::string name;                ///< as the driver spells it
-    std::string chip;                ///< CUPTI's chip name ("GH100"); empty on the host
+    std::string key;   ///< slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3"
+    std::string name;  ///< as the driver spells it
+    std::string chip;  ///< CUPTI's chip name ("GH100"); empty on the host
     std::string compute_capability;  ///< "9.0"; empty on the host
     std::uint64_t memory_bytes = 0;
     std::string mig_profile;  ///< empty where MIG is off
-    std::string board;        ///< hash of the UUID: the same board has the same text, no serial leaks
+    std::string board;  ///< hash of the UUID: the same board has the same text, no serial leaks
     std::int64_t multiprocessors = 0;  ///< SMs, or logical cores on the host
     std::uint64_t l2_bytes = 0;
 
@@ -37,11 +37,11 @@ struct BoardState {
 
 struct Environment {
     Device device;
-    std::string driver;          ///< "580.159.04"
-    std::string cuda_driver;     ///< newest CUDA the driver knows, "13.0"
-    std::string cuda_toolkit;    ///< CUDA that the backend was built with, "13.0"
-    std::string cupti;           ///< CUPTI API version, "130001"
-    std::string os, kernel, cpu; ///< "Ubuntu 24.04", "6.8.0", "AMD EPYC 9654"
+    std::string driver;           ///< "580.159.04"
+    std::string cuda_driver;      ///< newest CUDA the driver knows, "13.0"
+    std::string cuda_toolkit;     ///< CUDA that the backend was built with, "13.0"
+    std::string cupti;            ///< CUPTI API version, "130001"
+    std::string os, kernel, cpu;  ///< "Ubuntu 24.04", "6.8.0", "AMD EPYC 9654"
     std::int64_t cores = 0;
     BoardState before, after;
 

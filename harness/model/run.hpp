@@ -47,7 +47,7 @@ struct Kernel {
     std::int64_t dynamic_smem = 0;     ///< bytes per block
     std::int64_t local_bytes = 0;      ///< local memory per thread, bytes
     double theoretical_occupancy = 0;  ///< % of the SM's warps
-    double duration_ns = 0;            ///< of the recorded launch, which is not warm: a hint, not a sample
+    double duration_ns = 0;  ///< of the recorded launch, which is not warm: a hint, not a sample
     std::map<std::string, double> metrics;
 
     bool operator==(const Kernel&) const = default;
@@ -127,7 +127,7 @@ struct Run {
     std::map<std::string, double> phase_s;
     bool interrupted = false;
     bool verify_only = false;  ///< results were checked, nothing was measured or is to be judged
-    std::string backend;  ///< "cuda" or "host"
+    std::string backend;       ///< "cuda" or "host"
     Environment environment;
     std::map<std::string, MetricDefinition> metric_definitions;  ///< of every metric in the run
     std::vector<SuiteResult> suites;

@@ -179,6 +179,7 @@ TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {
       "partial": false,
       "cases": [
         {
+          "id": "gemm/reference[m=16,x=2]",
           "workload": "gemm",
           "variant": "reference",
           "params": {"m":16,"x":2.0},
