@@ -155,9 +155,10 @@ class SuiteParser {
                   const model::VariantInfo& variant, std::size_t entry) {
         for (const model::ParamInfo& info : workload.params) {
             if (info.default_value || spec.params.contains(info.name)) continue;
-            problems_.add(at, fmt::format("parameter {} of {} is not set and has no default; "
-                                          "expected it in 'params' or 'matrix'",
-                                          in_quotes(info.name), workload.name));
+            problems_.add(at,
+                          fmt::format("parameter {} of {} is not set and has no default; "
+                                      "expected it in 'params' or 'matrix'",
+                                      in_quotes(info.name), model::printable(workload.name, 80)));
         }
         if (suite_.cases.size() == most_cases) {
             problems_.fail(at, fmt::format("more than {} cases; expected a smaller suite: split it",
