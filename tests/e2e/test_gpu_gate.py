@@ -47,8 +47,10 @@ class GpuGate(tool.Case):
         self.run_against_baseline("probe_base", 0)
         run = self.read_json("perfgate-out/run.json")
         case = run["suites"][0]["cases"][0]
-        # 1000 multiply-adds for each element, counted by the hardware.
-        self.assertEqual(2 * 1000 * 4194304, case["metrics"]["flops"]["value"])
+        # 1000 multiply-adds for each element and a few that frame them, counted by the hardware.
+        flops = case["metrics"]["flops"]["value"]
+        self.assertGreaterEqual(flops, 2 * 1000 * 4194304)
+        self.assertLess(flops, 1.01 * 2 * 1000 * 4194304)
         self.assertEqual(["probe_kernel"],
                          [kernel["name"].split("(")[0].split("::")[-1]
                           for kernel in case["kernels"]])
