@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs recorded on GPUs, judged again here against the committed baselines: the same verdicts."""
+
+import json
+
+import tool
+
+RUNS = tool.SOURCE / "tests/data/runs"
+
+
+def verdicts(document):
+    return {case["id"]: case["verdict"] for suite in document["suites"] for case in suite["cases"]}
+
+
+class RecordedRuns(tool.Case):
+    def test_compare_says_what_the_gpu_machine_said(self):
+        runs = sorted(RUNS.glob("*/*.run.json"))
+        self.assertGreaterEqual(len(runs), 2)
+        for run in runs:
+            with self.subTest(run.relative_to(RUNS)):
+                recorded = json.loads(
+                    run.with_name(run.name.replace(".run.", ".verdict.")).read_text())
+                self.run_tool("compare", run, "--baselines", tool.SOURCE / "baselines", "--json",
+                              "verdict.json", code=recorded["exit_code"])
+                now = self.read_json("verdict.json")
+                self.assertEqual(verdicts(recorded), verdicts(now))
+
+    def test_a_tampered_value_is_found(self):
+        run = next(RUNS.glob("*/*.run.json"))
+        document = json.loads(run.read_text())
+        case = document["suites"][0]["cases"][0]
+        series = case["metrics"]["registers"]
+        series["value"] += 1
+        series["batches"][0]["samples"] = [series["value"]]
+        self.write("tampered.json", json.dumps(document))
+        done = self.run_tool("compare", "tampered.json", "--baselines", tool.SOURCE / "baselines",
+                             code=1)
+        self.assertIn("registers regressed", done.stdout)
+
+
+if __name__ == "__main__":
+    tool.main()
