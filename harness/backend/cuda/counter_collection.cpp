@@ -20,7 +20,7 @@ using measure::CounterValues;
 
 // Host memory that one session's counter data may take, and what a range takes per counter: 30
 // counters in 12 passes took 1.07 MB on an H100, 9 in 3 passes 68 kB.
-constexpr std::size_t kSessionBytes = std::size_t{256} << 20;
+constexpr std::size_t kSessionBytes = std::size_t{512} << 20;
 constexpr std::size_t kBytesPerRangeAndCounter = 36'000;
 
 // The kernel that flushes the cache is a range too.
