@@ -51,9 +51,8 @@ class GpuGate(tool.Case):
         flops = case["metrics"]["flops"]["value"]
         self.assertGreaterEqual(flops, 2 * 1000 * 4194304)
         self.assertLess(flops, 1.01 * 2 * 1000 * 4194304)
-        self.assertEqual(["probe_kernel"],
-                         [kernel["name"].split("(")[0].split("::")[-1]
-                          for kernel in case["kernels"]])
+        self.assertEqual(1, len(case["kernels"]))
+        self.assertIn("probe_kernel", case["kernels"][0]["name"])
 
     def test_ten_per_cent_slower_fails_and_says_by_how_much(self):
         self.run_against_baseline("probe_slow", 1)

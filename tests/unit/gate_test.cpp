@@ -113,7 +113,7 @@ TEST(Gate, ASlowerKernelRegressesAndReadsLikeASentence) {
     const CaseVerdict& verdict = only_case(document);
     EXPECT_EQ(verdict.verdict, Verdict::regressed);
     EXPECT_EQ(verdict.reason, "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %");
-    const MetricVerdict& time = metric(verdict, "gpu_time");
+    const MetricVerdict time = metric(verdict, "gpu_time");
     EXPECT_EQ(time.sentence, verdict.reason);
     EXPECT_EQ(time.unit, "ns");
     EXPECT_EQ(time.baseline, 12340);
@@ -169,7 +169,7 @@ TEST(Gate, FromAZeroBaselineTheSentenceHasNoChange) {
     pair.then().metrics["spill_sectors"] = series({0}, "count", "counter");
     pair.now().metrics["spill_sectors"] = series({128}, "count", "counter");
     const VerdictDocument document = pair.judged();
-    const MetricVerdict& spills = metric(only_case(document), "spill_sectors");
+    const MetricVerdict spills = metric(only_case(document), "spill_sectors");
     EXPECT_EQ(spills.sentence, "spill_sectors regressed: 0 → 128, tolerance 0 %");
     EXPECT_EQ(spills.change, std::nullopt);
 }
@@ -306,7 +306,7 @@ TEST(Gate, ValuesOfDifferentMethodsAreNeverCompared) {
     pair.now().metrics["gpu_time"] = series({99999}, "ns", "activity/cold");
     const VerdictDocument document = pair.judged();
     const CaseVerdict& verdict = only_case(document);
-    const MetricVerdict& time = metric(verdict, "gpu_time");
+    const MetricVerdict time = metric(verdict, "gpu_time");
     EXPECT_EQ(time.verdict, Verdict::no_baseline);
     EXPECT_EQ(time.baseline, std::nullopt);
     EXPECT_EQ(time.change, std::nullopt);

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one direction of dependencies: which room may include which, as harness/README.md draws it."""
+
+import re
+import unittest
+
+import tool
+
+ALLOWED = {
+    "model": set(),
+    "stats": set(),
+    "metrics": {"model"},
+    "sdk": set(),
+    "suite": {"model", "metrics"},
+    "measure": {"model", "metrics", "stats"},
+    "backend/plugin": {"measure", "model", "sdk"},
+    "backend/host": {"measure", "backend/plugin", "model"},
+    "backend/cuda": {"measure", "backend/plugin", "backend/host", "sdk", "metrics", "model"},
+    "gate": {"model", "stats", "metrics"},
+    "report": {"model"},
+    "cli": None,  # all
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def room_of(path):
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "backend" else parts[0]
+
+
+def violations(files, allowed):
+    found = []
+    for name, text in files:
+        room = room_of(name)
+        may = allowed[room]
+        for include in INCLUDE.findall(text):
+            target = "sdk" if include in ("perfgate.h", "perfgate.hpp") else room_of(include)
+            if target == room or "/" not in include and target != "sdk":
+                continue
+            if may is not None and target not in may:
+                found.append(f"{name} includes {include}")
+            # Backends implement backend.hpp and see no more of the room that calls it.
+            if room.startswith("backend/") and target == "measure" and \
+                    include != "measure/backend.hpp":
+                found.append(f"{name} includes {include}")
+    return found
+
+
+class Rooms(unittest.TestCase):
+    def sources(self, folder):
+        for path in sorted((tool.SOURCE / folder).rglob("*")):
+            if path.suffix in (".cpp", ".hpp", ".h", ".cu", ".cuh"):
+                yield str(path.relative_to(tool.SOURCE / folder)), path.read_text()
+
+    def test_every_room_includes_what_it_may(self):
+        files = list(self.sources("harness"))
+        self.assertGreater(len(files), 50)
+        self.assertEqual([], violations(files, ALLOWED))
+
+    def test_kernels_see_the_sdk_only(self):
+        for name, text in self.sources("kernels"):
+            for include in INCLUDE.findall(text):
+                with self.subTest(name, include=include):
+                    own = (tool.SOURCE / "kernels" / name).parent / include
+                    self.assertTrue(include == "perfgate.hpp" or own.exists() or
+                                    include.startswith(name.split("/")[0] + "/"))
+
+    def test_a_violation_is_found(self):
+        found = violations([("model/x.cpp", '#include "gate/gate.hpp"\n')], ALLOWED)
+        self.assertEqual(["model/x.cpp includes gate/gate.hpp"], found)
+
+
+if __name__ == "__main__":
+    tool.main()

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+perfgate_test(measure_test
+  SOURCES unit/sampling_test.cpp unit/protocol_test.cpp unit/worker_process_test.cpp
+  LIBRARIES perfgate_measure)

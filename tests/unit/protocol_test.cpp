@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/error.hpp"
+
+namespace perfgate::measure {
+namespace {
+
+model::CaseResult example() {
+    model::CaseResult result;
+    result.spec = {"gemm",
+                   "tiled",
+                   {{"m", std::int64_t{7}}, {"dtype", std::string("f32")}},
+                   model::Cache::hot};
+    result.gates = {{"gpu_time", {0.03, std::nullopt, 400}, 0.05}};
+    result.reason = "line\nwith \"quotes\" and \x01";
+    return result;
+}
+
+TEST(Protocol, AMessageIsOneLine) {
+    const std::string line = write_request(MeasureRequest{example(), {}});
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
+    CaseSettings settings;
+    settings.metrics = {"gpu_time", "registers"};
+    settings.seed = 18446744073709551615ULL;
+    settings.verify_seed = 3;
+    settings.process = 4;
+    settings.verify_only = true;
+    const Request request = parse_request(write_request(MeasureRequest{example(), settings}));
+    const auto& back = std::get<MeasureRequest>(request);
+    EXPECT_EQ(back.result, example());
+    EXPECT_EQ(back.settings.metrics, settings.metrics);
+    EXPECT_EQ(back.settings.seed, settings.seed);
+    EXPECT_EQ(back.settings.process, 4);
+    EXPECT_TRUE(back.settings.verify_only);
+}
+
+TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
+    Capabilities capabilities;
+    capabilities.environment.device.key = "nvidia-h100";
+    capabilities.counters_problem = "no permission";
+    capabilities.kernel_records = true;
+    model::WorkloadInfo workload{"gemm", "help", "gemm.so", {}, {}};
+    workload.params.push_back(
+        {"m", "rows", model::ParamType::integer, -5, 1 << 20, {}, std::int64_t{12}});
+    workload.params.push_back(
+        {"dtype", "", model::ParamType::text, 0, 0, {"f32", "bf16"}, std::nullopt});
+    workload.variants.push_back(
+        {"tiled", "", model::Target::cuda, model::Submission::graph, 90, false});
+    capabilities.workloads = {workload};
+
+    const Reply reply = parse_reply(write_reply(DescribeReply{capabilities}));
+    const Capabilities& back = std::get<DescribeReply>(reply).capabilities;
+    EXPECT_EQ(back.environment, capabilities.environment);
+    EXPECT_EQ(back.counters_problem, "no permission");
+    EXPECT_TRUE(back.kernel_records);
+    ASSERT_EQ(back.workloads.size(), 1U);
+    const model::ParamInfo& m = back.workloads[0].params.at(0);
+    EXPECT_EQ(m.minimum, -5);
+    EXPECT_EQ(m.default_value, model::ParamValue(std::int64_t{12}));
+    EXPECT_EQ(back.workloads[0].params.at(1).choices, (std::vector<std::string>{"f32", "bf16"}));
+    EXPECT_EQ(back.workloads[0].variants.at(0).submission, model::Submission::graph);
+    EXPECT_FALSE(back.workloads[0].variants.at(0).built);
+}
+
+TEST(Protocol, FailuresAndDiagnosesComeBackAsTheyWere) {
+    const Reply failed = parse_reply(write_reply(FailedReply{"why", true, true}));
+    EXPECT_EQ(std::get<FailedReply>(failed).message, "why");
+    EXPECT_TRUE(std::get<FailedReply>(failed).usage);
+    EXPECT_TRUE(std::get<FailedReply>(failed).device_lost);
+    const Reply diagnosed = parse_reply(write_reply(
+        DiagnoseReply{{{Diagnosis::Level::warning, "clocks", "throttled", "cool it"}}}));
+    const Diagnosis& diagnosis = std::get<DiagnoseReply>(diagnosed).diagnoses.at(0);
+    EXPECT_EQ(diagnosis.level, Diagnosis::Level::warning);
+    EXPECT_EQ(diagnosis.remedy, "cool it");
+}
+
+TEST(Protocol, WhatIsNoMessageIsRefused) {
+    for (const char* line : {"", "{", "[]", "{}", R"({"reply":"dance"})", R"({"do":"measure"})",
+                             R"({"reply":"measure","result":7})", "\xff"}) {
+        EXPECT_THROW(parse_reply(line), model::Error) << line;
+        EXPECT_THROW(parse_request(line), model::Error) << line;
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::measure
