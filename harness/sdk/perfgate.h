@@ -38,10 +38,10 @@ extern "C" {
 
 typedef enum pg_status {
     PG_OK = 0,
-    PG_ERROR = 1,          /* anything else */
-    PG_OUT_OF_MEMORY = 2,  /* host or device memory ran out */
-    PG_DEVICE_ERROR = 3,   /* a device error after which the context may be unusable */
-    PG_UNSUPPORTED = 4     /* the variant cannot run these parameters on this machine */
+    PG_ERROR = 1,         /* anything else */
+    PG_OUT_OF_MEMORY = 2, /* host or device memory ran out */
+    PG_DEVICE_ERROR = 3,  /* a device error after which the context may be unusable */
+    PG_UNSUPPORTED = 4    /* the variant cannot run these parameters on this machine */
 } pg_status;
 
 typedef enum pg_param_type { PG_BOOL = 0, PG_INT = 1, PG_REAL = 2, PG_TEXT = 3 } pg_param_type;
@@ -69,8 +69,8 @@ typedef struct pg_param {
 typedef struct pg_value {
     const char* name;
     pg_param_type type;
-    int64_t integer; /* PG_INT, and PG_BOOL as 0 or 1 */
-    double real;     /* PG_REAL */
+    int64_t integer;  /* PG_INT, and PG_BOOL as 0 or 1 */
+    double real;      /* PG_REAL */
     const char* text; /* PG_TEXT */
 } pg_value;
 
@@ -116,7 +116,7 @@ struct pg_variant {
     pg_target target;
     pg_submission submission;
     int32_t min_compute_capability; /* 80 for 8.0; 0 for host variants */
-    int32_t needs_reset;            /* non-zero: launch() changes its inputs; reset() restores them */
+    int32_t needs_reset; /* non-zero: launch() changes its inputs; reset() restores them */
 
     /* Whether the variant can run these parameters at all, on any machine. PG_OK or
      * PG_UNSUPPORTED with set_error. NULL: it runs everything. Present in descriptor modules. */
