@@ -37,17 +37,16 @@ install_packages() {
         say "apt-get failed; going on with what is installed"
 }
 
-# build DIR CMAKE_ARGUMENT...: configures (again only where the arguments changed) and builds.
+# build DIR CMAKE_ARGUMENT...: builds; configures with the arguments first where DIR is not yet a build
+# folder.
 build() {
     local dir=$1
     shift
-    local wanted="$*"
-    if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.configured" 2>/dev/null)" != "$wanted" ]; then
+    if [ ! -f "$dir/build.ninja" ]; then
         local launcher=()
         command -v ccache >/dev/null 2>&1 &&
             launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
         cmake -S "$perfgate_root" -B "$dir" -G Ninja "${launcher[@]}" "$@" >&2 || return 1
-        printf '%s' "$wanted" >"$dir/.configured"
     fi
     cmake --build "$dir" >&2
 }

@@ -49,7 +49,11 @@ Row row_of(const metrics::Metric& metric, measure::CounterCatalogue* chips,
         return row;
     }
     const metrics::Selection selection = metrics::select_counters(
-        {&metric, 1}, [&](const std::string& name) { return chips->exists(chip, name); });
+        {&metric, 1}, [&](const std::string& name) { return chips->exists(chip, name); }, chip);
+    if (!selection.not_applicable.empty()) {
+        row.unavailable = "the hardware has no such thing";
+        return row;
+    }
     if (!selection.unavailable.empty()) {
         row.unavailable = selection.unavailable.front().reason;
         return row;
