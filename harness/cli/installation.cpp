@@ -17,7 +17,7 @@ std::filesystem::path library_folder() {
 
 std::filesystem::path own_binary() {
     std::error_code error;
-    const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+    std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
     if (error) throw model::Error("cannot find the running binary through /proc/self/exe");
     return path;
 }

@@ -134,7 +134,8 @@ std::string as_json(const std::vector<Row>& rows, const std::string& chip) {
     return json.finish();
 }
 
-int list_metrics(const std::vector<std::string>& names, std::string chip, const std::string& json) {
+int list_metrics(const std::vector<std::string>& names, const std::string& chip,
+                 const std::string& json) {
     const auto chips = load_counter_catalogue();
     if (chips) {
         const std::vector<std::string> known = chips->chips();

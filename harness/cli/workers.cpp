@@ -22,8 +22,6 @@
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 
-extern char** environ;
-
 namespace perfgate::cli {
 namespace {
 
@@ -43,6 +41,7 @@ std::string git_revision(const std::filesystem::path& folder) {
     std::vector<std::string> words = {"git",      "-C",      folder.string(), "describe",
                                       "--always", "--dirty", "--abbrev=40",   "--exclude=*"};
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     pid_t pid = 0;

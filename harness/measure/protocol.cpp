@@ -118,7 +118,6 @@ using model::JsonLayout;
 using model::JsonValue;
 using model::JsonWriter;
 using model::read_field;
-using model::read_optional;
 using model::write_field;
 
 namespace {

@@ -40,10 +40,10 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
     std::sort(infos.begin(), infos.end(),
               [](const auto* left, const auto* right) { return left->name < right->name; });
 
-    for (const auto& [name, value] : params) {
+    for (const auto& given : params) {
         const bool known = std::any_of(infos.begin(), infos.end(),
-                                       [&](const auto* info) { return info->name == name; });
-        if (!known) refuse(workload, name, "the workload has no such parameter");
+                                       [&](const auto* info) { return info->name == given.first; });
+        if (!known) refuse(workload, given.first, "the workload has no such parameter");
     }
 
     const auto keep = [this](const std::string& text) {
