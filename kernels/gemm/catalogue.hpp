@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,10 +19,7 @@ namespace sdk = perfgate::sdk;
 
 inline Problem problem_of(const sdk::Values& values) {
     const auto extent = [&](const char* name) { return static_cast<int>(values.integer(name)); };
-    const auto dtype = parse_dtype(values.text("dtype"));
-    if (!dtype)
-        throw std::invalid_argument("no dtype of gemm: " + std::string(values.text("dtype")));
-    return {extent("m"), extent("n"), extent("k"), *dtype};
+    return {extent("m"), extent("n"), extent("k"), common::dtype_of(values.text("dtype"))};
 }
 
 inline std::uint64_t matrix_bytes(const Problem& p) {

@@ -5,17 +5,24 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <limits>
 #include <mutex>
 #include <numeric>
 #include <vector>
 
+#include "common/parallel.hpp"
+#include "common/tally.hpp"
 #include "gemm/inputs.hpp"
-#include "gemm/parallel.hpp"
 
 namespace gemm {
 namespace {
+
+using common::default_threads;
+using common::describe;
+using common::Finding;
+using common::kMixIncrement;
+using common::mix;
+using common::parallel_for;
+using common::Tally;
 
 constexpr double kFullCheckMultiplyAdds = 0x1p27;  // above: samples and Freivalds
 constexpr double kCornerMultiplyAdds = 0x1p27;     // spent on tile corners at most
@@ -89,58 +96,6 @@ void multiply_panel_pair(const float* first, const float* second, const PanelRow
             second_sums[2 * p + lane] = sum1[p][lane];
         }
     }
-}
-
-// The first thing wrong, by place, so that the report does not depend on the threads' order.
-struct Finding {
-    int row = std::numeric_limits<int>::max();
-    int col = std::numeric_limits<int>::max();
-    double got = 0.0;
-    double expected = 0.0;
-    double allowed = 0.0;
-    bool found() const { return row != std::numeric_limits<int>::max(); }
-    bool before(const Finding& other) const {
-        return row != other.row ? row < other.row : col < other.col;
-    }
-};
-
-struct Tally {
-    double squared_error = 0.0;
-    double squared_reference = 0.0;
-    double worst_share = 0.0;
-    Finding finding;
-
-    void element(int row, int col, double got, double expected, double allowed) {
-        const double error = std::abs(got - expected);
-        squared_error += error * error;
-        squared_reference += expected * expected;
-        // Written so that a NaN fails: no comparison with it is true.
-        if (error <= allowed) {
-            if (allowed > 0.0) worst_share = std::max(worst_share, error / allowed);
-            return;
-        }
-        worst_share = std::numeric_limits<double>::infinity();
-        const Finding here{row, col, got, expected, allowed};
-        if (here.before(finding)) finding = here;
-    }
-
-    void merge(const Tally& other) {
-        squared_error += other.squared_error;
-        squared_reference += other.squared_reference;
-        worst_share = std::max(worst_share, other.worst_share);
-        if (other.finding.before(finding)) finding = other.finding;
-    }
-
-    double relative_error() const {
-        if (squared_reference > 0.0) return std::sqrt(squared_error / squared_reference);
-        return squared_error == 0.0 ? 0.0 : std::numeric_limits<double>::infinity();
-    }
-};
-
-std::string describe(const char* format, auto... values) {
-    char text[512];
-    std::snprintf(text, sizeof text, format, values...);
-    return text;
 }
 
 std::vector<int> everything(int extent) {
@@ -457,18 +412,10 @@ CheckReport check_product(const Problem& problem, const float* a, const float* b
 
 CheckReport check_product_of_seed(const Problem& problem, std::uint64_t input_seed, const float* c,
                                   unsigned threads) {
-    const auto generate = [&](Operand operand, std::size_t count) {
-        constexpr std::size_t kPerTask = 1 << 16;
-        std::vector<float> values(count);
-        parallel_for((count + kPerTask - 1) / kPerTask, threads, [&](std::size_t task) {
-            const std::size_t first = task * kPerTask;
-            fill_host_widened(values.data() + first, problem.dtype, operand, input_seed, first,
-                              std::min(kPerTask, count - first));
-        });
-        return values;
-    };
-    const std::vector<float> a = generate(Operand::kA, problem.a_count());
-    const std::vector<float> b = generate(Operand::kB, problem.b_count());
+    const std::vector<float> a =
+        common::widened_inputs(problem.dtype, Operand::kA, input_seed, problem.a_count(), threads);
+    const std::vector<float> b =
+        common::widened_inputs(problem.dtype, Operand::kB, input_seed, problem.b_count(), threads);
     return check_product(problem, a.data(), b.data(), c, mix(input_seed), threads);
 }
 

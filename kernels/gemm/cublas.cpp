@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/cuda.hpp"
 #include "gemm/launchers.hpp"
 
 #if __has_include(<cublas_v2.h>)
@@ -119,7 +121,7 @@ struct Cublas::State {
         require_cublas(library().create(&handle), "cublasCreate");
         if (const cudaError_t error = cudaMalloc(&workspace, workspace_bytes)) {
             library().destroy(handle);
-            throw CudaError("workspace for cuBLAS", error);
+            common::check(error, "workspace for cuBLAS");
         }
         use(nullptr);
     }

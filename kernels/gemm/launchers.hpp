@@ -6,10 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
-#include <stdexcept>
-#include <string>
 
-#include "gemm/inputs.hpp"
 #include "gemm/problem.hpp"
 
 namespace gemm {
@@ -21,18 +18,6 @@ using Launcher = cudaError_t (*)(const Problem&, const void* a, const void* b, f
 struct DeviceLimits {
     int multiprocessors = 0;
 };
-
-struct CudaError : std::runtime_error {
-    CudaError(const std::string& what, cudaError_t error)
-        : std::runtime_error(what + ": " + cudaGetErrorString(error)), code(error) {}
-    cudaError_t code;
-};
-
-inline void require(cudaError_t error, const char* what) {
-    if (error != cudaSuccess) throw CudaError(what, error);
-}
-
-DeviceLimits current_device_limits();
 
 Launcher choose_naive(const Problem&);
 Launcher choose_tiled(const Problem&, const DeviceLimits&);
@@ -51,9 +36,5 @@ class Cublas {
     struct State;
     std::unique_ptr<State> state_;
 };
-
-// Fills A or B on the device with the values of fill_host.
-cudaError_t fill_device(void* storage, Dtype, Operand, std::uint64_t seed, std::size_t count,
-                        cudaStream_t);
 
 }  // namespace gemm

@@ -1,53 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA module: device memory around the launchers.
-#include <cstddef>
 #include <functional>
 #include <vector>
 
+#include "common/cuda.hpp"
+#include "common/device_inputs.hpp"
 #include "gemm/catalogue.hpp"
 #include "gemm/checker.hpp"
+#include "gemm/inputs.hpp"
 #include "gemm/launchers.hpp"
 
 namespace gemm {
 namespace {
 
-// Turns a CUDA error into the SDK's.
-void check(cudaError_t error, const std::string& what) {
-    if (error == cudaSuccess) return;
-    const std::string message = what + ": " + cudaGetErrorString(error);
-    switch (error) {
-        case cudaErrorMemoryAllocation:
-            throw sdk::OutOfMemory(message);
-        case cudaErrorNoKernelImageForDevice:
-        case cudaErrorInvalidDeviceFunction:
-            throw sdk::Unsupported(message +
-                                   "; this device's architecture was not built: configure with "
-                                   "-DPERFGATE_CUDA_ARCHITECTURES=<its compute capability>");
-        case cudaErrorInvalidValue:
-        case cudaErrorInvalidConfiguration:
-        case cudaErrorLaunchOutOfResources:
-            throw std::runtime_error(message);
-        default:
-            throw sdk::DeviceError(message);
-    }
-}
-
-class DeviceMemory {
-  public:
-    DeviceMemory(std::size_t bytes, const char* what) : bytes_(bytes) {
-        check(cudaMalloc(&data_, bytes),
-              std::to_string(bytes) + " bytes of device memory for " + what);
-    }
-    ~DeviceMemory() { cudaFree(data_); }
-    DeviceMemory(const DeviceMemory&) = delete;
-    DeviceMemory& operator=(const DeviceMemory&) = delete;
-    void* get() const { return data_; }
-    std::size_t bytes() const { return bytes_; }
-
-  private:
-    void* data_ = nullptr;
-    std::size_t bytes_;
-};
+using common::check;
+using common::DeviceMemory;
 
 // Enqueues the product of a variant.
 using Multiply = std::function<void(const void* a, const void* b, float* c, cudaStream_t)>;
@@ -64,22 +31,18 @@ class Product : public sdk::Instance {
     void fill(std::uint64_t seed) override {
         seed_ = seed;
         const Dtype dtype = problem_.dtype;
-        check(fill_device(a_.get(), dtype, Operand::kA, seed, problem_.a_count(), nullptr),
-              "filling A");
-        check(fill_device(b_.get(), dtype, Operand::kB, seed, problem_.b_count(), nullptr),
-              "filling B");
-        check(cudaMemsetAsync(c_.get(), 0xff, c_.bytes(), nullptr), "poisoning C");  // NaN
+        common::fill_device(a_.get(), dtype, Operand::kA, seed, problem_.a_count());
+        common::fill_device(b_.get(), dtype, Operand::kB, seed, problem_.b_count());
+        c_.poison();
         check(cudaStreamSynchronize(nullptr), "filling A and B");
     }
 
     void launch(void* stream) override {
-        multiply_(a_.get(), b_.get(), static_cast<float*>(c_.get()),
-                  static_cast<cudaStream_t>(stream));
+        multiply_(a_.get(), b_.get(), c_.as<float>(), static_cast<cudaStream_t>(stream));
     }
 
     sdk::Verification verify() override {
-        std::vector<float> c(problem_.c_count());
-        check(cudaMemcpy(c.data(), c_.get(), c_.bytes(), cudaMemcpyDeviceToHost), "reading C");
+        const std::vector<float> c = c_.read<float>();
         const CheckReport report = check_product_of_seed(problem_, seed_, c.data());
         return {report.passed, report.detail};
     }
@@ -95,6 +58,10 @@ Multiply run(const Problem& problem, Launcher launcher) {
     return [problem, launcher](const void* a, const void* b, float* c, cudaStream_t stream) {
         check(launcher(problem, a, b, c, stream), "launch");
     };
+}
+
+DeviceLimits current_device_limits() {
+    return {common::device_attribute(cudaDevAttrMultiProcessorCount)};
 }
 
 Multiply prepare_naive(const Problem& problem) {
@@ -118,12 +85,7 @@ Multiply prepare_cublas(const Problem& problem) {
 
 Create create_with(Multiply (*prepare)(const Problem&)) {
     return [prepare](const sdk::Values& values) {
-        try {
-            return std::make_unique<Product>(problem_of(values), prepare);
-        } catch (const CudaError& error) {
-            check(error.code, error.what());
-            throw;
-        }
+        return std::make_unique<Product>(problem_of(values), prepare);
     };
 }
 

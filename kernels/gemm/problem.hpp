@@ -5,18 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
+
+#include "common/dtype.hpp"
 
 namespace gemm {
 
 // Type of A and B. C is always f32, and every variant accumulates in f32 or better.
-enum class Dtype : int {
-    kF32,
-    kTf32,  // stored as f32 whose low 13 mantissa bits are zero
-    kF16,
-    kBf16,
-};
+using common::Dtype;
+using common::dtype_name;
+using common::element_bytes;
 
 inline constexpr std::int64_t kLargestExtent = 16384;
 
@@ -37,30 +34,5 @@ struct Problem {
     }
     double multiply_adds() const { return 1.0 * m * n * k; }
 };
-
-constexpr std::size_t element_bytes(Dtype dtype) {
-    return dtype == Dtype::kF16 || dtype == Dtype::kBf16 ? 2 : 4;
-}
-
-constexpr std::string_view dtype_name(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::kF32:
-            return "f32";
-        case Dtype::kTf32:
-            return "tf32";
-        case Dtype::kF16:
-            return "f16";
-        case Dtype::kBf16:
-            return "bf16";
-    }
-    return "?";
-}
-
-constexpr std::optional<Dtype> parse_dtype(std::string_view name) {
-    for (Dtype dtype : {Dtype::kF32, Dtype::kTf32, Dtype::kF16, Dtype::kBf16}) {
-        if (name == dtype_name(dtype)) return dtype;
-    }
-    return std::nullopt;
-}
 
 }  // namespace gemm

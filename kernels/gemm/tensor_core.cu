@@ -7,6 +7,8 @@
 // addressed in chunks of 16 bytes, the unit of cp.async and of an ldmatrix row. Chunks are permuted
 // within their row by an exclusive or with the row's number, so that the eight rows of an 8 x 16
 // byte matrix lie in different banks without padding.
+#include "common/cuda.hpp"
+#include "common/element.hpp"
 #include "gemm/launchers.hpp"
 #include "gemm/raster.cuh"
 
@@ -92,7 +94,7 @@ struct TensorShape {
     static constexpr int kTileM = kTileM_, kTileN = kTileN_, kTileK = kTileK_;
     static constexpr int kWarpM = kWarpM_, kWarpN = kWarpN_;
     static constexpr int kStages = kStages_, kBlocksPerSm = kBlocksPerSm_;
-    using Storage = typename Element<kDtype>::Storage;
+    using Storage = typename common::Element<kDtype>::Storage;
 
     static constexpr int kWarpCols = kTileN / kWarpN;
     static constexpr int kThreads = kTileM / kWarpM * kWarpCols * 32;
@@ -147,7 +149,7 @@ __device__ __forceinline__ void copy_chunk(unsigned target, const Storage* sourc
             if constexpr (sizeof(Storage) == 2) {
                 words[i / 2] |= static_cast<unsigned>(value) << (i % 2 * 16);
             } else {
-                words[i] = float_bits(value);
+                words[i] = common::float_bits(value);
             }
         }
         store_shared(target, words);
@@ -342,9 +344,9 @@ cudaError_t launch(const Problem& p, const void* a, const void* b, float* c, cud
 template <class S, bool kVector>
 Launcher prepare() {
     // Beyond 48 KB a kernel must ask.
-    require(cudaFuncSetAttribute(gemm_tensor_core<S, kVector>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, S::kBytes),
-            "shared memory for gemm/tensor_core");
+    common::check(cudaFuncSetAttribute(gemm_tensor_core<S, kVector>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, S::kBytes),
+                  "shared memory for gemm/tensor_core");
     return launch<S, kVector>;
 }
 

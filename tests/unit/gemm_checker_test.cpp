@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/parallel.hpp"
 #include "gemm/inputs.hpp"
-#include "gemm/parallel.hpp"
 #include "gemm/reference.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ struct Product {
         std::vector<char> stored_b(p.b_count() * gemm::element_bytes(p.dtype));
         gemm::fill_host(stored_b.data(), p.dtype, Operand::kB, kSeed, 0, p.b_count());
         constexpr int kRows = 64;
-        gemm::parallel_for(
+        common::parallel_for(
             static_cast<std::size_t>((p.m + kRows - 1) / kRows), 0, [&](std::size_t task) {
                 const int first = static_cast<int>(task) * kRows;
                 Problem part = p;
@@ -45,7 +45,7 @@ struct Product {
 
     std::vector<float> inputs(Operand operand, std::size_t count) const {
         std::vector<float> values(count);
-        gemm::fill_host_widened(values.data(), p.dtype, operand, kSeed, 0, count);
+        common::fill_host_widened(values.data(), p.dtype, operand, kSeed, 0, count);
         return values;
     }
     float& at(int row, int col) {
@@ -96,9 +96,9 @@ TEST_P(GemmCheckerTypes, RoundingOfTheExpectedSizePasses) {
         Product product(problem);
         const float rms = static_cast<float>(gemm::accumulation_error(GetParam(), problem.k)) *
                           product.row_scale();
-        const std::uint64_t key = gemm::stream_key(5, Operand::kA);
+        const std::uint64_t key = common::stream_key(5, Operand::kA);
         for (std::size_t i = 0; i < product.c.size(); ++i) {
-            product.c[i] += 2.0f * std::sqrt(3.0f) * rms * gemm::uniform(key, i);
+            product.c[i] += 2.0f * std::sqrt(3.0f) * rms * common::uniform(key, i);
         }
         const auto report = product.check();
         EXPECT_TRUE(report.passed) << report.detail;

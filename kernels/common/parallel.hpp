@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace gemm {
+namespace common {
 
 inline unsigned default_threads() {
     return std::max(1u, std::thread::hardware_concurrency());
@@ -43,4 +43,4 @@ void parallel_for(std::size_t tasks, unsigned threads, Body&& body) {
     if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace gemm
+}  // namespace common

@@ -6,21 +6,17 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__CUDACC__)
-#define GEMM_HOST_DEVICE __host__ __device__
-#else
-#define GEMM_HOST_DEVICE
-#endif
+#include "common/host_device.hpp"
 
-namespace gemm {
+namespace common {
 
-GEMM_HOST_DEVICE inline std::uint32_t float_bits(float value) {
+COMMON_HOST_DEVICE inline std::uint32_t float_bits(float value) {
     std::uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-GEMM_HOST_DEVICE inline float float_from_bits(std::uint32_t bits) {
+COMMON_HOST_DEVICE inline float float_from_bits(std::uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -28,25 +24,25 @@ GEMM_HOST_DEVICE inline float float_from_bits(std::uint32_t bits) {
 
 // Drops the low `dropped` bits, 1 to 31, of a magnitude, rounding to nearest even. A carry into the
 // exponent is the right result.
-GEMM_HOST_DEVICE inline std::uint32_t shift_right_rounded(std::uint32_t bits, int dropped) {
+COMMON_HOST_DEVICE inline std::uint32_t shift_right_rounded(std::uint32_t bits, int dropped) {
     const std::uint32_t half = 1u << (dropped - 1);
     const std::uint32_t odd = (bits >> dropped) & 1u;
     return (bits + half - 1 + odd) >> dropped;
 }
 
-GEMM_HOST_DEVICE inline float round_to_tf32(float value) {
+COMMON_HOST_DEVICE inline float round_to_tf32(float value) {
     return float_from_bits(shift_right_rounded(float_bits(value), 13) << 13);
 }
 
-GEMM_HOST_DEVICE inline std::uint16_t bf16_from_float(float value) {
+COMMON_HOST_DEVICE inline std::uint16_t bf16_from_float(float value) {
     return static_cast<std::uint16_t>(shift_right_rounded(float_bits(value), 16));
 }
 
-GEMM_HOST_DEVICE inline float float_from_bf16(std::uint16_t bits) {
+COMMON_HOST_DEVICE inline float float_from_bf16(std::uint16_t bits) {
     return float_from_bits(static_cast<std::uint32_t>(bits) << 16);
 }
 
-GEMM_HOST_DEVICE inline std::uint16_t f16_from_float(float value) {
+COMMON_HOST_DEVICE inline std::uint16_t f16_from_float(float value) {
     const std::uint32_t bits = float_bits(value);
     const std::uint32_t sign = (bits >> 16) & 0x8000u;
     const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -60,7 +56,7 @@ GEMM_HOST_DEVICE inline std::uint16_t f16_from_float(float value) {
     return static_cast<std::uint16_t>(sign | shift_right_rounded(mantissa, 126 - exponent));
 }
 
-GEMM_HOST_DEVICE inline float float_from_f16(std::uint16_t bits) {
+COMMON_HOST_DEVICE inline float float_from_f16(std::uint16_t bits) {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
     const std::uint32_t magnitude = bits & 0x7fffu;
     if (magnitude >= 0x7c00u) return float_from_bits(sign | 0x7f800000u | (magnitude << 13));
@@ -69,4 +65,4 @@ GEMM_HOST_DEVICE inline float float_from_f16(std::uint16_t bits) {
     return float_from_bits(sign | float_bits(subnormal));
 }
 
-}  // namespace gemm
+}  // namespace common

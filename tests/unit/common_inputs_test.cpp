@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace {
+
+TEST(CommonF16, EveryFiniteValueSurvivesWideningAndRounding) {
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+        if ((bits & 0x7c00u) == 0x7c00u) continue;  // infinities and NaN
+        const auto half = static_cast<std::uint16_t>(bits);
+        ASSERT_EQ(common::f16_from_float(common::float_from_f16(half)), half) << bits;
+    }
+}
+
+TEST(CommonF16, RoundsToNearestAndTiesToEven) {
+    EXPECT_EQ(common::f16_from_float(1.0f), 0x3c00);
+    EXPECT_EQ(common::f16_from_float(-2.0f), 0xc000);
+    EXPECT_EQ(common::f16_from_float(1.0f + 0x1p-11f), 0x3c00);      // tie, down to even
+    EXPECT_EQ(common::f16_from_float(1.0f + 3 * 0x1p-11f), 0x3c02);  // tie, up to even
+    EXPECT_EQ(common::f16_from_float(1.0f + 0x1p-11f + 0x1p-20f), 0x3c01);
+    EXPECT_EQ(common::f16_from_float(65504.0f), 0x7bff);
+    EXPECT_EQ(common::f16_from_float(65520.0f), 0x7c00);  // beyond the largest
+    EXPECT_EQ(common::f16_from_float(0x1p-24f), 0x0001);  // least subnormal
+    EXPECT_EQ(common::f16_from_float(0x1p-25f), 0x0000);  // tie, down to zero
+    EXPECT_EQ(common::f16_from_float(3 * 0x1p-26f), 0x0001);
+}
+
+TEST(CommonBf16, RoundsToNearestAndTiesToEven) {
+    EXPECT_EQ(common::bf16_from_float(1.0f), 0x3f80);
+    EXPECT_EQ(common::bf16_from_float(1.0f + 0x1p-8f), 0x3f80);
+    EXPECT_EQ(common::bf16_from_float(1.0f + 3 * 0x1p-8f), 0x3f82);
+    EXPECT_EQ(common::float_from_bf16(0xbf80), -1.0f);
+}
+
+TEST(CommonTf32, KeepsTenMantissaBits) {
+    EXPECT_EQ(common::round_to_tf32(1.0f + 0x1p-10f), 1.0f + 0x1p-10f);
+    EXPECT_EQ(common::round_to_tf32(1.0f + 0x1p-11f), 1.0f);
+    EXPECT_EQ(common::round_to_tf32(-1.0f - 3 * 0x1p-11f), -1.0f - 0x1p-9f);
+}
+
+TEST(CommonInputs, AreUniformInTheirRange) {
+    const std::uint64_t key = common::stream_key(7, 1);
+    constexpr int kCount = 1 << 20;
+    double sum = 0.0;
+    double squares = 0.0;
+    for (int i = 0; i < kCount; ++i) {
+        const double value = common::uniform(key, static_cast<std::uint64_t>(i));
+        ASSERT_GE(value, -1.0);
+        ASSERT_LT(value, 1.0);
+        sum += value;
+        squares += value * value;
+    }
+    EXPECT_NEAR(sum / kCount, 0.0, 0.003);  // five standard deviations
+    EXPECT_NEAR(squares / kCount, 1.0 / 3.0, 0.002);
+}
+
+TEST(CommonInputs, DifferBetweenSeedsAndOperands) {
+    std::set<float> values;
+    for (std::uint64_t seed : {0, 1, 2}) {
+        for (std::uint64_t operand : {1, 2}) {
+            for (std::uint64_t i = 0; i < 8; ++i) {
+                values.insert(common::uniform(common::stream_key(seed, operand), i));
+            }
+        }
+    }
+    EXPECT_EQ(values.size(), 48u);
+}
+
+TEST(CommonInputs, APartIsTheSameAsThatPartOfTheWhole) {
+    float whole[64];
+    float part[8];
+    common::fill_host_widened(whole, common::Dtype::kBf16, 2, 3, 0, 64);
+    common::fill_host_widened(part, common::Dtype::kBf16, 2, 3, 40, 8);
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(part[i], whole[40 + i]);
+}
+
+}  // namespace
