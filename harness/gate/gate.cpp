@@ -166,6 +166,9 @@ class Judging {
             case CaseStatus::error:
                 verdict.verdict = Verdict::error;
                 return;
+            case CaseStatus::invalid:
+                verdict.verdict = Verdict::invalid;
+                return;
             case CaseStatus::skipped:
                 verdict.verdict = Verdict::skipped;
                 if (expected != nullptr && !run_.interrupted) {

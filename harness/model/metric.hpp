@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,13 +39,20 @@ struct Batch {
     std::string device;        ///< board id (hashed UUID) or "host"
     std::uint64_t seed = 0;    ///< seed of the inputs
     std::vector<double> samples;
+    /// 0: measured in any case; 1, 2, …: measured again because the rounds before raised a
+    /// suspicion.
+    std::int64_t round = 0;
+    /// Why this batch is recorded and not used ("power brake while it was taken"); empty: it is
+    /// used.
+    std::string set_aside{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, where that is known
 
     bool operator==(const Batch&) const = default;
 };
 
-/// One metric of one case. `value` is the median of all samples. `method` says how it was obtained,
-/// for instance "activity/cold" or "event/cold/blocked": values of different methods are never
-/// compared.
+/// One metric of one case. `value` is the median of all samples in use. `method` says how it was
+/// obtained, for instance "activity/cold" or "event/cold/blocked": values of different methods are
+/// never compared.
 struct MetricSeries {
     std::string unit;
     double value = 0;
@@ -58,7 +66,7 @@ std::string_view to_text(Direction direction);
 std::string_view to_text(MetricClass metric_class);
 std::string_view to_text(Fold fold);
 
-/// All samples of all batches, in order.
+/// The samples of all batches in use, in order.
 std::vector<double> all_samples(const MetricSeries& series);
 
 }  // namespace perfgate::model

@@ -68,6 +68,7 @@ static void write(JsonWriter& json, const Work& work) {
     json.begin_object(JsonLayout::compact);
     write_field(json, "flops", work.flops);
     write_field(json, "bytes", work.bytes);
+    write_unless_default(json, "arithmetic", work.arithmetic);
     json.end_object();
 }
 
@@ -207,6 +208,7 @@ static void read(JsonValue value, Verification& verification) {
 static void read(JsonValue value, Work& work) {
     read_not_negative(value, "flops", work.flops);
     read_not_negative(value, "bytes", work.bytes);
+    read_optional(value, "arithmetic", work.arithmetic);
 }
 
 static void read(JsonValue value, std::array<std::int64_t, 3>& sizes) {
@@ -243,7 +245,8 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "gates", result.gates);
     read_choice(
         value.at("status"),
-        {CaseStatus::measured, CaseStatus::incorrect, CaseStatus::error, CaseStatus::skipped},
+        {CaseStatus::measured, CaseStatus::incorrect, CaseStatus::error, CaseStatus::invalid,
+         CaseStatus::skipped},
         result.status);
     read_optional(value, "reason", result.reason);
     read_optional(value, "log", result.log);
@@ -286,6 +289,8 @@ std::string_view to_text(CaseStatus status) {
             return "incorrect";
         case CaseStatus::error:
             return "error";
+        case CaseStatus::invalid:
+            return "invalid";
         case CaseStatus::skipped:
             return "skipped";
     }

@@ -58,6 +58,7 @@ enum class CaseStatus {
     measured,   ///< verified and measured (perhaps with metrics missing: see not_collected)
     incorrect,  ///< verification failed: there are no numbers
     error,      ///< crash, CUDA error, time limit, out of memory
+    invalid,    ///< verified, but the environment let too few batches count
     skipped,    ///< capability, tag, not built
 };
 
@@ -81,6 +82,8 @@ struct NotCollected {
 struct Work {
     double flops = 0;
     double bytes = 0;
+    std::string arithmetic =
+        {};  ///< type of the flops: "f32", "tf32", "f16", "bf16", "fp8"; empty: not stated
 
     bool operator==(const Work&) const = default;
 };

@@ -61,6 +61,28 @@ void read(JsonValue value, Device& device) {
     read_optional(value, "l2_bytes", device.l2_bytes);
 }
 
+void write(JsonWriter& json, const Ceilings& ceilings) {
+    json.begin_object(JsonLayout::compact);
+    write_unless_default(json, "copy_bytes_per_s", ceilings.copy_bytes_per_s);
+    write_unless_default(json, "matrix_flops_per_s", ceilings.matrix_flops_per_s);
+    write_unless_default(json, "problem", ceilings.problem);
+    json.end_object();
+}
+
+void read(JsonValue value, Ceilings& ceilings) {
+    if (const auto copy = value.find("copy_bytes_per_s")) {
+        ceilings.copy_bytes_per_s = copy->number();
+        require_not_negative(*copy, ceilings.copy_bytes_per_s);
+    }
+    if (const auto rates = value.find("matrix_flops_per_s")) {
+        read(*rates, ceilings.matrix_flops_per_s);
+        for (const auto& [type, rate] : ceilings.matrix_flops_per_s) {
+            require_not_negative(*rates, rate);
+        }
+    }
+    read_optional(value, "problem", ceilings.problem);
+}
+
 void write(JsonWriter& json, const Environment& environment) {
     json.begin_object(JsonLayout::lines);
     write_field(json, "device", environment.device);
@@ -74,6 +96,7 @@ void write(JsonWriter& json, const Environment& environment) {
     write_unless_default(json, "cores", environment.cores);
     write_field(json, "before", environment.before);
     write_field(json, "after", environment.after);
+    write_unless_default(json, "ceilings", environment.ceilings);
     json.end_object();
 }
 
@@ -89,6 +112,7 @@ void read(JsonValue value, Environment& environment) {
     read_optional(value, "cores", environment.cores);
     read_optional(value, "before", environment.before);
     read_optional(value, "after", environment.after);
+    read_optional(value, "ceilings", environment.ceilings);
 }
 
 void write(JsonWriter& json, const MetricSeries& series) {
@@ -103,6 +127,9 @@ void write(JsonWriter& json, const MetricSeries& series) {
         write_field(json, "process", batch.process);
         write_field(json, "device", batch.device);
         write_field(json, "seed", batch.seed);
+        write_unless_default(json, "round", batch.round);
+        write_unless_default(json, "set_aside", batch.set_aside);
+        write_if_known(json, "sm_clock_mhz", batch.sm_clock_mhz);
         write_field(json, "samples", batch.samples);
         json.end_object();
     }
@@ -115,6 +142,10 @@ static void read(JsonValue value, Batch& batch) {
     read_field(value, "device", batch.device);
     read_field(value, "seed", batch.seed);
     read_field(value, "samples", batch.samples);
+    read_optional(value, "round", batch.round);
+    if (batch.round < 0) value.at("round").fail("expected a round from 0");
+    read_optional(value, "set_aside", batch.set_aside);
+    read_optional(value, "sm_clock_mhz", batch.sm_clock_mhz);
 }
 
 void read(JsonValue value, MetricSeries& series) {

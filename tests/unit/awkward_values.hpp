@@ -83,7 +83,8 @@ class AwkwardValues {
 
     MetricSeries series() {
         return {text(), number(), text(), list([&] {
-                    return Batch{count(), text(), seed(), list([&] { return number(); })};
+                    return Batch{count(), text(), seed(), list([&] { return number(); }),
+                                 count(), text(), maybe_number()};
                 })};
     }
     std::map<std::string, MetricSeries> metrics() {

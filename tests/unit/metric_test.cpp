@@ -13,6 +13,13 @@ TEST(MetricSeries, SamplesKeepTheirOrderAcrossBatches) {
     EXPECT_TRUE(all_samples(MetricSeries{}).empty());
 }
 
+TEST(MetricSeries, WhatIsSetAsideIsRecordedAndNotUsed) {
+    Batch throttled{1, "a", 1, {9, 9}};
+    throttled.set_aside = "power brake";
+    const MetricSeries series{"ns", 2, "activity/cold", {{0, "a", 1, {3, 1}}, throttled}};
+    EXPECT_EQ(all_samples(series), (std::vector<double>{3, 1}));
+}
+
 TEST(Metric, NamesItsEnumerations) {
     EXPECT_EQ(to_text(Direction::lower), "lower");
     EXPECT_EQ(to_text(Direction::higher), "higher");
