@@ -10,7 +10,7 @@
 
 namespace common {
 
-// The element as memory holds it, `Storage` being float or, for the 16-bit types, their bits.
+// The element as memory holds it, `Storage` being float or, for the shorter types, their bits.
 template <Dtype dtype>
 struct Element;
 
@@ -38,6 +38,12 @@ struct Element<Dtype::kBf16> {
     COMMON_HOST_DEVICE static Storage from(float value) { return bf16_from_float(value); }
     COMMON_HOST_DEVICE static float widen(Storage value) { return float_from_bf16(value); }
 };
+template <>
+struct Element<Dtype::kE4m3> {
+    using Storage = std::uint8_t;
+    COMMON_HOST_DEVICE static Storage from(float value) { return e4m3_from_float(value); }
+    COMMON_HOST_DEVICE static float widen(Storage value) { return float_from_e4m3(value); }
+};
 
 // Calls `visit` with Element<dtype>{}: one place that turns the run-time type into a static one.
 template <class Visitor>
@@ -49,6 +55,8 @@ decltype(auto) with_element(Dtype dtype, Visitor&& visit) {
             return visit(Element<Dtype::kF16>{});
         case Dtype::kBf16:
             return visit(Element<Dtype::kBf16>{});
+        case Dtype::kE4m3:
+            return visit(Element<Dtype::kE4m3>{});
         case Dtype::kF32:
             break;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// f32 to and from the 16-bit formats and tf32, in integer arithmetic, so that host and device agree
+// f32 to and from the 8- and 16-bit formats and tf32, in integer arithmetic, so that host and device agree
 // to the bit whatever the compiler. Rounding is to nearest, ties to even. Finite inputs only.
 #pragma once
 
@@ -62,6 +62,30 @@ COMMON_HOST_DEVICE inline float float_from_f16(std::uint16_t bits) {
     if (magnitude >= 0x7c00u) return float_from_bits(sign | 0x7f800000u | (magnitude << 13));
     if (magnitude >= 0x0400u) return float_from_bits(sign | ((magnitude << 13) + (112u << 23)));
     const float subnormal = static_cast<float>(magnitude) * 5.9604644775390625e-8f;  // 2^-24
+    return float_from_bits(sign | float_bits(subnormal));
+}
+
+// Beyond the largest, 448, the largest: the format has no infinity.
+COMMON_HOST_DEVICE inline std::uint8_t e4m3_from_float(float value) {
+    const std::uint32_t bits = float_bits(value);
+    const std::uint32_t sign = (bits >> 24) & 0x80u;
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude >= 0x43e00000u) return static_cast<std::uint8_t>(sign | 0x7eu);  // >= 448
+    if (magnitude >= 0x3c800000u) {  // 2^-6 and up: rebias the exponent from 127 to 7
+        return static_cast<std::uint8_t>(sign | shift_right_rounded(magnitude - (120u << 23), 20));
+    }
+    const int exponent = static_cast<int>(magnitude >> 23);
+    if (exponent < 117) return static_cast<std::uint8_t>(sign);  // below half of 2^-9
+    const std::uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+    return static_cast<std::uint8_t>(sign | shift_right_rounded(mantissa, 141 - exponent));
+}
+
+COMMON_HOST_DEVICE inline float float_from_e4m3(std::uint8_t bits) {
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80u) << 24;
+    const std::uint32_t magnitude = bits & 0x7fu;
+    if (magnitude == 0x7fu) return float_from_bits(sign | 0x7fc00000u);
+    if (magnitude >= 0x08u) return float_from_bits(sign | ((magnitude << 20) + (120u << 23)));
+    const float subnormal = static_cast<float>(magnitude) * 0.001953125f;  // 2^-9
     return float_from_bits(sign | float_bits(subnormal));
 }
 

@@ -42,6 +42,29 @@ TEST(CommonTf32, KeepsTenMantissaBits) {
     EXPECT_EQ(common::round_to_tf32(-1.0f - 3 * 0x1p-11f), -1.0f - 0x1p-9f);
 }
 
+TEST(CommonE4m3, EveryValueSurvivesWideningAndRounding) {
+    for (std::uint32_t bits = 0; bits < 0x100; ++bits) {
+        if ((bits & 0x7fu) == 0x7fu) continue;  // NaN
+        const auto byte = static_cast<std::uint8_t>(bits);
+        ASSERT_EQ(common::e4m3_from_float(common::float_from_e4m3(byte)), byte) << bits;
+    }
+    EXPECT_TRUE(std::isnan(common::float_from_e4m3(0x7f)));
+}
+
+TEST(CommonE4m3, RoundsToNearestAndTiesToEven) {
+    EXPECT_EQ(common::e4m3_from_float(1.0f), 0x38);
+    EXPECT_EQ(common::e4m3_from_float(-2.0f), 0xc0);
+    EXPECT_EQ(common::e4m3_from_float(1.0f + 0x1p-4f), 0x38);      // tie, down to even
+    EXPECT_EQ(common::e4m3_from_float(1.0f + 3 * 0x1p-4f), 0x3a);  // tie, up to even
+    EXPECT_EQ(common::e4m3_from_float(1.0f + 0x1p-4f + 0x1p-20f), 0x39);
+    EXPECT_EQ(common::e4m3_from_float(447.0f), 0x7e);
+    EXPECT_EQ(common::e4m3_from_float(1e9f), 0x7e);      // beyond the largest
+    EXPECT_EQ(common::e4m3_from_float(0x1p-9f), 0x01);   // least subnormal
+    EXPECT_EQ(common::e4m3_from_float(0x1p-10f), 0x00);  // tie, down to zero
+    EXPECT_EQ(common::e4m3_from_float(3 * 0x1p-11f), 0x01);
+    EXPECT_EQ(common::e4m3_from_float(0x1p-6f - 0x1p-30f), 0x08);  // up to the least normal
+}
+
 TEST(CommonInputs, AreUniformInTheirRange) {
     const std::uint64_t key = common::stream_key(7, 1);
     constexpr int kCount = 1 << 20;
