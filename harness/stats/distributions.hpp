@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distributions that tests are judged by: normal, Student, Fisher. Tails are computed as tails,
+// so that a probability of 1e-12 has digits. Pure functions.
+//
+// All throw std::invalid_argument outside their domain: probabilities in (0, 1), degrees of freedom
+// over 0, arguments that are not NaN.
+#pragma once
+
+namespace perfgate::stats {
+
+/// P(Z > z) of the standard normal distribution.
+double normal_upper_tail(double z);
+
+/// The z with P(Z > z) = probability.
+double normal_upper_quantile(double probability);
+
+/// P(T > t) of Student's distribution with `df` degrees of freedom, which need not be whole.
+double student_upper_tail(double t, double df);
+
+/// The t with P(T > t) = probability.
+double student_upper_quantile(double probability, double df);
+
+/// P(F > f) of Fisher's distribution, f >= 0.
+double fisher_upper_tail(double f, double df_numerator, double df_denominator);
+
+}  // namespace perfgate::stats

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "stats/distributions.hpp"
+
+namespace perfgate::stats {
+
+namespace {
+
+void require_finite(std::span<const double> values) {
+    if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) {
+        throw std::invalid_argument("a value is not finite");
+    }
+}
+
+double mean(std::span<const double> values) {
+    // Around the first value: equal values have exactly that mean, and no spread.
+    const double origin = values.front();
+    double sum = 0;
+    for (const double value : values) sum += value - origin;
+    return origin + sum / static_cast<double>(values.size());
+}
+
+double squares_around_mean(std::span<const double> values) {
+    const double centre = mean(values);
+    return std::accumulate(values.begin(), values.end(), 0.0, [&](double sum, double value) {
+        return sum + (value - centre) * (value - centre);
+    });
+}
+
+}  // namespace
+
+double trimmed_mean(std::span<const double> samples, double fraction) {
+    if (samples.empty()) throw std::invalid_argument("no samples");
+    if (!(fraction >= 0 && fraction < 0.5)) throw std::invalid_argument("not in [0, 0.5)");
+    require_finite(samples);
+    std::vector<double> sorted(samples.begin(), samples.end());
+    std::sort(sorted.begin(), sorted.end());
+    // The tolerance makes 10 % of 30 three, also where the product of doubles is below it.
+    const auto dropped =
+        static_cast<std::size_t>(static_cast<double>(sorted.size()) * fraction + 1e-9);
+    return mean(std::span(sorted).subspan(dropped, sorted.size() - 2 * dropped));
+}
+
+PooledSpread pooled_spread(std::span<const std::vector<double>> groups) {
+    PooledSpread spread;
+    double squares = 0;
+    for (const std::vector<double>& group : groups) {
+        require_finite(group);
+        if (group.size() < 2) continue;
+        squares += squares_around_mean(group);
+        spread.df += static_cast<double>(group.size() - 1);
+    }
+    if (spread.df > 0) spread.deviation = std::sqrt(squares / spread.df);
+    return spread;
+}
+
+PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior) {
+    const double df = measured.df + prior.df;
+    if (df <= 0) return {};
+    const double squares = measured.df * measured.deviation * measured.deviation +
+                           prior.df * prior.deviation * prior.deviation;
+    return {std::sqrt(squares / df), df};
+}
+
+std::optional<VarianceComponents> variance_components(std::span<const std::vector<double>> groups) {
+    std::vector<double> all;
+    double sizes_squared = 0;
+    std::size_t count = 0;
+    for (const std::vector<double>& group : groups) {
+        if (group.empty()) continue;
+        ++count;
+        all.insert(all.end(), group.begin(), group.end());
+        sizes_squared += static_cast<double>(group.size()) * static_cast<double>(group.size());
+    }
+    const PooledSpread within = pooled_spread(groups);
+    if (count < 2 || within.df == 0) return std::nullopt;
+
+    const auto size = static_cast<double>(all.size());
+    const auto between_df = static_cast<double>(count - 1);
+    const double within_square = within.deviation * within.deviation;
+    const double between_squares =
+        std::max(0.0, squares_around_mean(all) - within_square * within.df);
+    const double between_mean = between_squares / between_df;
+    const double typical_size = (size - sizes_squared / size) / between_df;
+
+    VarianceComponents components;
+    components.within = within.deviation;
+    components.between = std::sqrt(std::max(0.0, between_mean - within_square) / typical_size);
+    if (within_square > 0) {
+        components.probability =
+            fisher_upper_tail(between_mean / within_square, between_df, within.df);
+    } else {
+        components.probability = between_mean > 0 ? 0 : 1;
+    }
+    return components;
+}
+
+double detectable_shift(std::size_t n, std::size_t m, double df, double level, double power) {
+    if (n == 0 || m == 0) throw std::invalid_argument("an empty group");
+    const double error = std::sqrt(1 / static_cast<double>(n) + 1 / static_cast<double>(m));
+    return (student_upper_quantile(level, df) + student_upper_quantile(1 - power, df)) * error;
+}
+
+}  // namespace perfgate::stats

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/rank_sum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unit/simulated.hpp"
+
+namespace perfgate::stats {
+namespace {
+
+using simulated::Random;
+
+/// Wins of `group` over `others`, a tie half: the rank sum but for a constant.
+double wins(const std::vector<double>& others, const std::vector<double>& group) {
+    double sum = 0;
+    for (const double value : group) {
+        for (const double other : others) {
+            sum += value > other ? 1 : (value == other ? 0.5 : 0);
+        }
+    }
+    return sum;
+}
+
+/// The definition: every division of the values into groups of these sizes.
+double by_enumeration(const std::vector<double>& others, const std::vector<double>& group) {
+    std::vector<double> all = others;
+    all.insert(all.end(), group.begin(), group.end());
+    const double seen = wins(others, group);
+    double divisions = 0;
+    double extreme = 0;
+    for (std::uint32_t chosen = 0; chosen < (1U << all.size()); ++chosen) {
+        if (std::popcount(chosen) != static_cast<int>(group.size())) continue;
+        std::vector<double> in;
+        std::vector<double> out;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            ((chosen >> i & 1U) != 0 ? in : out).push_back(all[i]);
+        }
+        ++divisions;
+        if (wins(out, in) >= seen) ++extreme;
+    }
+    return extreme / divisions;
+}
+
+TEST(RankSum, CompleteSeparationIsOneDivisionOfAll) {
+    const std::vector<double> others{1, 2, 3, 4};
+    const std::vector<double> group{5, 6, 7};
+    EXPECT_DOUBLE_EQ(rank_sum_greater(others, group), 1.0 / 35);
+    EXPECT_DOUBLE_EQ(rank_sum_least(4, 3), 1.0 / 35);
+    EXPECT_DOUBLE_EQ(rank_sum_greater(group, others), 1);
+    EXPECT_NEAR(rank_sum_least(20, 8), 1.0 / 3108105, 1e-18);
+}
+
+TEST(RankSum, KnownValue) {
+    // Mann and Whitney's U of 3 and 5 values is 2 or less in 4 of 56 divisions.
+    const std::vector<double> others{1, 2, 3, 5, 6};
+    const std::vector<double> group{4, 7, 8};
+    EXPECT_DOUBLE_EQ(rank_sum_greater(others, group), 4.0 / 56);
+}
+
+TEST(RankSum, EqualsTheEnumerationOfAllDivisionsTiesIncluded) {
+    Random random(1);
+    for (int trial = 0; trial < 60; ++trial) {
+        const std::size_t n = 1 + random.below(6);
+        const std::size_t m = 1 + random.below(5);
+        const double grain = trial % 3 == 0 ? 1 : 1e-9;  // every third: many ties
+        const auto value = [&] { return std::floor(3 * random.normal() / grain) * grain; };
+        std::vector<double> others;
+        std::vector<double> group;
+        for (std::size_t i = 0; i < n; ++i) others.push_back(value());
+        for (std::size_t i = 0; i < m; ++i) group.push_back(value());
+        EXPECT_NEAR(rank_sum_greater(others, group), by_enumeration(others, group), 1e-12)
+            << "trial " << trial;
+    }
+}
+
+TEST(RankSum, EqualValuesSayNothing) {
+    const std::vector<double> same(12, 8512);
+    EXPECT_DOUBLE_EQ(rank_sum_greater(same, std::vector<double>(5, 8512)), 1);
+    EXPECT_EQ(rank_sum_greater(std::vector<double>(90, 3), std::vector<double>(30, 3)), 1);
+}
+
+TEST(RankSum, WithoutSpreadAnyDifferenceIsSeparation) {
+    EXPECT_DOUBLE_EQ(rank_sum_greater(std::vector<double>(20, 8512), std::vector<double>(8, 8513)),
+                     rank_sum_least(20, 8));
+}
+
+TEST(RankSum, TheApproximationForManyValuesJoinsTheExactOne) {
+    Random random(2);
+    for (const double shift : {0.0, 0.4, 0.8}) {
+        // 50 + 50 is the last exact size; one value more in the middle changes little.
+        std::vector<double> others = simulated::draw(random, simulated::normal, 50);
+        const std::vector<double> group = simulated::draw(random, simulated::normal, 50, shift);
+        const double exact = rank_sum_greater(others, group);
+        others.push_back(shift / 2);
+        const double approximate = rank_sum_greater(others, group);
+        EXPECT_NEAR(std::log(approximate), std::log(exact), 0.25) << "shift " << shift;
+    }
+}
+
+TEST(RankSum, FalseAlarmsStayAtTheLevelWhateverTheShape) {
+    const std::pair<const char*, simulated::Shape> shapes[] = {
+        {"normal", simulated::normal},
+        {"skewed", simulated::skewed},
+        {"two-humped", simulated::two_humped},
+        {"heavy-tailed", simulated::heavy_tailed}};
+    for (const auto& [name, shape] : shapes) {
+        Random random(3);
+        constexpr int trials = 4000;
+        int at_5_percent = 0;
+        int at_half_percent = 0;
+        for (int trial = 0; trial < trials; ++trial) {
+            const auto others = simulated::draw(random, shape, 12);
+            const auto group = simulated::draw(random, shape, 6);
+            const double p = rank_sum_greater(others, group);
+            at_5_percent += p <= 0.05 ? 1 : 0;
+            at_half_percent += p <= 0.005 ? 1 : 0;
+        }
+        // Four standard errors over the level; the test is discrete, so below it is lawful.
+        EXPECT_LE(at_5_percent, 200 + 4 * 14) << name;
+        EXPECT_GE(at_5_percent, 200 - 6 * 14) << name << ": not nearly so conservative";
+        EXPECT_LE(at_half_percent, 20 + 4 * 5) << name;
+    }
+}
+
+TEST(RankSum, RefusesNothingAndNoNumber) {
+    const std::vector<double> values{1, 2};
+    const std::vector<double> bad{1, std::numeric_limits<double>::quiet_NaN()};
+    EXPECT_THROW(rank_sum_greater({}, values), std::invalid_argument);
+    EXPECT_THROW(rank_sum_greater(values, {}), std::invalid_argument);
+    EXPECT_THROW(rank_sum_greater(values, bad), std::invalid_argument);
+    EXPECT_THROW(rank_sum_least(0, 3), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace perfgate::stats

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/spread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "stats/distributions.hpp"
+#include "stats/quantiles.hpp"
+#include "unit/simulated.hpp"
+
+namespace perfgate::stats {
+namespace {
+
+using Groups = std::vector<std::vector<double>>;
+using simulated::Random;
+
+TEST(TrimmedMean, DropsAsManyOnBothSides) {
+    const std::vector<double> samples{100, 1, 2, 3, 4, 5, 6, 7, 8, -50};
+    EXPECT_DOUBLE_EQ(trimmed_mean(samples, 0.1), 4.5);
+    EXPECT_DOUBLE_EQ(trimmed_mean(samples, 0), 8.6);
+    EXPECT_DOUBLE_EQ(trimmed_mean(samples, 0.49), 4.5) << "the two in the middle";
+    EXPECT_DOUBLE_EQ(trimmed_mean(std::vector<double>{7}, 0.4), 7);
+}
+
+TEST(TrimmedMean, AFractionOfAWholeNumberIsWhole) {
+    std::vector<double> samples(30, 1.0);
+    for (int i = 0; i < 3; ++i) samples[static_cast<std::size_t>(i)] = 1000;
+    EXPECT_DOUBLE_EQ(trimmed_mean(samples, 0.1), 1) << "3 of 30, though 0.1 is no double";
+}
+
+TEST(TrimmedMean, OfEqualSamplesIsThatSample) {
+    EXPECT_EQ(trimmed_mean(std::vector<double>(7, 0.1), 0.1), 0.1);
+}
+
+TEST(TrimmedMean, KeepsTheShareOfTwoHumpsWhereTheMedianJumps) {
+    std::vector<double> fewer(100, 10.0);
+    std::vector<double> more(100, 10.0);
+    for (std::size_t i = 0; i < 49; ++i) fewer[i] = 11;
+    for (std::size_t i = 0; i < 51; ++i) more[i] = 11;
+    EXPECT_DOUBLE_EQ(median(more) - median(fewer), 1);
+    EXPECT_LT(trimmed_mean(more, 0.1) - trimmed_mean(fewer, 0.1), 0.03);
+}
+
+TEST(PooledSpread, IsAroundEachGroupsOwnMean) {
+    const PooledSpread spread = pooled_spread(Groups{{1, 3}, {100, 104, 102}, {7}});
+    EXPECT_EQ(spread.df, 3);
+    EXPECT_DOUBLE_EQ(spread.deviation, std::sqrt((2.0 + 8.0) / 3));
+    EXPECT_EQ(pooled_spread(Groups{{1}, {2}}), (PooledSpread{0, 0}));
+    EXPECT_EQ(pooled_spread(Groups{{0.1, 0.1, 0.1}}), (PooledSpread{0, 2}));
+}
+
+TEST(PooledSpread, ThePriorCountsAsSoManyValues) {
+    const PooledSpread result = moderated({2, 4}, {1, 12});
+    EXPECT_EQ(result.df, 16);
+    EXPECT_DOUBLE_EQ(result.deviation, std::sqrt((4 * 4.0 + 12 * 1.0) / 16));
+    EXPECT_EQ(moderated({0, 0}, {1, 12}), (PooledSpread{1, 12}));
+    EXPECT_EQ(moderated({0, 0}, {0, 0}), (PooledSpread{0, 0}));
+}
+
+TEST(VarianceComponents, TextbookExample) {
+    // Means 2, 5, 8 of three each, spread 1 within: between squares 54 on 2, within 6 on 6.
+    const auto found = variance_components(Groups{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}});
+    ASSERT_TRUE(found);
+    EXPECT_DOUBLE_EQ(found->within, 1);
+    EXPECT_NEAR(found->between, std::sqrt((27 - 1) / 3.0), 1e-12);
+    EXPECT_NEAR(found->probability, fisher_upper_tail(27, 2, 6), 1e-12);
+    EXPECT_NEAR(found->probability, 0.001, 1e-12) << "(1 + 2 · 27 / 6)^-3";
+}
+
+TEST(VarianceComponents, RecoversWhatWasPutIn) {
+    Random random(4);
+    Groups groups(400);
+    for (auto& group : groups) {
+        const double effect = 2 * random.normal();
+        group = simulated::draw(random, simulated::normal, 5, effect);
+    }
+    const auto found = variance_components(groups);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->within, 1, 0.06);
+    EXPECT_NEAR(found->between, 2, 0.25);
+}
+
+TEST(VarianceComponents, CallsNoEffectSignificantMoreOftenThanItsLevel) {
+    Random random(5);
+    int significant = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        Groups groups(4);
+        for (auto& group : groups) group = simulated::draw(random, simulated::normal, 5);
+        significant += variance_components(groups)->probability <= 0.05 ? 1 : 0;
+    }
+    EXPECT_NEAR(significant, 100, 4 * 10);
+}
+
+TEST(VarianceComponents, WithoutGroupsOrRepetitionsThereAreNone) {
+    EXPECT_FALSE(variance_components(Groups{{1, 2, 3}}));
+    EXPECT_FALSE(variance_components(Groups{{1}, {2}}));
+    EXPECT_FALSE(variance_components(Groups{}));
+}
+
+TEST(VarianceComponents, WithoutSpreadAnyDifferenceIsAnEffect) {
+    const auto same = variance_components(Groups{{5, 5}, {5, 5}});
+    const auto apart = variance_components(Groups{{5, 5}, {6, 6}});
+    EXPECT_EQ(same->probability, 1);
+    EXPECT_EQ(same->between, 0);
+    EXPECT_EQ(apart->probability, 0);
+    EXPECT_GT(apart->between, 0);
+}
+
+TEST(DetectableShift, IsFoundAsOftenAsItSays) {
+    constexpr std::size_t n = 20;
+    constexpr std::size_t m = 8;
+    const double level = 0.001;
+    const double shift = detectable_shift(n, m, n + m - 2, level, 0.9);
+    const double limit = student_upper_quantile(level, n + m - 2);
+    Random random(6);
+    constexpr int trials = 4000;
+    int found = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+        const auto base = simulated::draw(random, simulated::normal, n);
+        const auto run = simulated::draw(random, simulated::normal, m, shift);
+        const double spread = pooled_spread(Groups{base, run}).deviation;
+        const double t = (trimmed_mean(run, 0) - trimmed_mean(base, 0)) /
+                         (spread * std::sqrt(1.0 / n + 1.0 / m));
+        found += t > limit ? 1 : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(found) / trials, 0.9, 0.03);
+}
+
+TEST(Spread, RefusesNothingAndNoNumber) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THROW(trimmed_mean({}, 0.1), std::invalid_argument);
+    EXPECT_THROW(trimmed_mean(std::vector<double>{1}, 0.5), std::invalid_argument);
+    EXPECT_THROW(trimmed_mean(std::vector<double>{1, nan}, 0.1), std::invalid_argument);
+    EXPECT_THROW(pooled_spread(Groups{{1, nan}}), std::invalid_argument);
+    EXPECT_THROW(detectable_shift(0, 3, 4, 0.1, 0.9), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace perfgate::stats
