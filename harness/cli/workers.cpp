@@ -77,6 +77,19 @@ measure::Capabilities describe(measure::Workers& workers) {
     return described->capabilities;
 }
 
+/// A run stands without its yardstick: what went wrong is recorded in its place.
+model::Ceilings ask_ceilings(measure::Workers& workers) {
+    const auto answer = workers.ask(measure::CeilingsRequest{}, 30, nullptr);
+    model::Ceilings none;
+    none.problem = answer.why;
+    if (!answer.reply) return none;
+    if (const auto* told = std::get_if<measure::CeilingsReply>(&*answer.reply))
+        return told->ceilings;
+    if (const auto* failed = std::get_if<measure::FailedReply>(&*answer.reply))
+        none.problem = failed->message;
+    return none;
+}
+
 std::unique_ptr<OpenedBackend> try_backend(const BackendChoice& choice, const std::string& name) {
     auto opened = std::make_unique<OpenedBackend>();
     opened->name = name;
@@ -198,7 +211,11 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
     const model::BoardState before = board_state();
     model::Run run = measure::measure(plan, capabilities, *backend->workers, options, journal);
     run.environment.before = before;
-    if (!run.interrupted) run.environment.after = board_state();
+    if (!run.interrupted) {
+        // After the cases: what the yardstick does to the board's temperature is not theirs to bear.
+        if (!choice.verify_only) run.environment.ceilings = ask_ceilings(*backend->workers);
+        run.environment.after = board_state();
+    }
     run.tool_version = PERFGATE_VERSION;
     run.git_revision = git_revision(std::filesystem::absolute(files.front()).parent_path());
     run.started_at = started_at;

@@ -125,6 +125,8 @@ class Backend {
 
     virtual Capabilities capabilities() = 0;
     virtual model::BoardState board_state() = 0;
+    /// Measures the device's ceilings, in about a second. Empty by default: there are none.
+    virtual model::Ceilings ceilings() { return {}; }
     virtual std::vector<Diagnosis> diagnose() = 0;
 
     /// Parameters not in `spec.params` take the workload's defaults.

@@ -223,6 +223,7 @@ static void write(JsonWriter& json, const CaseFacts& facts) {
     write_field(json, "memory_bytes", facts.memory_bytes);
     write_field(json, "flops", facts.work.flops);
     write_field(json, "bytes", facts.work.bytes);
+    write_field(json, "arithmetic", facts.work.arithmetic);
     write_field(json, "needs_reset", facts.needs_reset);
     json.end_object();
 }
@@ -232,6 +233,7 @@ static void read(JsonValue value, CaseFacts& facts) {
     read_field(value, "memory_bytes", facts.memory_bytes);
     read_field(value, "flops", facts.work.flops);
     read_field(value, "bytes", facts.work.bytes);
+    read_field(value, "arithmetic", facts.work.arithmetic);
     read_field(value, "needs_reset", facts.needs_reset);
 }
 
@@ -276,6 +278,9 @@ struct RequestWriter {
     std::string operator()(const BoardStateRequest&) const {
         return message("do", "board_state", no_fields);
     }
+    std::string operator()(const CeilingsRequest&) const {
+        return message("do", "ceilings", no_fields);
+    }
     std::string operator()(const FactsRequest& request) const {
         return message("do", "facts",
                        [&](JsonWriter& json) { write_list(json, "cases", request.cases); });
@@ -315,6 +320,12 @@ struct ReplyWriter {
             environment.before = reply.state;
             json.key("environment");
             write(json, environment);
+        });
+    }
+    std::string operator()(const CeilingsReply& reply) const {
+        return message("reply", "ceilings", [&](JsonWriter& json) {
+            json.key("ceilings");
+            write(json, reply.ceilings);
         });
     }
     std::string operator()(const FactsReply& reply) const {
@@ -358,6 +369,7 @@ Request parse_request(std::string_view line) {
     if (what == "describe") return DescribeRequest{};
     if (what == "diagnose") return DiagnoseRequest{};
     if (what == "board_state") return BoardStateRequest{};
+    if (what == "ceilings") return CeilingsRequest{};
     if (what == "facts") return FactsRequest{read_list<model::CaseResult>(root, "cases")};
     if (what == "measure") {
         MeasureRequest request;
@@ -384,6 +396,11 @@ Reply parse_reply(std::string_view line) {
         model::Environment environment;
         read(root.at("environment"), environment);
         return BoardStateReply{environment.before};
+    }
+    if (what == "ceilings") {
+        CeilingsReply reply;
+        read(root.at("ceilings"), reply.ceilings);
+        return reply;
     }
     if (what == "facts") return FactsReply{read_list<CaseFacts>(root, "facts")};
     if (what == "measure") {

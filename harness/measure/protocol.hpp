@@ -17,6 +17,7 @@ namespace perfgate::measure {
 struct DescribeRequest {};
 struct DiagnoseRequest {};
 struct BoardStateRequest {};
+struct CeilingsRequest {};
 
 /// What plugins say of the cases: their support and memory.
 struct FactsRequest {
@@ -36,8 +37,8 @@ struct CountersRequest {
     std::vector<Job> jobs;
 };
 
-using Request = std::variant<DescribeRequest, DiagnoseRequest, BoardStateRequest, FactsRequest,
-                             MeasureRequest, CountersRequest>;
+using Request = std::variant<DescribeRequest, DiagnoseRequest, BoardStateRequest, CeilingsRequest,
+                             FactsRequest, MeasureRequest, CountersRequest>;
 
 struct PhaseReply {
     std::string phase;
@@ -50,6 +51,9 @@ struct DiagnoseReply {
 };
 struct BoardStateReply {
     model::BoardState state;
+};
+struct CeilingsReply {
+    model::Ceilings ceilings;
 };
 struct FactsReply {
     std::vector<CaseFacts> facts;
@@ -68,8 +72,8 @@ struct FailedReply {
     bool device_lost = false;
 };
 
-using Reply = std::variant<PhaseReply, DescribeReply, DiagnoseReply, BoardStateReply, FactsReply,
-                           MeasureReply, CountersReply, FailedReply>;
+using Reply = std::variant<PhaseReply, DescribeReply, DiagnoseReply, BoardStateReply, CeilingsReply,
+                           FactsReply, MeasureReply, CountersReply, FailedReply>;
 
 std::string write_request(const Request& request);
 Request parse_request(std::string_view line);

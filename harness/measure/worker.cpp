@@ -59,6 +59,7 @@ class Server {
     Reply operator()(const DescribeRequest&) { return DescribeReply{measurement_.capabilities()}; }
     Reply operator()(const DiagnoseRequest&) { return DiagnoseReply{backend_.diagnose()}; }
     Reply operator()(const BoardStateRequest&) { return BoardStateReply{backend_.board_state()}; }
+    Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend_.ceilings()}; }
     Reply operator()(const FactsRequest& request) {
         FactsReply facts;
         for (const model::CaseResult& entry : request.cases)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,17 @@ struct BoardState {
     bool operator==(const BoardState&) const = default;
 };
 
+/// How fast the device was seen to be in this run, as a yardstick for its cases. Empty where
+/// nothing was measured (the host backend).
+struct Ceilings {
+    double copy_bytes_per_s = 0;  ///< device-to-device copy, bytes read plus bytes written; 0: none
+    /// The vendor's matrix product, by arithmetic type ("f32", "tf32", "f16", "bf16", "fp8").
+    std::map<std::string, double> matrix_flops_per_s;
+    std::string problem;  ///< why a rate is missing, with the remedy
+
+    bool operator==(const Ceilings&) const = default;
+};
+
 struct Environment {
     Device device;
     std::string driver;           ///< "580.159.04"
@@ -44,6 +56,7 @@ struct Environment {
     std::string os, kernel, cpu;  ///< "Ubuntu 24.04", "6.8.0", "AMD EPYC 9654"
     std::int64_t cores = 0;
     BoardState before, after;
+    Ceilings ceilings;
 
     bool operator==(const Environment&) const = default;
 };

@@ -14,6 +14,9 @@ namespace perfgate::model {
 void write(JsonWriter& json, const Device& device);  ///< one line
 void read(JsonValue value, Device& device);
 
+void write(JsonWriter& json, const Ceilings& ceilings);  ///< one line
+void read(JsonValue value, Ceilings& ceilings);
+
 void write(JsonWriter& json, const Environment& environment);
 void read(JsonValue value, Environment& environment);
 

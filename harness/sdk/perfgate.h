@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PG_ABI_MAJOR 1 /* another major number is refused */
-#define PG_ABI_MINOR 0 /* fields appended since are recognised by the struct's size */
+#define PG_ABI_MINOR 1 /* fields appended since are recognised by the struct's size */
 #define PG_PLUGIN_SYMBOL "pg_plugin_entry"
 
 #if defined(_WIN32)
@@ -91,10 +91,24 @@ typedef struct pg_host {
     void (*log)(void* context, const char* message);
 } pg_host;
 
+/* The type that arithmetic is done in, which decides how fast a machine can do it: the inputs' type
+ * of a matrix product on tensor cores, else the type of the operations. */
+typedef enum pg_arithmetic {
+    PG_ARITHMETIC_UNSTATED = 0,
+    PG_F32 = 1,
+    PG_TF32 = 2,
+    PG_F16 = 3,
+    PG_BF16 = 4,
+    PG_FP8 = 5
+} pg_arithmetic;
+
 typedef struct pg_work {
     size_t size;
     double flops; /* arithmetic operations that the result needs, a multiply-add counting 2 */
     double bytes; /* least bytes that must move: every input read once, every output written once */
+    /* Since 1.1: what the flops are of. Written only where `size`, which the harness sets, says
+     * that the field is there. */
+    pg_arithmetic arithmetic;
 } pg_work;
 
 typedef struct pg_verification {

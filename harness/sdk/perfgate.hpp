@@ -140,9 +140,22 @@ struct Variant {
     std::function<std::unique_ptr<Instance>(const Values&)> create = {};
 };
 
+/// The type that arithmetic is done in: of the inputs of a matrix product on tensor cores, else of
+/// the operations.
+enum class Arithmetic {
+    unstated = PG_ARITHMETIC_UNSTATED,
+    f32 = PG_F32,
+    tf32 = PG_TF32,
+    f16 = PG_F16,
+    bf16 = PG_BF16,
+    fp8 = PG_FP8
+};
+
 struct Work {
     double flops = 0;  ///< operations the result needs, a multiply-add counting 2
     double bytes = 0;  ///< least bytes that must move
+    /// What the flops are of. With it reports can say which ceiling of the machine bounds the case.
+    Arithmetic arithmetic = Arithmetic::unstated;
 };
 
 struct Workload {
@@ -266,6 +279,9 @@ class Tables {
             const Work stated = static_cast<const Workload*>(self->user)->work(Values(*values));
             out->flops = stated.flops;
             out->bytes = stated.bytes;
+            // A harness from before the field has no room for it.
+            if (out->size >= sizeof(pg_work))
+                out->arithmetic = static_cast<pg_arithmetic>(stated.arithmetic);
         });
     }
 

@@ -83,7 +83,7 @@ class AwkwardValues {
 
     MetricSeries series() {
         return {text(), number(), text(), list([&] {
-                    return Batch{count(), text(), seed(), list([&] { return number(); }),
+                    return Batch{count(), text(), seed(),        list([&] { return number(); }),
                                  count(), text(), maybe_number()};
                 })};
     }
@@ -100,9 +100,10 @@ class AwkwardValues {
                 maybe_number(), maybe_number(), maybe_number(), texts(),
                 maybe_bool(),   maybe_bool(),   texts()};
     }
+    Ceilings ceilings() { return {positive(), {{text(), positive()}}, text()}; }
     Environment environment() {
-        return {device(), text(), text(),  text(),        text(),       text(),
-                text(),   text(), count(), board_state(), board_state()};
+        return {device(), text(), text(),  text(),        text(),        text(),
+                text(),   text(), count(), board_state(), board_state(), ceilings()};
     }
 
   private:

@@ -68,6 +68,14 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     EXPECT_FALSE(back.workloads[0].variants.at(0).built);
 }
 
+TEST(Protocol, CeilingsComeBackAsTheyWere) {
+    EXPECT_TRUE(
+        std::holds_alternative<CeilingsRequest>(parse_request(write_request(CeilingsRequest{}))));
+    const model::Ceilings ceilings{2.8e12, {{"bf16", 7.1e14}, {"f32", 5e13}}, "no fp8"};
+    const Reply reply = parse_reply(write_reply(CeilingsReply{ceilings}));
+    EXPECT_EQ(std::get<CeilingsReply>(reply).ceilings, ceilings);
+}
+
 TEST(Protocol, FailuresAndDiagnosesComeBackAsTheyWere) {
     const Reply failed = parse_reply(write_reply(FailedReply{"why", true, true}));
     EXPECT_EQ(std::get<FailedReply>(failed).message, "why");

@@ -32,7 +32,7 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
     result.reason = any.text();
     result.log = any.text();
     if (any.coin()) result.verification = {any.coin(), any.seed(), any.text()};
-    if (any.coin()) result.work = {any.positive(), any.positive()};
+    if (any.coin()) result.work = {any.positive(), any.positive(), any.text()};
     result.wall_s = any.positive();
     result.kernels = any.list([&] {
         Kernel kernel{

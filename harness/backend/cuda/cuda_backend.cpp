@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/cuda/ceilings.hpp"
 #include "backend/cuda/counter_collection.hpp"
 #include "backend/cuda/cuda_case.hpp"
 #include "backend/cuda/diagnosis.hpp"
@@ -42,6 +43,12 @@ class CudaBackend : public measure::Backend {
     }
 
     model::BoardState board_state() override { return read_board(nvml_.get()); }
+
+    model::Ceilings ceilings() override {
+        model::Ceilings measured;
+        guarded(device_.context(), [&] { measured = measure_ceilings(device_.stream()); });
+        return measured;
+    }
 
     std::vector<measure::Diagnosis> diagnose() override {
         return cuda::diagnose(device_, nvml_.get(), nvml_problem_);

@@ -143,6 +143,25 @@ void log_line(void* /*context*/, const char* message) {
     std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
 }
 
+/// As the model spells it; empty where it is not stated, or by a plugin newer than this.
+std::string_view name_of(pg_arithmetic arithmetic) {
+    switch (arithmetic) {
+        case PG_F32:
+            return "f32";
+        case PG_TF32:
+            return "tf32";
+        case PG_F16:
+            return "f16";
+        case PG_BF16:
+            return "bf16";
+        case PG_FP8:
+            return "fp8";
+        case PG_ARITHMETIC_UNSTATED:
+            break;
+    }
+    return "";
+}
+
 /// A host table whose set_error stores the text.
 pg_host host_storing_into(std::string& error) {
     return {sizeof(pg_host), &error,
@@ -308,7 +327,7 @@ measure::CaseFacts PluginSet::facts(const model::CaseSpec& spec) const {
         pg_work work{};
         work.size = sizeof(work);
         workload.work(found.workload->c, values.get(), &work);
-        facts.work = {work.flops, work.bytes};
+        facts.work = {work.flops, work.bytes, std::string(name_of(work.arithmetic))};
     }
     return facts;
 }

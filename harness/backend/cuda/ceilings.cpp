@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/ceilings.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "backend/cuda/driver.hpp"
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#define PERFGATE_HAS_CUBLAS_HEADER 1
+#else
+#define PERFGATE_HAS_CUBLAS_HEADER 0
+#endif
+
+namespace perfgate::backend::cuda {
+namespace {
+
+/// Both halves of the copy; the matrices lie in the same memory. Far beyond any L2 cache.
+constexpr std::size_t kBufferBytes = std::size_t{1} << 30;
+/// The most of the free memory that is taken.
+constexpr std::size_t kFreeShare = 2;
+constexpr std::size_t kLeastBufferBytes = std::size_t{64} << 20;
+
+/// Clocks come up within this much work.
+constexpr double kWarmUpNs = 60e6;
+constexpr int kCopies = 20;
+
+/// What one arithmetic type may take on a slow device.
+constexpr double kBudgetNs = 120e6;
+constexpr int kLaunchesPerAlgorithm = 4;
+constexpr std::size_t kAlgorithms = 4;
+
+/// The fastest of the launches of `work`, nanoseconds: at most `count`, and no more once they have
+/// taken `budget_ns` together.
+template <class Work>
+double fastest_ns(CUstream stream, int count, double budget_ns, const Work& work) {
+    const Event begin;
+    const Event end;
+    double fastest = 0;
+    double spent = 0;
+    for (int i = 0; i < count && spent < budget_ns; ++i) {
+        begin.record(stream);
+        work();
+        end.record(stream);
+        end.synchronize();
+        const double took = elapsed_ns(begin, end);
+        if (fastest == 0 || took < fastest) fastest = took;
+        spent += took;
+    }
+    return fastest;
+}
+
+std::size_t buffer_bytes() {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(driver().cuMemGetInfo(&free, &total), "cannot ask for the device's free memory");
+    const std::size_t bytes = std::min(kBufferBytes, free / kFreeShare);
+    if (bytes < kLeastBufferBytes) {
+        throw model::Error(
+            fmt::format("ceilings need {} MiB of free device memory: end what else uses the device",
+                        (kLeastBufferBytes * kFreeShare) >> 20));
+    }
+    return bytes & ~std::size_t{0xfff};
+}
+
+/// Bytes read plus bytes written, per second.
+double copy_bandwidth(CUstream stream, const DeviceBuffer& buffer) {
+    const std::size_t half = buffer.bytes() / 2;
+    const auto copy = [&] {
+        check(driver().cuMemcpyDtoDAsync(buffer.address() + half, buffer.address(), half, stream),
+              "cannot copy on the device");
+    };
+    fastest_ns(stream, 1000, kWarmUpNs, copy);
+    const double took = fastest_ns(stream, kCopies, kBudgetNs, copy);
+    return took > 0 ? 2 * static_cast<double>(half) / (took * 1e-9) : 0;
+}
+
+#if PERFGATE_HAS_CUBLAS_HEADER
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+
+struct MatrixType {
+    const char* name;
+    cudaDataType in, out;
+    cublasComputeType_t compute;
+    std::size_t in_bytes, out_bytes;
+    int largest;  ///< side of the square matrices
+    /// A word of inputs is `base` with pseudo-random bits where `random` has ones: signs and
+    /// mantissas, so that values lie between 0.5 and 1. Constant inputs would need less power and
+    /// flatter the clocks.
+    std::uint32_t base, random;
+};
+
+// Row by row what users call these types. f32 is smaller because it takes twenty times as long.
+constexpr std::array matrix_types{
+    MatrixType{"f32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, 4, 4, 4096, 0x3f000000,
+               0x807fffff},
+    MatrixType{"tf32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4, 4, 8192, 0x3f000000,
+               0x807fffff},
+    MatrixType{"f16", CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2, 2, 8192, 0x38003800,
+               0x83ff83ff},
+    MatrixType{"bf16", CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2, 2, 8192, 0x3f003f00,
+               0x807f807f},
+    MatrixType{"fp8", CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 1, 2, 8192, 0x30303030,
+               0x87878787},
+};
+
+// Each word of the buffer becomes `base` with the bits of `mask` from a hash of its index. PTX, as
+// in l2_flush.cpp: this module needs no nvcc.
+constexpr const char* kFillPtx = R"(
+.version 7.0
+.target sm_75
+.address_size 64
+
+.visible .entry perfgate_fill(
+    .param .u64 buffer,
+    .param .u64 words,
+    .param .u32 base,
+    .param .u32 mask
+)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<8>;
+
+    ld.param.u64 %rd1, [buffer];
+    ld.param.u64 %rd2, [words];
+    ld.param.u32 %r8, [base];
+    ld.param.u32 %r9, [mask];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %nctaid.x;
+    mul.wide.u32 %rd3, %r1, %r2;
+    cvt.u64.u32 %rd4, %r3;
+    add.u64 %rd3, %rd3, %rd4;
+    mul.wide.u32 %rd5, %r4, %r2;
+
+LOOP:
+    setp.ge.u64 %p1, %rd3, %rd2;
+    @%p1 bra DONE;
+    cvt.u32.u64 %r5, %rd3;
+    shr.u32 %r6, %r5, 16;
+    xor.b32 %r5, %r5, %r6;
+    mul.lo.u32 %r5, %r5, 0x85ebca6b;
+    shr.u32 %r6, %r5, 13;
+    xor.b32 %r5, %r5, %r6;
+    mul.lo.u32 %r5, %r5, 0xc2b2ae35;
+    shr.u32 %r6, %r5, 16;
+    xor.b32 %r5, %r5, %r6;
+    and.b32 %r5, %r5, %r9;
+    or.b32 %r5, %r5, %r8;
+    shl.b64 %rd6, %rd3, 2;
+    add.u64 %rd7, %rd1, %rd6;
+    st.global.u32 [%rd7], %r5;
+    add.u64 %rd3, %rd3, %rd5;
+    bra LOOP;
+
+DONE:
+    ret;
+}
+)";
+
+class Filler {
+  public:
+    Filler() {
+        check(driver().cuModuleLoadData(&module_, kFillPtx),
+              "cannot compile the kernel that fills matrices");
+        if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, "perfgate_fill");
+            code != CUDA_SUCCESS) {
+            driver().cuModuleUnload(module_);
+            throw CudaError(code, "cannot find the kernel that fills matrices");
+        }
+    }
+    ~Filler() { driver().cuModuleUnload(module_); }
+    Filler(const Filler&) = delete;
+    Filler& operator=(const Filler&) = delete;
+
+    void operator()(CUstream stream, CUdeviceptr address, std::size_t bytes,
+                    const MatrixType& type) const {
+        std::uint64_t words = bytes / sizeof(std::uint32_t);
+        std::uint32_t base = type.base;
+        std::uint32_t mask = type.random;
+        void* arguments[] = {&address, &words, &base, &mask};
+        check(
+            driver().cuLaunchKernel(kernel_, 1024, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr),
+            "cannot fill matrices");
+    }
+
+  private:
+    CUmodule module_ = nullptr;
+    CUfunction kernel_ = nullptr;
+};
+
+constexpr const char* kRemedy =
+    "install the CUDA toolkit's cuBLAS (Debian and Ubuntu: libcublas-13-0), or add its folder to "
+    "LD_LIBRARY_PATH";
+
+// Each function under the name that the library exports.
+// clang-format off
+#define PERFGATE_CUBLAS_FUNCTIONS(X) \
+    X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetStatusString) \
+    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) \
+    X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy) \
+    X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmul)
+// clang-format on
+
+struct Cublas {
+#define PERFGATE_CUBLAS_DECLARE(name) decltype(&::name) name = nullptr;
+    PERFGATE_CUBLAS_FUNCTIONS(PERFGATE_CUBLAS_DECLARE)
+#undef PERFGATE_CUBLAS_DECLARE
+};
+
+std::vector<std::string> library_names() {
+    const std::string versioned = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
+    std::vector<std::string> names{versioned};
+    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+        if (const char* root = std::getenv(variable)) {
+            names.push_back(fmt::format("{}/lib64/{}", root, versioned));
+        }
+    }
+    names.push_back("/usr/local/cuda/lib64/" + versioned);
+    names.push_back(fmt::format("/usr/local/cuda-{}/lib64/{}", CUBLAS_VER_MAJOR, versioned));
+    return names;
+}
+
+Cublas load_cublas() {
+    void* handle = nullptr;
+    std::string first_error;
+    for (const std::string& name : library_names()) {
+        handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle != nullptr) break;
+        if (first_error.empty()) {
+            const char* error = dlerror();
+            first_error = error != nullptr ? error : name;
+        }
+    }
+    if (handle == nullptr) {
+        throw model::Error(fmt::format("cannot load cuBLAS: {}; {}", first_error, kRemedy));
+    }
+    // Never unloaded: its kernels belong to the context.
+    Cublas cublas;
+    const auto resolve = [handle](const char* name, auto& function) {
+        function =
+            reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+        if (function == nullptr) {
+            throw model::Error(fmt::format("cuBLAS has no function {}; {}", name, kRemedy));
+        }
+    };
+#define PERFGATE_CUBLAS_RESOLVE(name) resolve(#name, cublas.name);
+    PERFGATE_CUBLAS_FUNCTIONS(PERFGATE_CUBLAS_RESOLVE)
+#undef PERFGATE_CUBLAS_RESOLVE
+    return cublas;
+}
+
+const Cublas& cublas() {
+    static const Cublas loaded = load_cublas();
+    return loaded;
+}
+
+void require(cublasStatus_t status, const char* what) {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    throw model::Error(fmt::format("{}: {}", what, cublas().cublasLtGetStatusString(status)));
+}
+
+/// cuBLAS's handles: made by a function that fills a pointer, freed by another.
+template <class Handle>
+using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, cublasStatus_t (*)(Handle)>;
+
+Owner<cublasLtMatrixLayout_t> layout_of(cudaDataType type, int side) {
+    cublasLtMatrixLayout_t layout = nullptr;
+    const auto size = static_cast<std::uint64_t>(side);
+    require(cublas().cublasLtMatrixLayoutCreate(&layout, type, size, size, side),
+            "cublasLtMatrixLayoutCreate");
+    return {layout, cublas().cublasLtMatrixLayoutDestroy};
+}
+
+Owner<cublasLtMatmulDesc_t> description_of(const MatrixType& type) {
+    cublasLtMatmulDesc_t created = nullptr;
+    require(cublas().cublasLtMatmulDescCreate(&created, type.compute, CUDA_R_32F),
+            "cublasLtMatmulDescCreate");
+    Owner<cublasLtMatmulDesc_t> description(created, cublas().cublasLtMatmulDescDestroy);
+    // Both inputs contiguous along the sum: the layout that every type has.
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    require(cublas().cublasLtMatmulDescSetAttribute(description.get(), CUBLASLT_MATMUL_DESC_TRANSA,
+                                                    &transposed, sizeof(transposed)),
+            "cublasLtMatmulDescSetAttribute");
+    if (type.in == CUDA_R_8F_E4M3) {
+        const std::int8_t fast = 1;  // accumulates as the tensor cores do
+        require(cublas().cublasLtMatmulDescSetAttribute(
+                    description.get(), CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof(fast)),
+                "cublasLtMatmulDescSetAttribute");
+    }
+    return description;
+}
+
+class MatrixRates {
+  public:
+    MatrixRates(CUstream stream, const DeviceBuffer& buffer)
+        : stream_(stream), buffer_(buffer), workspace_(kWorkspaceBytes) {
+        require(cublas().cublasLtCreate(&handle_), "cublasLtCreate");
+    }
+    ~MatrixRates() { cublas().cublasLtDestroy(handle_); }
+    MatrixRates(const MatrixRates&) = delete;
+    MatrixRates& operator=(const MatrixRates&) = delete;
+
+    /// Operations per second; 0 where the device or cuBLAS does not have the type.
+    double rate(const MatrixType& type) {
+        int side = type.largest;
+        while (bytes_of(type, side) > buffer_.bytes()) side /= 2;
+        const auto elements = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
+        const CUdeviceptr a = buffer_.address();
+        const CUdeviceptr b = a + elements * type.in_bytes;
+        const CUdeviceptr d = b + elements * type.in_bytes;
+        fill_(stream_, a, 2 * elements * type.in_bytes, type);
+
+        const auto description = description_of(type);
+        const auto in = layout_of(type.in, side);
+        const auto out = layout_of(type.out, side);
+        const float one = 1;
+        const float zero = 0;
+        double fastest = 0;
+        double spent = 0;
+        for (const cublasLtMatmulHeuristicResult_t& choice :
+             algorithms(description.get(), in.get(), out.get())) {
+            if (spent >= kBudgetNs) break;
+            const double took = fastest_ns(stream_, kLaunchesPerAlgorithm, kBudgetNs - spent, [&] {
+                require(cublas().cublasLtMatmul(handle_, description.get(), &one, as_pointer(a),
+                                                in.get(), as_pointer(b), in.get(), &zero,
+                                                as_pointer(d), out.get(), as_pointer(d), out.get(),
+                                                &choice.algo, as_pointer(workspace_.address()),
+                                                choice.workspaceSize, stream_),
+                        "cublasLtMatmul");
+            });
+            spent += took * kLaunchesPerAlgorithm;
+            if (fastest == 0 || took < fastest) fastest = took;
+        }
+        const double cubed = static_cast<double>(elements) * side;
+        return fastest > 0 ? 2 * cubed / (fastest * 1e-9) : 0;
+    }
+
+  private:
+    static std::size_t bytes_of(const MatrixType& type, int side) {
+        return static_cast<std::size_t>(side) * static_cast<std::size_t>(side) *
+               (2 * type.in_bytes + type.out_bytes);
+    }
+
+    static void* as_pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+    /// The first few that cuBLAS recommends; none for a type that it has no kernel for.
+    std::vector<cublasLtMatmulHeuristicResult_t> algorithms(cublasLtMatmulDesc_t description,
+                                                            cublasLtMatrixLayout_t in,
+                                                            cublasLtMatrixLayout_t out) const {
+        cublasLtMatmulPreference_t created = nullptr;
+        require(cublas().cublasLtMatmulPreferenceCreate(&created),
+                "cublasLtMatmulPreferenceCreate");
+        const Owner<cublasLtMatmulPreference_t> preference(
+            created, cublas().cublasLtMatmulPreferenceDestroy);
+        require(cublas().cublasLtMatmulPreferenceSetAttribute(
+                    preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
+                    sizeof(kWorkspaceBytes)),
+                "cublasLtMatmulPreferenceSetAttribute");
+        std::vector<cublasLtMatmulHeuristicResult_t> results(kAlgorithms);
+        int count = 0;
+        const cublasStatus_t status = cublas().cublasLtMatmulAlgoGetHeuristic(
+            handle_, description, in, in, out, out, preference.get(),
+            static_cast<int>(results.size()), results.data(), &count);
+        if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+        require(status, "cublasLtMatmulAlgoGetHeuristic");
+        results.resize(static_cast<std::size_t>(count));
+        return results;
+    }
+
+    CUstream stream_;
+    const DeviceBuffer& buffer_;
+    DeviceBuffer workspace_;
+    Filler fill_;
+    cublasLtHandle_t handle_ = nullptr;
+};
+
+void measure_matrix_rates(CUstream stream, const DeviceBuffer& buffer, model::Ceilings& ceilings) {
+    MatrixRates rates(stream, buffer);
+    for (const MatrixType& type : matrix_types) {
+        const double rate = rates.rate(type);
+        if (rate > 0) ceilings.matrix_flops_per_s[type.name] = rate;
+    }
+}
+
+#else
+
+void measure_matrix_rates(CUstream /*stream*/, const DeviceBuffer& /*buffer*/,
+                          model::Ceilings& /*ceilings*/) {
+    throw model::Error(
+        "built without cuBLAS's headers: install them (Debian and Ubuntu: libcublas-dev-13-0) and "
+        "build again");
+}
+
+#endif
+
+}  // namespace
+
+model::Ceilings measure_ceilings(CUstream stream) {
+    model::Ceilings ceilings;
+    try {
+        const DeviceBuffer buffer(buffer_bytes());
+        ceilings.copy_bytes_per_s = copy_bandwidth(stream, buffer);
+        measure_matrix_rates(stream, buffer, ceilings);
+    } catch (const CudaError& error) {
+        if (error.sticky()) throw;
+        ceilings.problem = error.what();
+    } catch (const model::Error& error) {
+        ceilings.problem = error.what();
+    }
+    return ceilings;
+}
+
+}  // namespace perfgate::backend::cuda
