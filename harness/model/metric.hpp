@@ -46,6 +46,7 @@ struct Batch {
     /// used.
     std::string set_aside{};  // NOLINT(readability-redundant-member-init): not all name it
     std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, where that is known
+    std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
 
     bool operator==(const Batch&) const = default;
 };

@@ -57,6 +57,18 @@ std::string_view to_text(Verdict verdict) {
     return row(verdict).text;
 }
 
+std::string_view to_text(OnChange on_change) {
+    switch (on_change) {
+        case OnChange::accept:
+            return "accept";
+        case OnChange::warn:
+            return "warn";
+        case OnChange::refuse:
+            return "refuse";
+    }
+    return "unknown";
+}
+
 JunitOutcome junit_outcome(Verdict verdict, const Policy& policy) {
     return tolerated(verdict, policy) ? JunitOutcome::skipped : row(verdict).junit;
 }

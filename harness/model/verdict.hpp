@@ -31,15 +31,40 @@ enum class Verdict {
 /// Shares one row of the table in harness/README.md: what CI is told.
 enum class JunitOutcome { pass, skipped, failure, error };
 
-/// What the two verdicts that policy decides are worth.
+/// What becomes of a comparison where something around it is not what it was for the baseline.
+enum class OnChange {
+    accept,  ///< nothing is said
+    warn,    ///< it is named
+    refuse,  ///< nothing is compared; to the gate there is no baseline
+};
+
+/// How changed circumstances are taken. Another method is always refused.
+struct ChangePolicy {
+    OnChange board = OnChange::warn;  ///< another of the same key; concerns timing alone
+    OnChange driver = OnChange::warn;
+    OnChange cuda_toolkit = OnChange::warn;
+    OnChange cupti = OnChange::warn;
+    OnChange tool_version = OnChange::warn;
+
+    bool operator==(const ChangePolicy&) const = default;
+};
+
+/// What the project has decided about its verdicts.
 struct Policy {
     bool no_baseline_fails = false;
     bool inconclusive_fails = false;
+    /// The probability with which a whole run fails though nothing changed; shared out over all
+    /// that is judged by its spread.
+    double false_alarms = 0.001;
+    /// How often suspects may be measured again. 0: what was measured first decides.
+    std::int64_t rounds = 2;
+    ChangePolicy changed;
 
     bool operator==(const Policy&) const = default;
 };
 
 std::string_view to_text(Verdict verdict);
+std::string_view to_text(OnChange on_change);
 JunitOutcome junit_outcome(Verdict verdict, const Policy& policy);
 
 /// 0, 1, 3 or 4: what this verdict alone would make of the exit code.
@@ -59,7 +84,10 @@ struct MetricVerdict {
     std::optional<double> measured;
     std::optional<double> change;  ///< fraction of the baseline; absent where that is 0
     std::string tolerance;         ///< in words
-    std::string sentence;          ///< metric, baseline, measured, change, tolerance: one sentence
+    /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
+    /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
+    std::optional<double> sees;
+    std::string sentence;  ///< metric, baseline, measured, change, tolerance: one sentence
 
     bool operator==(const MetricVerdict&) const = default;
 };

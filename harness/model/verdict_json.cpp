@@ -22,6 +22,7 @@ static void write(JsonWriter& json, const MetricVerdict& verdict) {
     write_if_known(json, "measured", verdict.measured);
     write_if_known(json, "change", verdict.change);
     write_unless_default(json, "tolerance", verdict.tolerance);
+    write_if_known(json, "sees", verdict.sees);
     write_unless_default(json, "sentence", verdict.sentence);
     json.end_object();
 }
@@ -72,6 +73,7 @@ static void read(JsonValue value, MetricVerdict& verdict) {
     read_optional(value, "measured", verdict.measured);
     read_optional(value, "change", verdict.change);
     read_optional(value, "tolerance", verdict.tolerance);
+    read_optional(value, "sees", verdict.sees);
     read_optional(value, "sentence", verdict.sentence);
 }
 
@@ -95,16 +97,55 @@ static void read(JsonValue value, SuiteVerdict& verdict) {
     read_field(value, "cases", verdict.cases);
 }
 
+/// The members of ChangePolicy by their names in documents.
+template <typename Changed, typename Visit>
+static void each_circumstance(Changed& changed, const Visit& visit) {
+    visit("board", changed.board);
+    visit("driver", changed.driver);
+    visit("cuda_toolkit", changed.cuda_toolkit);
+    visit("cupti", changed.cupti);
+    visit("tool_version", changed.tool_version);
+}
+
+static void write(JsonWriter& json, const ChangePolicy& changed) {
+    json.begin_object(JsonLayout::compact);
+    each_circumstance(changed, [&](std::string_view name, OnChange on_change) {
+        write_field(json, name, to_text(on_change));
+    });
+    json.end_object();
+}
+
+static void read(JsonValue value, ChangePolicy& changed) {
+    each_circumstance(changed, [&](std::string_view name, OnChange& on_change) {
+        if (const auto found = value.find(name)) {
+            read_choice(*found, {OnChange::accept, OnChange::warn, OnChange::refuse}, on_change);
+        }
+    });
+}
+
 static void write(JsonWriter& json, const Policy& policy) {
+    const Policy usual;
     json.begin_object(JsonLayout::compact);
     write_field(json, "no_baseline_fails", policy.no_baseline_fails);
     write_field(json, "inconclusive_fails", policy.inconclusive_fails);
+    if (policy.false_alarms != usual.false_alarms) {
+        write_field(json, "false_alarms", policy.false_alarms);
+    }
+    if (policy.rounds != usual.rounds) write_field(json, "rounds", policy.rounds);
+    write_unless_default(json, "changed", policy.changed);
     json.end_object();
 }
 
 static void read(JsonValue value, Policy& policy) {
     read_field(value, "no_baseline_fails", policy.no_baseline_fails);
     read_field(value, "inconclusive_fails", policy.inconclusive_fails);
+    read_optional(value, "false_alarms", policy.false_alarms);
+    if (!(policy.false_alarms > 0 && policy.false_alarms < 1)) {
+        value.at("false_alarms").fail("expected a probability between 0 and 1");
+    }
+    read_optional(value, "rounds", policy.rounds);
+    if (policy.rounds < 0) value.at("rounds").fail("expected a number of rounds from 0");
+    read_optional(value, "changed", policy.changed);
 }
 
 std::string write_verdict(const VerdictDocument& document) {
