@@ -15,6 +15,14 @@ using Params = std::map<std::string, ParamValue>;
 
 enum class Cache { cold, hot };
 
+/// A place in a suite file, for annotations. Line 0: unknown.
+struct SourcePlace {
+    std::string file;
+    std::int64_t line = 0;
+
+    bool operator==(const SourcePlace&) const = default;
+};
+
 struct CaseSpec {
     std::string workload;
     std::string variant;

@@ -33,6 +33,8 @@ struct PlannedSuite {
     std::string description;
     bool partial = false;  ///< --filter or --tag left cases out
     std::vector<PlannedCase> cases;
+    /// Of the cases of this target; an instance may name cases that --filter or --tag left out.
+    std::vector<Relation> relations;
 };
 
 struct Plan {

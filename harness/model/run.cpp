@@ -93,6 +93,14 @@ static void write(JsonWriter& json, const Kernel& kernel) {
     json.end_object();
 }
 
+static void write(JsonWriter& json, const Reading& reading) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "process", reading.process);
+    write_field(json, "device", reading.device);
+    write_field(json, "state", reading.state);
+    json.end_object();
+}
+
 void write(JsonWriter& json, const CaseResult& result) {
     json.begin_object(JsonLayout::lines);
     write_field(json, "id", case_id(result.spec));
@@ -124,6 +132,12 @@ void write(JsonWriter& json, const CaseResult& result) {
     write_metrics(json, result.metrics);
     write_unless_default(json, "not_collected", result.not_collected);
     write_unless_default(json, "not_applicable", result.not_applicable);
+    if (!result.readings.empty()) {
+        json.key("readings");
+        json.begin_array(JsonLayout::lines);
+        for (const Reading& reading : result.readings) write(json, reading);
+        json.end_array();
+    }
     json.end_object();
 }
 
@@ -137,6 +151,12 @@ static void write(JsonWriter& json, const SuiteResult& suite) {
     json.begin_array(JsonLayout::lines);
     for (const CaseResult& result : suite.cases) write(json, result);
     json.end_array();
+    if (!suite.relations.empty()) {
+        json.key("relations");
+        json.begin_array(JsonLayout::lines);
+        for (const Relation& relation : suite.relations) write(json, relation);
+        json.end_array();
+    }
     json.end_object();
 }
 
@@ -233,6 +253,12 @@ static void read(JsonValue value, Kernel& kernel) {
     read_optional(value, "metrics", kernel.metrics);
 }
 
+static void read(JsonValue value, Reading& reading) {
+    read_field(value, "process", reading.process);
+    read_field(value, "device", reading.device);
+    read_field(value, "state", reading.state);
+}
+
 void read(JsonValue value, CaseResult& result) {
     read_field(value, "workload", result.spec.workload);
     read_field(value, "variant", result.spec.variant);
@@ -243,11 +269,10 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "place", result.place);
     read_optional(value, "tags", result.tags);
     read_optional(value, "gates", result.gates);
-    read_choice(
-        value.at("status"),
-        {CaseStatus::measured, CaseStatus::incorrect, CaseStatus::error, CaseStatus::invalid,
-         CaseStatus::skipped},
-        result.status);
+    read_choice(value.at("status"),
+                {CaseStatus::measured, CaseStatus::incorrect, CaseStatus::error,
+                 CaseStatus::invalid, CaseStatus::skipped},
+                result.status);
     read_optional(value, "reason", result.reason);
     read_optional(value, "log", result.log);
     read_optional(value, "verification", result.verification);
@@ -257,6 +282,7 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "metrics", result.metrics);
     read_optional(value, "not_collected", result.not_collected);
     read_optional(value, "not_applicable", result.not_applicable);
+    read_optional(value, "readings", result.readings);
 }
 
 /// The gate looks cases up by their ids: two cases with one id would hide each other.
@@ -278,6 +304,7 @@ static void read(JsonValue value, SuiteResult& suite) {
     read_optional(value, "description", suite.description);
     read_optional(value, "partial", suite.partial);
     read_field(value, "cases", suite.cases);
+    read_optional(value, "relations", suite.relations);
     refuse_duplicate_cases(value, suite);
 }
 

@@ -14,17 +14,10 @@
 #include "model/case.hpp"
 #include "model/environment.hpp"
 #include "model/metric.hpp"
+#include "model/relation.hpp"
 #include "model/tolerance.hpp"
 
 namespace perfgate::model {
-
-/// A place in a suite file, for annotations. Line 0: unknown.
-struct SourcePlace {
-    std::string file;
-    std::int64_t line = 0;
-
-    bool operator==(const SourcePlace&) const = default;
-};
 
 /// One metric that the gate judges in a case.
 struct GateRule {
@@ -88,6 +81,16 @@ struct Work {
     bool operator==(const Work&) const = default;
 };
 
+/// How the board stood around the batches that one process took of a case. What does not change
+/// while it runs is in the environment alone.
+struct Reading {
+    std::int64_t process = 0;  ///< as in Batch
+    std::string device;        ///< as in Batch
+    BoardState state;
+
+    bool operator==(const Reading&) const = default;
+};
+
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;
@@ -105,6 +108,7 @@ struct CaseResult {
     std::map<std::string, MetricSeries> metrics;
     std::vector<NotCollected> not_collected;
     std::vector<std::string> not_applicable;  ///< requested metrics that this variant cannot have
+    std::vector<Reading> readings;            ///< in the order in which they were taken
 
     bool operator==(const CaseResult&) const = default;
 };
@@ -117,6 +121,7 @@ struct SuiteResult {
     /// cases that only the baseline has.
     bool partial = false;
     std::vector<CaseResult> cases;
+    std::vector<Relation> relations = {};  ///< what must hold between the cases
 
     bool operator==(const SuiteResult&) const = default;
 };

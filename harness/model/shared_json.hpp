@@ -11,6 +11,9 @@
 
 namespace perfgate::model {
 
+void write(JsonWriter& json, const BoardState& state);  ///< one line
+void read(JsonValue value, BoardState& state);
+
 void write(JsonWriter& json, const Device& device);  ///< one line
 void read(JsonValue value, Device& device);
 
@@ -25,6 +28,10 @@ void read(JsonValue value, MetricSeries& series);
 
 void write(JsonWriter& json, const SourcePlace& place);
 void read(JsonValue value, SourcePlace& place);
+
+void write(JsonWriter& json, const Relation& relation);
+/// Throws where the steps are no expression.
+void read(JsonValue value, Relation& relation);
 
 void write(JsonWriter& json, const CaseResult& result);
 void read(JsonValue value, CaseResult& result);

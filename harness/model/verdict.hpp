@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/roofline.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::model {
@@ -58,7 +59,7 @@ struct Policy {
     double false_alarms = 0.001;
     /// How often suspects may be measured again. 0: what was measured first decides.
     std::int64_t rounds = 2;
-    ChangePolicy changed;
+    ChangePolicy changed{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Policy&) const = default;
 };
@@ -86,7 +87,7 @@ struct MetricVerdict {
     std::string tolerance;         ///< in words
     /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
     /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
-    std::optional<double> sees;
+    std::optional<double> sees = std::nullopt;
     std::string sentence;  ///< metric, baseline, measured, change, tolerance: one sentence
 
     bool operator==(const MetricVerdict&) const = default;
@@ -102,8 +103,23 @@ struct CaseVerdict {
     double wall_s = 0;
     std::vector<MetricVerdict> metrics;
     std::vector<std::string> notes;  ///< "another board than the baseline's", "driver changed …"
+    std::optional<CeilingShare> ceiling = {};  ///< where the run has ceilings to hold it against
 
     bool operator==(const CaseVerdict&) const = default;
+};
+
+/// One relation for one set of cases that belong together.
+struct RelationVerdict {
+    std::string relation;  ///< "transpose/swizzled.gpu_time <= 0.25 * transpose/naive.gpu_time"
+    std::string leading;   ///< id of the first case: relation and it name the instance
+    SourcePlace place;
+    /// pass (holds), regressed (broken), error (a case or metric was not measured) or skipped.
+    Verdict verdict = Verdict::pass;
+    std::string unit;
+    std::optional<double> left, right;  ///< in `unit`; absent where it could not be evaluated
+    std::string sentence;               ///< what is compared, with both values, or why it is not
+
+    bool operator==(const RelationVerdict&) const = default;
 };
 
 struct SuiteVerdict {
@@ -112,6 +128,7 @@ struct SuiteVerdict {
     std::string baseline_file;       ///< empty: there is none
     std::vector<std::string> notes;  ///< what holds for the whole suite
     std::vector<CaseVerdict> cases;  ///< in the Run's order; `missing` ones last
+    std::vector<RelationVerdict> relations = {};
 
     bool operator==(const SuiteVerdict&) const = default;
 };

@@ -41,6 +41,24 @@ static void write(JsonWriter& json, const CaseVerdict& verdict) {
     for (const MetricVerdict& metric : verdict.metrics) write(json, metric);
     json.end_array();
     write_unless_default(json, "notes", verdict.notes);
+    if (verdict.ceiling) {
+        write_field(json, "bound", to_text(verdict.ceiling->bound));
+        write_field(json, "ceiling", verdict.ceiling->ceiling);
+        write_field(json, "ceiling_share", verdict.ceiling->share);
+    }
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const RelationVerdict& verdict) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "relation", verdict.relation);
+    write_field(json, "leading", verdict.leading);
+    write_unless_default(json, "place", verdict.place);
+    write_field(json, "verdict", to_text(verdict.verdict));
+    write_unless_default(json, "unit", verdict.unit);
+    write_if_known(json, "left", verdict.left);
+    write_if_known(json, "right", verdict.right);
+    write_unless_default(json, "sentence", verdict.sentence);
     json.end_object();
 }
 
@@ -54,6 +72,12 @@ static void write(JsonWriter& json, const SuiteVerdict& verdict) {
     json.begin_array(JsonLayout::lines);
     for (const CaseVerdict& result : verdict.cases) write(json, result);
     json.end_array();
+    if (!verdict.relations.empty()) {
+        json.key("relations");
+        json.begin_array(JsonLayout::lines);
+        for (const RelationVerdict& relation : verdict.relations) write(json, relation);
+        json.end_array();
+    }
     json.end_object();
 }
 
@@ -87,6 +111,23 @@ static void read(JsonValue value, CaseVerdict& verdict) {
     read_optional(value, "wall_s", verdict.wall_s);
     read_optional(value, "metrics", verdict.metrics);
     read_optional(value, "notes", verdict.notes);
+    if (const auto bound = value.find("bound")) {
+        CeilingShare& ceiling = verdict.ceiling.emplace();
+        read_choice(*bound, {Bound::memory, Bound::compute, Bound::neither}, ceiling.bound);
+        read_field(value, "ceiling", ceiling.ceiling);
+        read_field(value, "ceiling_share", ceiling.share);
+    }
+}
+
+static void read(JsonValue value, RelationVerdict& verdict) {
+    read_field(value, "relation", verdict.relation);
+    read_field(value, "leading", verdict.leading);
+    read_optional(value, "place", verdict.place);
+    read_verdict(value, verdict.verdict);
+    read_optional(value, "unit", verdict.unit);
+    read_optional(value, "left", verdict.left);
+    read_optional(value, "right", verdict.right);
+    read_optional(value, "sentence", verdict.sentence);
 }
 
 static void read(JsonValue value, SuiteVerdict& verdict) {
@@ -95,6 +136,7 @@ static void read(JsonValue value, SuiteVerdict& verdict) {
     read_optional(value, "baseline_file", verdict.baseline_file);
     read_optional(value, "notes", verdict.notes);
     read_field(value, "cases", verdict.cases);
+    read_optional(value, "relations", verdict.relations);
 }
 
 /// The members of ChangePolicy by their names in documents.

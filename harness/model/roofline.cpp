@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/roofline.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::model {
+
+namespace {
+
+constexpr std::string_view copy_ceiling = "copy";
+
+/// The first that was measured: without kernel records there is only the span.
+constexpr const char* times[] = {"gpu_time", "gpu_span"};
+
+double measured_seconds(const CaseResult& result) {
+    for (const char* metric : times) {
+        const auto found = result.metrics.find(metric);
+        if (found != result.metrics.end() && found->second.unit == "ns") {
+            return found->second.value * 1e-9;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string_view to_text(Bound bound) {
+    switch (bound) {
+        case Bound::memory:
+            return "memory";
+        case Bound::compute:
+            return "compute";
+        case Bound::neither:
+            return "neither";
+    }
+    return "unknown";
+}
+
+std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings) {
+    const double measured = measured_seconds(result);
+    if (!result.work || !(measured > 0) || !(ceilings.copy_bytes_per_s > 0)) return std::nullopt;
+    const Work& work = *result.work;
+    const double memory = work.bytes / ceilings.copy_bytes_per_s;
+    double compute = 0;
+    if (work.flops > 0) {
+        const auto rate = ceilings.matrix_flops_per_s.find(work.arithmetic);
+        if (rate == ceilings.matrix_flops_per_s.end() || !(rate->second > 0)) return std::nullopt;
+        compute = work.flops / rate->second;
+    }
+    CeilingShare share;
+    share.ceiling = memory >= compute ? std::string(copy_ceiling) : work.arithmetic;
+    share.share = std::fmax(memory, compute) / measured;
+    if (!(share.share > 0) || !std::isfinite(share.share)) return std::nullopt;
+    if (share.share >= near_share) {
+        share.bound = memory >= compute ? Bound::memory : Bound::compute;
+    }
+    return share;
+}
+
+std::string in_words(const CeilingShare& share) {
+    const std::string ceiling = share.ceiling == copy_ceiling
+                                    ? "copy bandwidth"
+                                    : printable(share.ceiling, 40) + " matrix rate";
+    const std::string of = fmt::format("{:.0f} % of {}", share.share * 100, ceiling);
+    if (share.bound == Bound::neither) return of + ", far from both ceilings";
+    return fmt::format("{}, {}-bound", of, to_text(share.bound));
+}
+
+std::string in_words(const Ceilings& ceilings) {
+    std::string text;
+    const auto add = [&](std::string_view name, double value, std::string_view unit) {
+        if (!(value > 0)) return;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name, 40),
+                            quantity_text(value, unit));
+    };
+    add(copy_ceiling, ceilings.copy_bytes_per_s, "bytes/s");
+    for (const auto& [type, rate] : ceilings.matrix_flops_per_s) add(type, rate, "flop/s");
+    return text;
+}
+
+}  // namespace perfgate::model
