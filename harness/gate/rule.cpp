@@ -24,15 +24,6 @@ double median_of(const model::MetricSeries& series) {
     return finite ? stats::median(samples) : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Whether a change by `size` exceeds both the fraction of the baseline and `abs`.
-bool counts(double size, double fraction, double abs, double baseline, double measured) {
-    const double allowed = std::max(fraction * std::fabs(baseline), abs);
-    if (allowed == 0) return size > 0;
-    // A change of exactly the tolerance passes, also where its decimal text has no exact double.
-    const double rounding = 1e-12 * std::max(std::fabs(baseline), std::fabs(measured));
-    return size > allowed + rounding;
-}
-
 Judgement judge_one(const Comparison& comparison) {
     Judgement judgement{Verdict::pass, median_of(*comparison.baseline),
                         median_of(*comparison.measured)};
@@ -43,19 +34,29 @@ Judgement judge_one(const Comparison& comparison) {
         return judgement;
     }
 
-    const Direction direction = comparison.definition->direction;
-    const double rise = measured - baseline;
-    const bool good_way =
-        (direction == Direction::lower && rise < 0) || (direction == Direction::higher && rise > 0);
-    const model::Tolerance& tolerance = comparison.tolerance;
-    const double fraction = good_way ? tolerance.better.value_or(tolerance.worse) : tolerance.worse;
-    if (counts(std::fabs(rise), fraction + comparison.leeway, tolerance.abs, baseline, measured)) {
-        judgement.verdict = good_way ? Verdict::improved : Verdict::regressed;
-    }
+    const Change change = change_between(comparison, baseline, measured);
+    if (change.counts) judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
     return judgement;
 }
 
 }  // namespace
+
+Change change_between(const Comparison& comparison, double baseline, double measured) {
+    const Direction direction = comparison.definition->direction;
+    const double rise = measured - baseline;
+    Change change;
+    change.good_way =
+        (direction == Direction::lower && rise < 0) || (direction == Direction::higher && rise > 0);
+    const model::Tolerance& tolerance = comparison.tolerance;
+    const double fraction =
+        change.good_way ? tolerance.better.value_or(tolerance.worse) : tolerance.worse;
+    change.size = std::fabs(rise);
+    change.allowed = std::max((fraction + comparison.leeway) * std::fabs(baseline), tolerance.abs);
+    const double rounding =
+        change.allowed == 0 ? 0 : 1e-12 * std::max(std::fabs(baseline), std::fabs(measured));
+    change.counts = change.size > change.allowed + rounding;
+    return change;
+}
 
 std::vector<Judgement> MedianRule::judge(std::span<const Comparison> comparisons) const {
     std::vector<Judgement> judgements;

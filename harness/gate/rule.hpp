@@ -3,6 +3,7 @@
 // tolerances; not cases, files or wording.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,12 +24,29 @@ struct Comparison {
     double leeway = 0;
 };
 
+/// What a judgement rests on.
+enum class Basis {
+    tolerance,  ///< the values and the tolerance: how far processes lie apart is not known
+    exact,      ///< the values: the baseline's processes all had the same
+    spread,     ///< a test against the spread between processes
+};
+
 /// `verdict` is pass, improved, regressed, inconclusive or invalid (there is no finite number to
 /// judge). The values are those that it rests on, in the metric's unit.
 struct Judgement {
     model::Verdict verdict = model::Verdict::pass;
     double baseline = 0;
     double measured = 0;
+    Basis basis = Basis::tolerance;
+    /// Of a change this large and larger where there is none. Where it was asked: beyond the
+    /// tolerance.
+    std::optional<double> probability = std::nullopt;
+    /// The least change that is found nine times out of ten, as a fraction of the baseline.
+    std::optional<double> sees = std::nullopt;
+    /// The spread alone hides changes as large as the tolerance.
+    bool tolerance_is_finer = false;
+    /// Fresh processes could tell whether there is a change.
+    bool measure_again = false;
 
     bool operator==(const Judgement&) const = default;
 };
@@ -41,6 +59,20 @@ class Rule {
     /// a rule that bounds the false alarms of a run must know how many there are.
     virtual std::vector<Judgement> judge(std::span<const Comparison> comparisons) const = 0;
 };
+
+/// How a change is seen: by how much, and whether it is for the better.
+struct Change {
+    bool good_way = false;
+    double size = 0;      ///< how far the values lie apart
+    double allowed = 0;   ///< how far they may; for a zero tolerance 0
+    bool counts = false;  ///< size is beyond what is allowed
+
+    bool operator==(const Change&) const = default;
+};
+
+/// The change from one value to the other by the comparison's direction and tolerance. Exactly at
+/// the tolerance it does not count, also where its decimal text has no exact double.
+Change change_between(const Comparison& comparison, double baseline, double measured);
 
 /// The median of the measured samples against the median of the baseline's. A change counts where
 /// it exceeds both the tolerance's fraction of the baseline and its `abs`; exactly at the tolerance
