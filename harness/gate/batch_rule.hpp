@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule that gates: a change counts where it is beyond the tolerance and the spread between
+// processes does not explain it, at a level that keeps the false alarms of the whole run within
+// the policy's budget. harness/gate/README.md argues for each part.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gate/rule.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
+///   end.
+/// - Where the baseline has one process, how far processes lie apart is not known: the tolerance
+///   alone decides, as in MedianRule.
+/// - An `exact` metric whose baseline's processes all agreed is compared to the tolerance as it
+///   stands; one that varied there is judged like a `counter`.
+/// - Else the change has to be beyond the tolerance *and* significant: by the exact rank-sum test
+///   of the processes, or, with too few processes for it to reach the level, by Student's t with a
+///   spread that is never taken for smaller than what is known of its class.
+/// - Where batches of a later round exist, they alone are the measured ones.
+class BatchRule final : public Rule {
+  public:
+    explicit BatchRule(const model::Policy& policy);
+
+    std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
+
+  private:
+    double false_alarms_;
+    std::int64_t rounds_;
+};
+
+/// One value per process of the series in use, those of the latest rounds where there are any:
+/// what BatchRule judges. Empty where every batch was set aside.
+std::vector<double> batch_values(const model::MetricSeries& series);
+
+/// Whether the series has several processes, and all of them have the same value.
+bool repeats(const model::MetricSeries& series);
+
+}  // namespace perfgate::gate
