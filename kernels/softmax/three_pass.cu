@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// As the formula is written: a pass over the row for its maximum, one for the sum, one to divide.
+// Every pass asks memory for the row again, computes its exponentials anew, and waits for the
+// slowest thread of the pass before.
+#include <algorithm>
+#include <cstdint>
+
+#include "softmax/row.cuh"
+
+namespace softmax {
+namespace {
+
+struct Largest {
+    float value;
+    __device__ __forceinline__ static Largest none() { return {kLowest}; }
+    __device__ __forceinline__ Largest shuffled(int distance) const {
+        return {__shfl_xor_sync(0xffffffffu, value, distance)};
+    }
+};
+
+struct Sum {
+    float value;
+    __device__ __forceinline__ static Sum none() { return {0.0f}; }
+    __device__ __forceinline__ Sum shuffled(int distance) const {
+        return {__shfl_xor_sync(0xffffffffu, value, distance)};
+    }
+};
+
+template <class Group, class T, int kPack>
+__device__ __forceinline__ void softmax_row(int rows, int width, const T* __restrict__ in,
+                                            T* __restrict__ out) {
+    using Access = Pack<T, kPack>;
+    const int row = Group::row();
+    if (!Group::kWholeBlock && row >= rows) return;  // a whole warp
+    const T* x = in + static_cast<std::size_t>(row) * width;
+    T* y = out + static_cast<std::size_t>(row) * width;
+    const int first = Group::rank() * kPack;
+    const int step = Group::size() * kPack;
+
+    Largest largest = Largest::none();
+    for (int col = first; col < width; col += step) {
+        const Access pack = *reinterpret_cast<const Access*>(x + col);
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) largest.value = fmaxf(largest.value, widen(pack.values[j]));
+    }
+    largest = Group::reduce(largest,
+                            [](Largest a, Largest b) { return Largest{fmaxf(a.value, b.value)}; });
+    const float max_log2e = largest.value * kLog2E;
+
+    Sum sum = Sum::none();
+    for (int col = first; col < width; col += step) {
+        const Access pack = *reinterpret_cast<const Access*>(x + col);
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) sum.value += exp_below(widen(pack.values[j]), max_log2e);
+    }
+    sum = Group::reduce(sum, [](Sum a, Sum b) { return Sum{a.value + b.value}; });
+    const float scale = 1.0f / sum.value;
+
+    for (int col = first; col < width; col += step) {
+        Access pack = *reinterpret_cast<const Access*>(x + col);
+#pragma unroll
+        for (int j = 0; j < kPack; ++j)
+            pack.values[j] = narrow<T>(exp_below(widen(pack.values[j]), max_log2e) * scale);
+        *reinterpret_cast<Access*>(y + col) = pack;
+    }
+}
+
+template <class T, int kPack>
+__global__ void __launch_bounds__(kWarpsPerBlock* kWarp)
+    softmax_three_pass_warp(int rows, int width, const T* __restrict__ in, T* __restrict__ out) {
+    softmax_row<WarpGroup, T, kPack>(rows, width, in, out);
+}
+
+template <class T, int kPack>
+__global__ void __launch_bounds__(kMostThreads)
+    softmax_three_pass_block(int rows, int width, const T* __restrict__ in, T* __restrict__ out) {
+    softmax_row<BlockGroup, T, kPack>(rows, width, in, out);
+}
+
+template <class T, int kPack>
+cudaError_t launch(const Problem& p, const T* in, T* out, cudaStream_t stream) {
+    if (p.width <= kWidestForWarp) {
+        softmax_three_pass_warp<T, kPack>
+            <<<blocks_of_warps(p.rows), kWarpsPerBlock * kWarp, 0, stream>>>(p.rows, p.width, in,
+                                                                             out);
+    } else {
+        const int threads = std::clamp(p.width / 16 / kWarp * kWarp, 128, kMostThreads);
+        softmax_three_pass_block<T, kPack>
+            <<<p.rows, threads, 0, stream>>>(p.rows, p.width, in, out);
+    }
+    return cudaGetLastError();
+}
+
+template <class T>
+cudaError_t launch_as(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+    const auto* x = static_cast<const T*>(in);
+    auto* y = static_cast<T*>(out);
+    // Rows begin on 16 bytes only if the width divides.
+    return p.width % kPerVector<T> == 0 ? launch<T, kPerVector<T>>(p, x, y, stream)
+                                        : launch<T, 1>(p, x, y, stream);
+}
+
+}  // namespace
+
+cudaError_t launch_three_pass(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+    return p.dtype == Dtype::kF16 ? launch_as<__half>(p, in, out, stream)
+                                  : launch_as<float>(p, in, out, stream);
+}
+
+}  // namespace softmax
