@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "gate/circumstances.hpp"
 #include "gate/sentence.hpp"
+#include "gate/suspects.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
@@ -42,6 +44,8 @@ struct Pending {
     std::size_t index = 0;  ///< of the case
     std::size_t metric = 0;
     Comparison comparison;
+    const CaseResult* result = nullptr;
+    const BaselineCase* expected = nullptr;
 };
 
 const MetricDefinition& definition_of(const Run& run, const std::string& metric,
@@ -54,39 +58,6 @@ const MetricDefinition& definition_of(const Run& run, const std::string& metric,
                         model::printable(id), model::printable(metric)));
     }
     return found->second;
-}
-
-/// Empty where one of the two is not known: what is not known is not called a change.
-std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
-    if (before.empty() || now.empty() || before == now) return {};
-    return fmt::format("{} changed since the baseline: {} → {}", what,
-                       model::printable(before, 100), model::printable(now, 100));
-}
-
-bool other_board(const Run& run, const BaselineCase& expected) {
-    const std::string& board = run.environment.device.board;
-    return !board.empty() && !expected.provenance.board.empty() &&
-           board != expected.provenance.board;
-}
-
-/// What differs between now and when the baseline was measured, and may explain a change.
-std::vector<std::string> circumstance_notes(const Run& run, const BaselineCase& expected) {
-    const model::Environment& now = run.environment;
-    const model::Provenance& then = expected.provenance;
-    std::vector<std::string> notes;
-    if (other_board(run, expected)) {
-        notes.push_back(fmt::format("another board than the baseline's: {} → {}",
-                                    model::printable(then.board, 100),
-                                    model::printable(now.device.board, 100)));
-    }
-    for (const std::string& note :
-         {change_note("driver", then.driver, now.driver),
-          change_note("CUDA toolkit", then.cuda_toolkit, now.cuda_toolkit),
-          change_note("CUPTI", then.cupti, now.cupti),
-          change_note("perfgate", then.tool_version, run.tool_version)}) {
-        if (!note.empty()) notes.push_back(note);
-    }
-    return notes;
 }
 
 bool contains(const std::vector<std::string>& lines, const std::string& line) {
@@ -106,7 +77,8 @@ MetricVerdict not_collected(const Run& run, const std::string& metric, std::stri
 /// Judges one run. Holds the documents while the verdicts take shape.
 class Judging {
   public:
-    Judging(const Run& run, const BaselineSet& baselines) : run_(run), baselines_(baselines) {}
+    Judging(const Run& run, const BaselineSet& baselines, const model::Policy& policy)
+        : run_(run), baselines_(baselines), policy_(policy) {}
 
     std::vector<SuiteVerdict> suites(const Rule& rule) {
         verdicts_.reserve(run_.suites.size());
@@ -115,6 +87,9 @@ class Judging {
         for (std::size_t i = 0; i < verdicts_.size(); ++i) finish_suite(run_.suites[i], i);
         return std::move(verdicts_);
     }
+
+    /// What suites() found worth measuring again.
+    const std::vector<Suspect>& suspected() const { return suspects_; }
 
   private:
     const StoredBaseline* stored(const std::string& suite) const {
@@ -187,7 +162,8 @@ class Judging {
             if (result.verification) verdict.reason = "verified: " + result.verification->detail;
             return;
         }
-        if (expected != nullptr) verdict.notes = circumstance_notes(run_, *expected);
+        if (expected != nullptr)
+            verdict.notes = circumstance_notes(run_, *expected, policy_.changed);
         add_metrics(result, expected, verdict);
     }
 
@@ -248,9 +224,13 @@ class Judging {
         } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
             metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
             verdict.notes.push_back(metric.sentence);
+        } else if (std::string refused = refused_circumstance(
+                       run_, *expected, definition.metric_class, policy_.changed);
+                   !refused.empty()) {
+            metric.sentence = refused_sentence(gate.metric, refused);
         } else {
             pending_.push_back({verdicts_.size() - 1, verdicts_.back().cases.size() - 1,
-                                verdict.metrics.size() - 1, comparison});
+                                verdict.metrics.size() - 1, comparison, &result, expected});
         }
     }
 
@@ -261,14 +241,68 @@ class Judging {
         const std::vector<Judgement> judgements = rule.judge(comparisons);
         for (std::size_t i = 0; i < pending_.size(); ++i) {
             const Pending& pending = pending_[i];
-            const Judgement& judgement = judgements.at(i);
+            Judgement judgement = judgements.at(i);
+            const std::string clock = clock_explanation(pending.comparison, judgement,
+                                                        *pending.result, *pending.expected);
+            if (!clock.empty() && judgement.verdict == Verdict::regressed) {
+                judgement.verdict = Verdict::inconclusive;
+            }
             MetricVerdict& metric =
                 verdicts_[pending.suite].cases[pending.index].metrics[pending.metric];
             metric.verdict = judgement.verdict;
             metric.baseline = judgement.baseline;
             metric.measured = judgement.measured;
             metric.change = model::change_fraction(judgement.baseline, judgement.measured);
+            metric.sees = judgement.sees;
             metric.sentence = judged_sentence(metric.metric, pending.comparison, judgement);
+            if (!clock.empty()) metric.sentence += "; " + clock;
+            if (judgement.measure_again) suspect(pending, metric.sentence);
+            note_limits(pending, judgement);
+        }
+        add_limit_notes();
+    }
+
+    /// A case is measured again once, whatever number of its metrics is suspected.
+    void suspect(const Pending& pending, const std::string& why) {
+        if (!suspects_.empty() && suspects_.back().suite == pending.suite &&
+            suspects_.back().index == pending.index) {
+            return;
+        }
+        suspects_.push_back({pending.suite, pending.index, why});
+    }
+
+    /// What a suite's gate cannot see, per metric; said once.
+    struct Limits {
+        std::size_t one_process = 0;  ///< cases whose baseline has no spread
+        std::size_t finer = 0;        ///< cases whose tolerance is finer than what is seen
+        double worst = 0;             ///< the coarsest of these
+        std::string worst_id;
+    };
+
+    void note_limits(const Pending& pending, const Judgement& judgement) {
+        const MetricDefinition& definition = *pending.comparison.definition;
+        Limits& limits = limits_[{pending.suite, definition.name}];
+        if (judgement.basis == Basis::one_process &&
+            definition.metric_class == model::MetricClass::timing) {
+            ++limits.one_process;
+        }
+        if (!judgement.tolerance_is_finer || !judgement.sees) return;
+        ++limits.finer;
+        if (*judgement.sees <= limits.worst) return;
+        limits.worst = *judgement.sees;
+        limits.worst_id = verdicts_[pending.suite].cases[pending.index].id;
+    }
+
+    void add_limit_notes() {
+        for (const auto& [key, limits] : limits_) {
+            const auto& [suite, metric] = key;
+            if (limits.one_process > 0) {
+                verdicts_[suite].notes.push_back(one_process_note(metric, limits.one_process));
+            }
+            if (limits.finer > 0) {
+                verdicts_[suite].notes.push_back(
+                    finer_note(metric, limits.finer, limits.worst, limits.worst_id));
+            }
         }
     }
 
@@ -322,7 +356,8 @@ class Judging {
         };
         const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), compared);
         if (first == verdict.cases.end()) return;
-        for (const std::string& note : circumstance_notes(run_, baseline.cases.at(first->id))) {
+        for (const std::string& note :
+             circumstance_notes(run_, baseline.cases.at(first->id), policy_.changed)) {
             const bool shared = std::all_of(
                 verdict.cases.begin(), verdict.cases.end(), [&](const CaseVerdict& candidate) {
                     return !compared(candidate) || contains(candidate.notes, note);
@@ -353,7 +388,10 @@ class Judging {
 
     const Run& run_;
     const BaselineSet& baselines_;
+    const model::Policy& policy_;
     std::vector<SuiteVerdict> verdicts_;
+    std::vector<Suspect> suspects_;
+    std::map<std::pair<std::size_t, std::string>, Limits> limits_;
     std::vector<Pending> pending_;
 };
 
@@ -396,7 +434,7 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     document.backend = run.backend;
     document.environment = run.environment;
     document.policy = policy;
-    document.suites = Judging(run, baselines).suites(rule);
+    document.suites = Judging(run, baselines, policy).suites(rule);
 
     if (run.interrupted) {
         document.exit_code = 130;
@@ -410,6 +448,14 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
         document.exit_code = exit_code_of(document);
     }
     return document;
+}
+
+std::vector<Suspect> suspects(const Run& run, const BaselineSet& baselines,
+                              const model::Policy& policy, const Rule& rule) {
+    if (run.interrupted || run.verify_only || policy.rounds == 0) return {};
+    Judging judging(run, baselines, policy);
+    judging.suites(rule);
+    return judging.suspected();
 }
 
 }  // namespace perfgate::gate

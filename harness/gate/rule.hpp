@@ -26,9 +26,10 @@ struct Comparison {
 
 /// What a judgement rests on.
 enum class Basis {
-    tolerance,  ///< the values and the tolerance: how far processes lie apart is not known
-    exact,      ///< the values: the baseline's processes all had the same
-    spread,     ///< a test against the spread between processes
+    tolerance,    ///< the values and the tolerance
+    one_process,  ///< the same, because how far processes lie apart is not known
+    exact,        ///< the values: the baseline's processes all had the same
+    spread,       ///< a test against the spread between processes
 };
 
 /// `verdict` is pass, improved, regressed, inconclusive or invalid (there is no finite number to

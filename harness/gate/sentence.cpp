@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 
 #include "model/quantity.hpp"
@@ -19,6 +20,13 @@ std::string name_text(std::string_view name) {
     return model::printable(name, 200);
 }
 
+/// To two digits, never below the value: a claim of what is seen is not made better by its text.
+double rounded_up(double value) {
+    if (!(value > 0)) return 0;
+    const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+    return std::ceil(value / unit - 1e-9) * unit;
+}
+
 std::string_view verb_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::regressed:
@@ -32,6 +40,11 @@ std::string_view verb_of(Verdict verdict) {
         default:
             return "passed";
     }
+}
+
+/// Two digits: what is seen is an estimate.
+std::string percent(double fraction) {
+    return fmt::format("{} %", model::number_text(rounded_up(fraction * 100)));
 }
 
 }  // namespace
@@ -51,10 +64,40 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         model::quantity_texts(judgement.baseline, judgement.measured, comparison.definition->unit);
     const std::optional<double> change =
         model::change_fraction(judgement.baseline, judgement.measured);
-    return fmt::format("{} {}: {} → {}{}, tolerance {}", name_text(metric),
-                       verb_of(judgement.verdict), values.before, values.after,
-                       change ? fmt::format(" ({})", model::change_text(*change)) : "",
-                       tolerance_words(comparison));
+    std::string text = fmt::format("{} {}: {} → {}{}, tolerance {}", name_text(metric),
+                                   verb_of(judgement.verdict), values.before, values.after,
+                                   change ? fmt::format(" ({})", model::change_text(*change)) : "",
+                                   tolerance_words(comparison));
+    if (judgement.sees) text += fmt::format(", sees >= {}", percent(*judgement.sees));
+    if (judgement.verdict == Verdict::inconclusive && judgement.probability) {
+        text += fmt::format("; not told from noise (p = {:.2g})", *judgement.probability);
+    }
+    if (judgement.basis == Basis::spread &&
+        comparison.definition->metric_class == model::MetricClass::exact) {
+        text += "; this case does not repeat it, so it is judged by its spread";
+    }
+    return text;
+}
+
+std::string refused_sentence(std::string_view metric, std::string_view circumstance) {
+    return fmt::format(
+        "{} is not compared: {}, and the policy refuses that; accept this run's "
+        "values with 'perfgate baseline refresh'",
+        name_text(metric), circumstance);
+}
+
+std::string one_process_note(std::string_view metric, std::size_t cases) {
+    return fmt::format(
+        "{}: in {} case{} the baseline has one process, so how far processes lie apart is not "
+        "known and the tolerance alone decides; 'perfgate baseline refresh --runs' learns it",
+        name_text(metric), cases, cases == 1 ? "" : "s");
+}
+
+std::string finer_note(std::string_view metric, std::size_t cases, double sees,
+                       std::string_view id) {
+    return fmt::format(
+        "{}: in {} case{} the tolerance is finer than what this gate sees, at worst {} ({})",
+        name_text(metric), cases, cases == 1 ? "" : "s", percent(sees), name_text(id));
 }
 
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured) {

@@ -3,6 +3,7 @@
 // tolerance.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,17 @@ std::string no_baseline_sentence(std::string_view metric, const model::MetricSer
 /// Why values of two methods or units are not compared, with the remedy.
 std::string not_comparable_sentence(std::string_view metric, const model::MetricSeries& baseline,
                                     const model::MetricSeries& measured);
+
+/// "gpu_time is not compared: driver changed …; policy refuses that".
+std::string refused_sentence(std::string_view metric, std::string_view circumstance);
+
+/// Of a suite: for this many cases the tolerance of a metric decides alone.
+std::string one_process_note(std::string_view metric, std::size_t cases);
+
+/// Of a suite: the tolerance of a metric is finer than what is seen in this many cases, at worst
+/// `sees` (a fraction) in the case `id`.
+std::string finer_note(std::string_view metric, std::size_t cases, double sees,
+                       std::string_view id);
 
 /// "l2_hit_rate was not collected: …".
 std::string not_collected_sentence(std::string_view metric, std::string_view reason);

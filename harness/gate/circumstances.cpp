@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/circumstances.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::BaselineCase;
+using model::MetricSeries;
+using model::OnChange;
+
+struct Circumstance {
+    OnChange policy;
+    std::string note;  ///< empty: nothing changed, or it is not known
+    bool timing_only = false;
+};
+
+/// Empty where one of the two is not known: what is not known is not called a change.
+std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
+    if (before.empty() || now.empty() || before == now) return {};
+    return fmt::format("{} changed since the baseline: {} → {}", what,
+                       model::printable(before, 100), model::printable(now, 100));
+}
+
+std::array<Circumstance, 5> circumstances(const model::Run& run, const BaselineCase& expected,
+                                          const model::ChangePolicy& policy) {
+    const model::Environment& now = run.environment;
+    const model::Provenance& then = expected.provenance;
+    std::string board;
+    if (other_board(run, expected)) {
+        board =
+            fmt::format("another board than the baseline's: {} → {}",
+                        model::printable(then.board, 100), model::printable(now.device.board, 100));
+    }
+    return {
+        {{policy.board, std::move(board), true},
+         {policy.driver, change_note("driver", then.driver, now.driver)},
+         {policy.cuda_toolkit, change_note("CUDA toolkit", then.cuda_toolkit, now.cuda_toolkit)},
+         {policy.cupti, change_note("CUPTI", then.cupti, now.cupti)},
+         {policy.tool_version, change_note("perfgate", then.tool_version, run.tool_version)}}};
+}
+
+const MetricSeries* find(const std::map<std::string, MetricSeries>& metrics,
+                         const std::string& name) {
+    const auto found = metrics.find(name);
+    return found == metrics.end() ? nullptr : &found->second;
+}
+
+/// How much larger the second is, as a fraction of the first.
+std::optional<double> rise(const MetricSeries* before, const MetricSeries* after) {
+    if (before == nullptr || after == nullptr || before->method != after->method ||
+        before->unit != after->unit) {
+        return std::nullopt;
+    }
+    return model::change_fraction(before->value, after->value);
+}
+
+/// Mean SM clock of the batches that the judgement rests on, where all of them tell.
+std::optional<double> clock_mhz(const MetricSeries& series) {
+    std::int64_t last = 0;
+    for (const model::Batch& batch : series.batches) {
+        if (batch.set_aside.empty()) last = std::max(last, batch.round);
+    }
+    double sum = 0;
+    double count = 0;
+    for (const model::Batch& batch : series.batches) {
+        if (!batch.set_aside.empty() || (last > 0 && batch.round == 0)) continue;
+        if (!batch.sm_clock_mhz || !(*batch.sm_clock_mhz > 0)) return std::nullopt;
+        sum += *batch.sm_clock_mhz;
+        ++count;
+    }
+    if (count == 0) return std::nullopt;
+    return sum / count;
+}
+
+}  // namespace
+
+bool other_board(const model::Run& run, const BaselineCase& expected) {
+    const std::string& board = run.environment.device.board;
+    return !board.empty() && !expected.provenance.board.empty() &&
+           board != expected.provenance.board;
+}
+
+std::vector<std::string> circumstance_notes(const model::Run& run, const BaselineCase& expected,
+                                            const model::ChangePolicy& policy) {
+    std::vector<std::string> notes;
+    for (const Circumstance& changed : circumstances(run, expected, policy)) {
+        if (!changed.note.empty() && changed.policy != OnChange::accept) {
+            notes.push_back(changed.note);
+        }
+    }
+    return notes;
+}
+
+std::string refused_circumstance(const model::Run& run, const BaselineCase& expected,
+                                 model::MetricClass metric_class,
+                                 const model::ChangePolicy& policy) {
+    for (const Circumstance& changed : circumstances(run, expected, policy)) {
+        if (changed.note.empty() || changed.policy != OnChange::refuse) continue;
+        if (changed.timing_only && metric_class != model::MetricClass::timing) continue;
+        return changed.note;
+    }
+    return {};
+}
+
+std::string clock_explanation(const Comparison& comparison, const Judgement& judgement,
+                              const model::CaseResult& result, const BaselineCase& expected) {
+    // Of the change in time, the clock has to explain most and the cycles next to nothing.
+    constexpr double most = 0.8;
+    constexpr double little = 0.2;
+    using model::Verdict;
+    const bool worse =
+        judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
+    if (comparison.definition->metric_class != model::MetricClass::timing || !worse ||
+        !(judgement.baseline > 0) || judgement.measured <= judgement.baseline) {
+        return {};
+    }
+    const double slower = judgement.measured / judgement.baseline - 1;
+    const auto cycles = rise(find(expected.metrics, "cycles"), find(result.metrics, "cycles"));
+    if (!cycles || *cycles > little * slower) return {};
+
+    const std::optional<double> before = clock_mhz(*comparison.baseline);
+    const std::optional<double> now = clock_mhz(*comparison.measured);
+    if (!before || !now || *before / *now - 1 < most * slower) return {};
+    return fmt::format("the clock's doing: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before, *now,
+                       model::change_text(*cycles));
+}
+
+}  // namespace perfgate::gate
