@@ -11,11 +11,7 @@ namespace perfgate::suite {
 
 namespace {
 
-struct Unit {
-    std::string_view suffix;
-    std::string_view base;  ///< a metric's unit
-    double factor;
-};
+using Unit = AmountUnit;
 
 constexpr double kibi = 1024;
 
@@ -53,7 +49,34 @@ const Unit* find_unit(std::string_view suffix) {
     return nullptr;
 }
 
-/// The number at the start of `text`, as YAML writes one but without sign; it is cut off.
+constexpr std::string_view expected_amount = "a number that is zero or more, with or without unit";
+
+std::optional<Amount> parse_amount(std::string_view text) {
+    const std::optional<double> value = take_number(text);
+    if (!value) return std::nullopt;
+    if (text.starts_with(' ')) text.remove_prefix(1);
+    const Unit* unit = find_unit(text);
+    if (unit == nullptr) return std::nullopt;
+    return Amount{*value, unit->suffix};
+}
+
+bool continues_a_word(std::string_view text) {
+    return !text.empty() &&
+           ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') ||
+            (text[0] >= '0' && text[0] <= '9') || text[0] == '_');
+}
+
+template <typename Wanted>
+std::string units_where(const Wanted& wanted) {
+    std::string text;
+    for (const Unit& unit : units) {
+        if (wanted(unit)) text += fmt::format("{}{}", text.empty() ? "" : ", ", unit.suffix);
+    }
+    return text;
+}
+
+}  // namespace
+
 std::optional<double> take_number(std::string_view& text) {
     // from_chars takes "inf", "nan" and a sign as well.
     const bool number_follows =
@@ -66,18 +89,21 @@ std::optional<double> take_number(std::string_view& text) {
     return value;
 }
 
-constexpr std::string_view expected_amount = "a number that is zero or more, with or without unit";
-
-std::optional<Amount> parse_amount(std::string_view text) {
-    const std::optional<double> value = take_number(text);
-    if (!value) return std::nullopt;
-    if (text.starts_with(' ')) text.remove_prefix(1);
-    const Unit* unit = find_unit(text);
-    if (unit == nullptr) return std::nullopt;
-    return Amount{*value, unit->suffix};
+std::optional<AmountUnit> take_unit(std::string_view& text) {
+    const Unit* longest = nullptr;
+    for (const Unit& unit : units) {
+        if (!text.starts_with(unit.suffix)) continue;
+        if (continues_a_word(text.substr(unit.suffix.size()))) continue;
+        if (longest == nullptr || unit.suffix.size() > longest->suffix.size()) longest = &unit;
+    }
+    if (longest == nullptr) return std::nullopt;
+    text.remove_prefix(longest->suffix.size());
+    return *longest;
 }
 
-}  // namespace
+std::string all_units() {
+    return units_where([](const Unit&) { return true; });
+}
 
 std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, Problems& problems) {
     std::optional<Amount> amount;
@@ -112,12 +138,7 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
 }
 
 std::string units_for(std::string_view unit) {
-    std::string text;
-    for (const Unit& known : units) {
-        if (known.base != unit) continue;
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", known.suffix);
-    }
-    return text;
+    return units_where([&](const Unit& known) { return known.base == unit; });
 }
 
 }  // namespace perfgate::suite

@@ -17,6 +17,22 @@ struct Amount {
     std::string_view unit;  ///< of the table in amount.cpp; empty: none was written
 };
 
+/// A row of the table of units: so many of a metric's unit.
+struct AmountUnit {
+    std::string_view suffix;
+    std::string_view base;  ///< a metric's unit
+    double factor;
+};
+
+/// The number at the start of `text`, as YAML writes one but without sign; it is cut off.
+std::optional<double> take_number(std::string_view& text);
+
+/// The longest unit at the start of `text` that no letter or digit follows; it is cut off.
+std::optional<AmountUnit> take_unit(std::string_view& text);
+
+/// "%, ns, us, …", for messages.
+std::string all_units();
+
 /// Nothing (and a problem) for what is no number, negative, infinite, NaN or has an unknown unit.
 std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, Problems& problems);
 

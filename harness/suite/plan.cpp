@@ -101,6 +101,28 @@ class SettingsCache {
     std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
 };
 
+/// The relations of the target, of which an instance is planned where one of its cases is: what the
+/// others did not measure is the gate's to say.
+std::vector<model::Relation> plan_relations(const Suite& suite,
+                                            const std::set<std::size_t>& selected,
+                                            const PlanOptions& options) {
+    std::vector<model::Relation> planned;
+    for (const SuiteRelation& stated : suite.relations) {
+        if (options.target && stated.target != *options.target) continue;
+        model::Relation relation = stated.relation;
+        for (const std::vector<std::size_t>& instance : stated.instances) {
+            if (std::none_of(instance.begin(), instance.end(),
+                             [&](std::size_t index) { return selected.contains(index); })) {
+                continue;
+            }
+            std::vector<std::string>& ids = relation.instances.emplace_back();
+            for (const std::size_t index : instance) ids.push_back(suite.cases[index].id);
+        }
+        if (!relation.instances.empty()) planned.push_back(std::move(relation));
+    }
+    return planned;
+}
+
 SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
     SuitePlan planned;
     planned.suite.name = suite.name;
@@ -111,7 +133,9 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
 
     Problems problems(suite.file);
     SettingsCache settings_cache(suite, options, problems);
-    for (const SuiteCase& suite_case : suite.cases) {
+    std::set<std::size_t> selected;
+    for (std::size_t index = 0; index < suite.cases.size(); ++index) {
+        const SuiteCase& suite_case = suite.cases[index];
         if (options.target && suite_case.target != *options.target) {
             ++counts.other_target;
             continue;
@@ -121,6 +145,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
             ++counts.not_matched;
             continue;
         }
+        selected.insert(index);
         const ResolvedSettings& settings = settings_cache.of(suite_case);
         const std::vector<model::GateRule>& gates = settings.gates(suite_case.target);
         if (gates.empty()) {
@@ -142,6 +167,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         if (!out.skip_reason.empty()) ++counts.skipped;
     }
     problems.throw_if_any();
+    planned.suite.relations = plan_relations(suite, selected, options);
     counts.planned = planned.suite.cases.size();
     planned.suite.partial = counts.not_matched > 0;
     return planned;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/file.hpp"
+#include "suite/amount.hpp"
 #include "suite/fields.hpp"
 
 namespace perfgate::suite {
@@ -15,7 +16,11 @@ constexpr std::size_t longest_path = 4096;
 
 constexpr std::array<std::string_view, 5> profile_keys{"backend", "policy", "junit_profile",
                                                        "baselines", "out"};
-constexpr std::array<std::string_view, 2> policy_keys{"no_baseline", "inconclusive"};
+constexpr std::array<std::string_view, 5> policy_keys{"no_baseline", "inconclusive", "false_alarms",
+                                                      "rounds", "changed"};
+constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
+                                                       "tool_version"};
+constexpr std::int64_t most_rounds = 10;
 
 std::optional<std::string> read_word(const Fields& fields, std::string_view key,
                                      const std::vector<std::string>& choices, Problems& problems) {
@@ -30,6 +35,35 @@ std::optional<std::string> read_word(const Fields& fields, std::string_view key,
 bool read_fails(const Fields& fields, std::string_view key, std::string_view other,
                 Problems& problems) {
     return read_word(fields, key, {"fail", std::string(other)}, problems) == "fail";
+}
+
+void read_on_change(const Fields& fields, std::string_view key, model::OnChange& out,
+                    Problems& problems) {
+    const std::optional<std::string> word =
+        read_word(fields, key, {"accept", "warn", "refuse"}, problems);
+    if (!word) return;
+    out = *word == "accept" ? model::OnChange::accept
+          : *word == "warn" ? model::OnChange::warn
+                            : model::OnChange::refuse;
+}
+
+void read_numbers(const Fields& policies, model::Policy& policy, Problems& problems) {
+    if (const YamlNode* node = policies.find("false_alarms")) {
+        const std::optional<double> fraction = read_fraction(*node, "false_alarms", problems);
+        if (fraction && *fraction > 0 && *fraction < 1) {
+            policy.false_alarms = *fraction;
+        } else if (fraction) {
+            add_wrong_type(*node, "false_alarms", "more than 0 % and less than 100 %", problems);
+        }
+    }
+    if (const YamlNode* node = policies.find("rounds")) {
+        const std::optional<std::int64_t> rounds = integer_of(*node);
+        if (rounds && *rounds >= 0 && *rounds <= most_rounds) {
+            policy.rounds = *rounds;
+        } else {
+            add_wrong_type(*node, "rounds", "a number of rounds from 0 to 10", problems);
+        }
+    }
 }
 
 std::optional<std::string> read_folder(const Fields& fields, std::string_view key,
@@ -51,6 +85,16 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
         const Fields policies(*policy, "'policy'", policy_keys, problems);
         profile.policy.no_baseline_fails = read_fails(policies, "no_baseline", "skip", problems);
         profile.policy.inconclusive_fails = read_fails(policies, "inconclusive", "pass", problems);
+        read_numbers(policies, profile.policy, problems);
+        if (const YamlNode* changed = policies.find("changed")) {
+            const Fields changes(*changed, "'changed'", changed_keys, problems);
+            model::ChangePolicy& taken = profile.policy.changed;
+            read_on_change(changes, "board", taken.board, problems);
+            read_on_change(changes, "driver", taken.driver, problems);
+            read_on_change(changes, "cuda_toolkit", taken.cuda_toolkit, problems);
+            read_on_change(changes, "cupti", taken.cupti, problems);
+            read_on_change(changes, "tool_version", taken.tool_version, problems);
+        }
     }
     profile.junit_profile = read_word(fields, "junit_profile", {"github", "strict"}, problems);
     profile.baselines = read_folder(fields, "baselines", problems);

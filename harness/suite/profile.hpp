@@ -6,6 +6,11 @@
 //   policy:
 //     no_baseline: fail      # fail or skip
 //     inconclusive: fail     # fail or pass
+//     false_alarms: 0.1%     # of whole runs in which nothing changed
+//     rounds: 2              # how often suspects may be measured again
+//     changed:               # since the baseline: accept, warn (the default) or refuse
+//       board: warn
+//       driver: refuse       # so cuda_toolkit, cupti, tool_version
 //   junit_profile: github    # github or strict
 //   baselines: baselines     # folder, as --baselines
 //   out: perfgate-out        # folder, as --out

@@ -225,10 +225,6 @@ std::optional<std::uint64_t> read_seed(const YamlNode& node, Problems& problems)
     return std::nullopt;
 }
 
-bool applies(const metrics::Metric& metric, model::Target target) {
-    return (metric.source == metrics::Source::wall) == (target == model::Target::host);
-}
-
 const std::vector<std::string>& default_metrics() {
     static const std::vector<std::string> names = [] {
         const metrics::MetricSet* set = find_set(default_metric_set);
@@ -238,6 +234,10 @@ const std::vector<std::string>& default_metrics() {
 }
 
 }  // namespace
+
+bool applies(const metrics::Metric& metric, model::Target target) {
+    return (metric.source == metrics::Source::wall) == (target == model::Target::host);
+}
 
 std::span<const std::string_view> settings_keys() {
     return keys;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/catalogue.hpp"
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
 #include "model/run.hpp"
@@ -46,6 +47,9 @@ struct Settings {
     std::optional<std::uint64_t> seed;
     std::optional<std::vector<model::Cache>> cache;
 };
+
+/// Whether variants of the target have the metric: host variants have wall times and nothing else.
+bool applies(const metrics::Metric& metric, model::Target target);
 
 /// The keys that read_settings reads, for Fields.
 std::span<const std::string_view> settings_keys();

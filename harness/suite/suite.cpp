@@ -14,6 +14,8 @@
 #include "model/text.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/matrix.hpp"
+#include "suite/placed_text.hpp"
+#include "suite/relations.hpp"
 
 namespace perfgate::suite {
 
@@ -30,9 +32,10 @@ class Work {
     void spend(std::size_t steps, Position at) {
         steps_ += steps;
         if (steps_ <= most_steps) return;
-        problems_.fail(at,
-                       "too many overrides, metrics or matrix rules for this many cases; "
-                       "expected a smaller suite: split it");
+        problems_.fail(
+            at,
+            "too many overrides, metrics, relations or matrix rules for this many cases; "
+            "expected a smaller suite: split it");
     }
 
   private:
@@ -41,14 +44,14 @@ class Work {
     std::size_t steps_ = 0;
 };
 
-constexpr std::array<std::string_view, 5> suite_keys{"name", "description", "defaults", "workloads",
-                                                     "overrides"};
+constexpr std::array<std::string_view, 6> suite_keys{"name",      "description", "defaults",
+                                                     "workloads", "overrides",   "expect"};
 
 class SuiteParser {
   public:
-    SuiteParser(std::string_view file, const model::WorkloadCatalogue& workloads,
-                Problems& problems)
-        : workloads_(workloads), problems_(problems), work_(problems) {
+    SuiteParser(std::string_view yaml, std::string_view file,
+                const model::WorkloadCatalogue& workloads, Problems& problems)
+        : yaml_(yaml), workloads_(workloads), problems_(problems), work_(problems) {
         suite_.file = file;
     }
 
@@ -82,6 +85,7 @@ class SuiteParser {
         check_duplicates();
         apply_overrides();
         check_settings();
+        if (const YamlNode* expect = fields.find("expect")) add_relations(*expect);
         return std::move(suite_);
     }
 
@@ -279,6 +283,29 @@ class SuiteParser {
         problems_.add(suite_case.at, no_gate_message(suite_case, device));
     }
 
+    /// What a case collects where no device override holds; null where its settings have problems.
+    const std::set<std::string>* collected_by(std::size_t index) {
+        const SuiteCase& suite_case = suite_.cases[index];
+        if (!settings_are_good_ || !entry_is_good_[suite_case.entry]) return nullptr;
+        auto layers = layers_of(suite_, suite_case, [](const std::string&) { return false; });
+        const auto [found, added] = collected_.try_emplace(std::move(layers));
+        if (added) {
+            const ResolvedSettings settings = resolve(found->first, problems_);
+            work_.spend(8 * settings.metrics.size(), suite_case.at);
+            found->second.insert(settings.metrics.begin(), settings.metrics.end());
+        }
+        return &found->second;
+    }
+
+    void add_relations(const YamlNode& expect) {
+        const RelationScope scope{
+            suite_.cases, workloads_, all_expanded_,
+            [this](std::size_t index) { return collected_by(index); },
+            [this](std::size_t steps, Position at) { work_.spend(steps, at); }};
+        suite_.relations = read_relations(expect, SourceText(yaml_), suite_.file, scope, problems_);
+    }
+
+    std::string_view yaml_;
     const model::WorkloadCatalogue& workloads_;
     Problems& problems_;
     Work work_;
@@ -288,6 +315,7 @@ class SuiteParser {
     bool settings_are_good_ = false;
     bool all_expanded_ = true;
     std::set<Position> gateless_;
+    std::map<std::vector<const Settings*>, std::set<std::string>> collected_;
 };
 
 }  // namespace
@@ -305,7 +333,7 @@ Suite parse_suite(std::string_view yaml, std::string_view file,
                   const model::WorkloadCatalogue& workloads) {
     Problems problems(file);
     const YamlDocument document = read_yaml(yaml, problems);
-    Suite suite = SuiteParser(file, workloads, problems).parse(*document.root);
+    Suite suite = SuiteParser(yaml, file, workloads, problems).parse(*document.root);
     problems.throw_if_any();
     return suite;
 }

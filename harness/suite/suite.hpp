@@ -14,6 +14,7 @@
 
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
+#include "model/relation.hpp"
 #include "suite/settings.hpp"
 
 namespace perfgate::suite {
@@ -51,6 +52,14 @@ struct SuiteCase {
     std::vector<const Override*> overrides;
 };
 
+/// A relation of `expect` with the cases that it holds between.
+struct SuiteRelation {
+    model::Relation relation;  ///< its own instances are the Plan's to fill
+    model::Target target = model::Target::cuda;
+    /// Indices into Suite::cases, one per operand; at least one instance.
+    std::vector<std::vector<std::size_t>> instances;
+};
+
 /// Cases refer to overrides, so a Suite moves but is not copied.
 struct Suite {
     Suite() = default;
@@ -64,6 +73,7 @@ struct Suite {
     std::vector<Override> overrides;
     std::vector<Entry> entries;
     std::vector<SuiteCase> cases;  ///< in the file's order, no two alike
+    std::vector<SuiteRelation> relations;
 };
 
 /// `file` names the text in messages and documents. Throws model::InputError with one line

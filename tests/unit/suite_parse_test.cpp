@@ -246,7 +246,8 @@ TEST(SuiteParse, RefusesRulesAndOverridesThatCostTooMuch) {
     std::string excludes;
     for (int i = 0; i < 999; ++i) excludes += (i == 0 ? "{bytes: 1}" : ",{alpha: 1}");
     const std::string too_much =
-        ": too many overrides, metrics or matrix rules for this many cases; expected a smaller "
+        ": too many overrides, metrics, relations or matrix rules for this many cases; expected a "
+        "smaller "
         "suite: split it";
     EXPECT_EQ(quick_refusal(with_workloads(big + "      exclude: [" + excludes + "]\n")),
               "s.yaml:6:5" + too_much);

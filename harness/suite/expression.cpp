@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include "metrics/catalogue.hpp"
+#include "model/dimension.hpp"
+#include "suite/amount.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+using model::Dimension;
+using model::Operator;
+
+/// What ends the reading of one side; the problem is told already.
+struct SyntaxError {};
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+bool is_letter(char c) {
+    return is_lower(c) || (c >= 'A' && c <= 'Z');
+}
+bool is_name_char(char c) {
+    return is_lower(c) || is_digit(c) || c == '_';
+}
+bool is_metric_char(char c) {
+    return is_letter(c) || is_digit(c) || c == '_' || c == '.';
+}
+/// As in case ids.
+bool is_value_char(char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view("_-+.:/").find(c) != std::string_view::npos;
+}
+
+template <typename Infos>
+std::vector<std::string> names_of(const Infos& infos) {
+    std::vector<std::string> names;
+    for (const auto& info : infos) {
+        if constexpr (requires { info.name; }) {
+            names.push_back(info.name);
+        } else {
+            names.push_back(info->name);
+        }
+    }
+    return names;
+}
+
+/// A parsed part: what it measures (nothing: not known, because of a problem told already), and the
+/// unit that it is told in where it is one metric alone.
+struct Part {
+    std::optional<Dimension> dimension;
+    std::string unit = {};
+};
+
+class SideParser {
+  public:
+    SideParser(const PlacedText& placed, const std::vector<KnownWorkload>& workloads,
+               std::vector<Operand>& operands, Problems& problems)
+        : placed_(placed),
+          text_(placed.text()),
+          workloads_(workloads),
+          operands_(operands),
+          problems_(problems) {
+        if (text_.size() > longest_expression) {
+            fail(0, fmt::format("an expression of {} bytes; expected at most {}", text_.size(),
+                                longest_expression));
+        }
+    }
+
+    model::Comparator comparator() {
+        skip_spaces();
+        constexpr std::array longest_first{
+            model::Comparator::less_equal, model::Comparator::greater_equal,
+            model::Comparator::equal,      model::Comparator::not_equal,
+            model::Comparator::less,       model::Comparator::greater};
+        for (const model::Comparator candidate : longest_first) {
+            const std::string_view spelled = to_text(candidate);
+            if (!rest().starts_with(spelled)) continue;
+            at_ += spelled.size();
+            return candidate;
+        }
+        fail(at_, fmt::format("no comparison at {}; expected one of <=, <, >=, >, ==, != before "
+                              "the expression",
+                              found()));
+    }
+
+    /// The whole rest of the text.
+    Part expression() {
+        const Part part = sum();
+        skip_spaces();
+        if (at_ < text_.size()) {
+            const bool compares =
+                std::string_view("<>=!").find(text_[at_]) != std::string_view::npos;
+            fail(at_, fmt::format("unexpected {}; expected {}", found(),
+                                  compares ? "one comparison, at the start of the right side"
+                                           : "'+', '-', '*', '/' or the end"));
+        }
+        return part;
+    }
+
+    model::PostfixExpression take_steps() { return std::move(steps_); }
+
+  private:
+    [[noreturn]] void fail(std::size_t offset, std::string message) {
+        placed_.add(offset, std::move(message), problems_);
+        throw SyntaxError{};
+    }
+
+    std::string_view rest() const { return std::string_view(text_).substr(at_); }
+    char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+    void skip_spaces() {
+        while (peek() == ' ' || peek() == '\t' || peek() == '\n') ++at_;
+    }
+
+    bool take(char c) {
+        skip_spaces();
+        if (peek() != c || at_ >= text_.size()) return false;
+        ++at_;
+        return true;
+    }
+
+    /// The word or character at the cursor, for messages.
+    std::string found() const {
+        if (at_ >= text_.size()) return "the end";
+        std::size_t length = 0;
+        while (at_ + length < text_.size() && is_metric_char(text_[at_ + length])) ++length;
+        return in_quotes(rest().substr(0, std::max<std::size_t>(length, 1)));
+    }
+
+    template <typename Predicate>
+    std::string take_while(Predicate belongs) {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && belongs(text_[at_])) ++at_;
+        return text_.substr(begin, at_ - begin);
+    }
+
+    // --- arithmetic
+
+    Part sum() {
+        Part left = product();
+        for (;;) {
+            skip_spaces();
+            const std::size_t where = at_;
+            const bool adds = peek() == '+';
+            if (!adds && peek() != '-') return left;
+            ++at_;
+            const Part right = product();
+            if (left.dimension && right.dimension && *left.dimension != *right.dimension) {
+                placed_.add(where,
+                            fmt::format("{} {} {}; expected two of the same kind",
+                                        in_words(*left.dimension), adds ? "plus" : "minus",
+                                        in_words(*right.dimension)),
+                            problems_);
+                left.dimension.reset();
+            }
+            if (!right.dimension) left.dimension.reset();
+            left.unit.clear();
+            steps_.emplace_back(adds ? Operator::add : Operator::subtract);
+        }
+    }
+
+    Part product() {
+        Part left = factor();
+        for (;;) {
+            skip_spaces();
+            const bool multiplies = peek() == '*';
+            if (!multiplies && peek() != '/') return left;
+            ++at_;
+            const Part right = factor();
+            if (left.dimension && right.dimension) {
+                left.dimension = multiplies ? *left.dimension * *right.dimension
+                                            : *left.dimension / *right.dimension;
+            } else {
+                left.dimension.reset();
+            }
+            left.unit.clear();
+            steps_.emplace_back(multiplies ? Operator::multiply : Operator::divide);
+        }
+    }
+
+    /// The only way down: bounds the depth.
+    Part factor() {
+        skip_spaces();
+        if (++depth_ > deepest_expression) {
+            fail(at_, fmt::format("an expression nested deeper than {}; expected a simpler one",
+                                  deepest_expression));
+        }
+        Part part;
+        if (take('-')) {
+            part = factor();
+            steps_.emplace_back(Operator::negate);
+        } else if (take('(')) {
+            const std::size_t open = at_ - 1;
+            part = sum();
+            if (!take(')')) {
+                fail(at_, fmt::format("unexpected {}; expected ')' for the '(' at character {}",
+                                      found(), open + 1));
+            }
+        } else if (is_digit(peek()) || peek() == '.') {
+            part = number();
+        } else if (is_letter(peek()) || peek() == '_') {
+            part = metric();
+        } else {
+            fail(at_, fmt::format("unexpected {}; expected a number, a metric of a case such as "
+                                  "gemm/tiled.gpu_time, or '('",
+                                  found()));
+        }
+        --depth_;
+        return part;
+    }
+
+    Part number() {
+        const std::size_t begin = at_;
+        std::string_view after = rest();
+        const std::optional<double> value = take_number(after);
+        if (!value || !std::isfinite(*value)) {
+            fail(begin, fmt::format("no number at {}; expected one such as 0.25 or 5us", found()));
+        }
+        at_ = text_.size() - after.size();
+        const bool spaced = after.starts_with(' ');
+        if (spaced) after.remove_prefix(1);
+        const std::optional<AmountUnit> unit = take_unit(after);
+        if (unit) {
+            at_ = text_.size() - after.size();
+        } else if (!spaced && (is_letter(peek()) || peek() == '_' || peek() == '%')) {
+            fail(at_, fmt::format("unknown unit {}; expected {}, or nothing for a plain number",
+                                  found(), all_units()));
+        }
+        const model::UnitMeaning meaning = model::meaning_of(unit ? unit->base : "");
+        const double scaled = *value * (unit ? unit->factor : 1) * meaning.scale;
+        if (!std::isfinite(scaled)) {
+            fail(begin, fmt::format("the number {} is too large; expected a smaller one",
+                                    in_quotes(text_.substr(begin, at_ - begin))));
+        }
+        steps_.emplace_back(scaled);
+        return {meaning.dimension};
+    }
+
+    // --- metrics of cases
+
+    Part metric() {
+        const std::size_t begin = at_;
+        Operand operand = reference();
+        operand.text = text_.substr(begin, at_ - begin);
+        if (peek() != '.') {
+            fail(at_, fmt::format("{} without a metric; expected '.' and one, as in {}.gpu_time",
+                                  in_quotes(operand.text), operand.text));
+        }
+        ++at_;
+        const std::size_t where = at_;
+        const std::string name = take_while(is_metric_char);
+        const std::size_t index = index_of(std::move(operand), begin);
+        operands_[index].uses.push_back({name, placed_.at(where)});
+        steps_.emplace_back(model::OperandMetric{index, name});
+
+        const std::optional<metrics::Metric> known = metrics::find_metric(name);
+        if (!known) {
+            problems_.add_unknown(placed_.at(where), "metric", name, metrics::metric_names(),
+                                  "a metric that `perfgate metrics` lists, or a CUPTI name");
+            return {};
+        }
+        return {model::meaning_of(known->definition.unit).dimension, known->definition.unit};
+    }
+
+    std::size_t index_of(Operand operand, std::size_t begin) {
+        for (std::size_t i = 0; i < operands_.size(); ++i) {
+            if (operands_[i].text == operand.text) return i;
+        }
+        if (operands_.size() == most_operands) {
+            fail(begin,
+                 fmt::format("more than {} cases in one relation; expected fewer", most_operands));
+        }
+        operand.at = placed_.at(begin);
+        operands_.push_back(std::move(operand));
+        return operands_.size() - 1;
+    }
+
+    Operand reference() {
+        Operand operand;
+        const std::size_t begin = at_;
+        const std::string workload = take_while(is_name_char);
+        if (workload.empty() || peek() != '/' || at_ + 1 >= text_.size() ||
+            !is_name_char(text_[at_ + 1])) {
+            at_ = begin;
+            fail(begin, fmt::format("{} is no metric of a case; expected workload/variant.metric, "
+                                    "such as gemm/tiled.gpu_time",
+                                    found()));
+        }
+        ++at_;
+        const std::size_t variant_at = at_;
+        const std::string variant = take_while(is_name_char);
+        find(workload, begin, variant, variant_at, operand);
+        if (peek() == '[') filter(operand);
+        if (peek() == '@') {
+            ++at_;
+            const std::size_t where = at_;
+            const std::string cache = take_while(is_lower);
+            if (cache != "hot" && cache != "cold") {
+                problems_.add_unknown(placed_.at(where), "cache", cache, {"cold", "hot"});
+            }
+            operand.cache = cache == "hot" ? model::Cache::hot : model::Cache::cold;
+        }
+        return operand;
+    }
+
+    void find(const std::string& workload, std::size_t workload_at, const std::string& variant,
+              std::size_t variant_at, Operand& operand) {
+        std::vector<std::string> names;
+        for (const KnownWorkload& known : workloads_) {
+            names.push_back(known.info->name);
+            if (known.info->name != workload) continue;
+            operand.workload = known.info;
+            for (const model::VariantInfo* candidate : known.variants) {
+                if (candidate->name == variant) operand.variant = candidate;
+            }
+            if (operand.variant == nullptr) {
+                problems_.add_unknown(placed_.at(variant_at), "variant", variant,
+                                      names_of(known.variants));
+            }
+            return;
+        }
+        problems_.add_unknown(placed_.at(workload_at), "workload", workload, names);
+    }
+
+    /// `[dtype=f32,m=64]`.
+    void filter(Operand& operand) {
+        ++at_;
+        do {
+            skip_spaces();
+            const std::size_t name_at = at_;
+            const std::string name = take_while(is_name_char);
+            if (name.empty()) {
+                fail(at_, fmt::format("unexpected {}; expected a parameter, as in [dtype=f32]",
+                                      found()));
+            }
+            if (!take('=')) {
+                fail(at_, fmt::format("unexpected {}; expected '=' and the value of {}", found(),
+                                      in_quotes(name)));
+            }
+            skip_spaces();
+            const std::size_t value_at = at_;
+            const bool quoted = peek() == '"';
+            const std::string value = quoted ? quoted_value() : take_while(is_value_char);
+            if (value.empty() && !quoted) {
+                fail(at_, fmt::format("unexpected {}; expected the value of {}", found(),
+                                      in_quotes(name)));
+            }
+            fix(operand, name, name_at, value, value_at);
+        } while (take(','));
+        if (!take(']')) fail(at_, fmt::format("unexpected {}; expected ',' or ']'", found()));
+    }
+
+    std::string quoted_value() {
+        const std::size_t open = at_++;
+        std::string value;
+        while (at_ < text_.size() && text_[at_] != '"') {
+            if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+            value += text_[at_++];
+        }
+        if (at_ >= text_.size()) fail(open, "a quote that does not end; expected '\"'");
+        ++at_;
+        return value;
+    }
+
+    void fix(Operand& operand, const std::string& name, std::size_t name_at,
+             const std::string& text, std::size_t value_at) {
+        if (operand.workload == nullptr) return;
+        const auto& params = operand.workload->params;
+        const auto info =
+            std::find_if(params.begin(), params.end(),
+                         [&](const model::ParamInfo& param) { return param.name == name; });
+        if (info == params.end()) {
+            problems_.add_unknown(placed_.at(name_at), "parameter", name, names_of(params));
+            return;
+        }
+        const std::optional<model::ParamValue> value = value_of(*info, text);
+        if (!value) {
+            if (!info->choices.empty()) {
+                problems_.add_unknown(placed_.at(value_at), "value", text, info->choices);
+            } else {
+                placed_.add(
+                    value_at,
+                    fmt::format("{} for {}; expected {} {}", in_quotes(text), in_quotes(name),
+                                info->type == model::ParamType::integer ? "an" : "a",
+                                to_text(info->type)),
+                    problems_);
+            }
+            return;
+        }
+        if (!operand.fixed.emplace(name, *value).second) {
+            placed_.add(name_at, fmt::format("{} twice; expected it once", in_quotes(name)),
+                        problems_);
+        }
+    }
+
+    static std::optional<model::ParamValue> value_of(const model::ParamInfo& info,
+                                                     const std::string& text) {
+        const char* const end = text.data() + text.size();
+        const auto parsed = [&](auto number) -> std::optional<model::ParamValue> {
+            const auto [stop, error] = std::from_chars(text.data(), end, number);
+            if (error != std::errc{} || stop != end) return std::nullopt;
+            return number;
+        };
+        switch (info.type) {
+            case model::ParamType::boolean:
+                if (text == "true") return true;
+                if (text == "false") return false;
+                return std::nullopt;
+            case model::ParamType::integer:
+                return parsed(std::int64_t{});
+            case model::ParamType::real:
+                return parsed(double{});
+            case model::ParamType::text:
+                break;
+        }
+        const bool allowed =
+            info.choices.empty() ||
+            std::find(info.choices.begin(), info.choices.end(), text) != info.choices.end();
+        return allowed ? std::optional<model::ParamValue>(text) : std::nullopt;
+    }
+
+    const PlacedText& placed_;
+    const std::string& text_;
+    const std::vector<KnownWorkload>& workloads_;
+    std::vector<Operand>& operands_;
+    Problems& problems_;
+    std::size_t at_ = 0;
+    std::size_t depth_ = 0;
+    model::PostfixExpression steps_;
+};
+
+/// What `read` returns, or nothing where it met a syntax error.
+template <typename Read>
+auto unless_wrong(const Read& read) -> std::optional<decltype(read())> {
+    try {
+        return read();
+    } catch (const SyntaxError&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+std::optional<RelationExpression> parse_relation(const PlacedText& left, const PlacedText& right,
+                                                 const std::vector<KnownWorkload>& workloads,
+                                                 Problems& problems) {
+    const std::size_t before = problems.count();
+    RelationExpression relation;
+    const std::optional<Part> left_part = unless_wrong([&] {
+        SideParser parser(left, workloads, relation.operands, problems);
+        const Part part = parser.expression();
+        relation.left = parser.take_steps();
+        return part;
+    });
+    if (left_part && relation.operands.empty()) {
+        left.add(0, "no metric on the left side; expected one, such as gemm/tiled.gpu_time",
+                 problems);
+    }
+    const std::optional<Part> right_part = unless_wrong([&] {
+        SideParser parser(right, workloads, relation.operands, problems);
+        relation.comparator = parser.comparator();
+        const Part part = parser.expression();
+        relation.right = parser.take_steps();
+        return part;
+    });
+    if (left_part && right_part && left_part->dimension && right_part->dimension) {
+        if (*left_part->dimension != *right_part->dimension) {
+            right.add(0,
+                      fmt::format("compares {} with {}; expected {} on both sides{}",
+                                  in_words(*left_part->dimension), in_words(*right_part->dimension),
+                                  in_words(*left_part->dimension),
+                                  *right_part->dimension == Dimension{}
+                                      ? ": give numbers their unit, such as 5us"
+                                      : ""),
+                      problems);
+        }
+        relation.unit = left_part->unit.empty() ? unit_of(*left_part->dimension) : left_part->unit;
+    }
+    if (problems.count() != before) return std::nullopt;
+    return relation;
+}
+
+}  // namespace perfgate::suite

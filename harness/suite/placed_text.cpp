@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/placed_text.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace perfgate::suite {
+
+void PlacedText::add(std::size_t offset, std::string message, Problems& problems) const {
+    if (!exact_) message += fmt::format(" (character {} of the text)", offset + 1);
+    problems.add(at(offset), std::move(message));
+}
+
+Position PlacedText::at(std::size_t offset) const {
+    if (!exact_) return start_;
+    return {start_.line, start_.column + static_cast<std::int64_t>(offset)};
+}
+
+SourceText::SourceText(std::string_view yaml) : yaml_(yaml), line_starts_{0} {
+    for (std::size_t i = 0; i < yaml.size(); ++i) {
+        if (yaml[i] == '\n') line_starts_.push_back(i + 1);
+    }
+}
+
+PlacedText SourceText::place(const YamlNode& scalar) const {
+    const auto line = static_cast<std::size_t>(scalar.at.line) - 1;
+    if (line >= line_starts_.size()) return {scalar.text, scalar.at, false};
+    const std::size_t begin = line_starts_[line] + static_cast<std::size_t>(scalar.at.column) - 1;
+    if (begin >= yaml_.size()) return {scalar.text, scalar.at, false};
+    const char quote = yaml_[begin];
+    const std::size_t skip = !scalar.plain && (quote == '"' || quote == '\'') ? 1 : 0;
+    // What the file has there is what was read: no escape, no fold, no alias in between.
+    const bool exact = yaml_.substr(begin + skip, scalar.text.size()) == scalar.text;
+    if (!exact) return {scalar.text, scalar.at, false};
+    return {
+        scalar.text, {scalar.at.line, scalar.at.column + static_cast<std::int64_t>(skip)}, true};
+}
+
+}  // namespace perfgate::suite

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a YAML scalar with the place of each of its bytes in the file, for messages that
+// point into it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suite/problems.hpp"
+#include "suite/yaml_reader.hpp"
+
+namespace perfgate::suite {
+
+class PlacedText {
+  public:
+    /// `exact`: the text stands in the file from `start` on, byte by byte.
+    PlacedText(std::string_view text, Position start, bool exact)
+        : text_(text), start_(start), exact_(exact) {}
+
+    const std::string& text() const { return text_; }
+    Position start() const { return start_; }
+
+    /// Adds a problem at a byte of the text. Where escapes or folding leave only the place of the
+    /// whole scalar, the message says which character it is.
+    void add(std::size_t offset, std::string message, Problems& problems) const;
+    Position at(std::size_t offset) const;
+
+  private:
+    std::string text_;
+    Position start_;
+    bool exact_;
+};
+
+class SourceText {
+  public:
+    /// Keeps `yaml`, which must outlive it.
+    explicit SourceText(std::string_view yaml);
+
+    PlacedText place(const YamlNode& scalar) const;
+
+  private:
+    std::string_view yaml_;
+    std::vector<std::size_t> line_starts_;
+};
+
+}  // namespace perfgate::suite

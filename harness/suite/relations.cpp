@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/relations.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "metrics/catalogue.hpp"
+#include "model/text.hpp"
+#include "suite/expression.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+using CaseIndices = std::vector<std::size_t>;
+using Names = std::vector<std::string>;
+
+std::string_view side_of(model::Target target) {
+    return target == model::Target::host ? "a host variant" : "a CUDA variant";
+}
+
+std::vector<KnownWorkload> known_workloads(const RelationScope& scope) {
+    std::vector<KnownWorkload> known;
+    for (const SuiteCase& suite_case : scope.cases) {
+        const model::WorkloadInfo* info =
+            model::find_workload(scope.workloads, suite_case.spec.workload);
+        if (info == nullptr) continue;
+        auto entry = std::find_if(known.begin(), known.end(),
+                                  [&](const KnownWorkload& other) { return other.info == info; });
+        if (entry == known.end()) entry = known.insert(known.end(), KnownWorkload{info, {}});
+        const model::VariantInfo* variant = model::find_variant(*info, suite_case.spec.variant);
+        auto& variants = entry->variants;
+        if (std::find(variants.begin(), variants.end(), variant) == variants.end()) {
+            variants.push_back(variant);
+        }
+    }
+    return known;
+}
+
+/// Everything that the plugins offer: for suites whose own cases are not known.
+std::vector<KnownWorkload> all_workloads(const model::WorkloadCatalogue& workloads) {
+    std::vector<KnownWorkload> known;
+    for (const model::WorkloadInfo& info : workloads) {
+        KnownWorkload& added = known.emplace_back(KnownWorkload{&info, {}});
+        for (const model::VariantInfo& variant : info.variants) added.variants.push_back(&variant);
+    }
+    return known;
+}
+
+Names names_of(const model::Params& params) {
+    Names names;
+    for (const auto& [name, value] : params) names.push_back(name);
+    return names;
+}
+
+/// The cases that an operand may stand for, found by the parameters that they share with a leading
+/// case. Cases of several entries set different parameters: those that set the same ones form a
+/// group, which has an index for each set of names that leading cases have.
+class Candidates {
+  public:
+    Candidates(const RelationScope& scope, const Operand& operand, CaseIndices cases)
+        : scope_(scope), operand_(operand), cases_(std::move(cases)) {}
+
+    /// Those that belong to the leading case: none, one, or too many.
+    CaseIndices partners_of(const SuiteCase& leading) {
+        const std::vector<Group>& groups = groups_for(names_of(leading.spec.params));
+        scope_.spend(1 + groups.size(), operand_.at);
+        CaseIndices partners;
+        for (const Group& group : groups) {
+            const auto found = group.by_key.find(key_of(leading, group.shared));
+            if (found == group.by_key.end()) continue;
+            partners.insert(partners.end(), found->second.begin(), found->second.end());
+        }
+        return partners;
+    }
+
+  private:
+    struct Group {
+        Names shared;
+        std::map<std::string, CaseIndices> by_key;
+    };
+
+    std::string key_of(const SuiteCase& suite_case, const Names& shared) const {
+        std::string key;
+        for (const std::string& name : shared) {
+            key += model::to_text(suite_case.spec.params.at(name)) + ',';
+        }
+        if (!operand_.cache) key += to_text(suite_case.spec.cache);
+        return key;
+    }
+
+    const std::vector<Group>& groups_for(const Names& leading_names) {
+        const auto [known, added] = groups_.try_emplace(leading_names);
+        if (!added) return known->second;
+        scope_.spend(4 * (1 + cases_.size()), operand_.at);
+        std::map<Names, Group> groups;
+        for (const std::size_t index : cases_) {
+            const SuiteCase& candidate = scope_.cases[index];
+            Group& group = groups[names_of(candidate.spec.params)];
+            if (group.by_key.empty()) {
+                for (const auto& [name, value] : candidate.spec.params) {
+                    if (operand_.fixed.contains(name)) continue;
+                    if (std::binary_search(leading_names.begin(), leading_names.end(), name)) {
+                        group.shared.push_back(name);
+                    }
+                }
+            }
+            group.by_key[key_of(candidate, group.shared)].push_back(index);
+        }
+        for (auto& [names, group] : groups) known->second.push_back(std::move(group));
+        return known->second;
+    }
+
+    const RelationScope& scope_;
+    const Operand& operand_;
+    CaseIndices cases_;
+    std::map<Names, std::vector<Group>> groups_;
+};
+
+/// The parameters in which the cases differ, for messages.
+std::string differences(const std::vector<SuiteCase>& cases, const CaseIndices& indices) {
+    std::set<std::string> differing;
+    const auto differs = [&](const model::Params& left, const model::Params& right) {
+        for (const auto& [name, value] : left) {
+            const auto other = right.find(name);
+            if (other == right.end() || other->second != value) differing.insert(name);
+        }
+    };
+    const model::CaseSpec& first = cases[indices.front()].spec;
+    for (const std::size_t index : indices) {
+        differs(first.params, cases[index].spec.params);
+        differs(cases[index].spec.params, first.params);
+        if (cases[index].spec.cache != first.cache) differing.insert("the cache");
+    }
+    return fmt::format("{}", fmt::join(differing, ", "));
+}
+
+class RelationReader {
+  public:
+    RelationReader(const SourceText& source, std::string_view file, const RelationScope& scope,
+                   Problems& problems)
+        : source_(source),
+          file_(file),
+          scope_(scope),
+          problems_(problems),
+          workloads_(scope.complete ? known_workloads(scope) : all_workloads(scope.workloads)) {
+        for (std::size_t i = 0; i < scope.cases.size(); ++i) {
+            const model::CaseSpec& spec = scope.cases[i].spec;
+            by_variant_[spec.workload + '/' + spec.variant].push_back(i);
+        }
+    }
+
+    std::vector<SuiteRelation> read(const YamlNode& node) {
+        if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
+            add_wrong_type(node, "expect",
+                           "a map such as {gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"}",
+                           problems_);
+            return {};
+        }
+        for (const YamlNode::Entry& entry : node.entries) {
+            if (entry.value->kind != YamlNode::Kind::list) {
+                read_one(*entry.key, *entry.value);
+                continue;
+            }
+            for (const YamlNode* item :
+                 read_list(*entry.value, "expect", "comparisons", problems_)) {
+                read_one(*entry.key, *item);
+            }
+        }
+        return std::move(relations_);
+    }
+
+  private:
+    void read_one(const YamlNode& left, const YamlNode& right) {
+        if (right.kind != YamlNode::Kind::scalar) {
+            add_wrong_type(right, in_quotes(left.text),
+                           "a comparison such as \"<= 0.5 * gemm/naive.gpu_time\"", problems_);
+            return;
+        }
+        if (++count_ == most_relations + 1) {
+            problems_.add(left.at,
+                          fmt::format("more than {} relations; expected fewer", most_relations));
+        }
+        if (count_ > most_relations) return;
+        const PlacedText right_text = source_.place(right);
+        std::optional<RelationExpression> parsed =
+            parse_relation(source_.place(left), right_text, workloads_, problems_);
+        if (!parsed || !scope_.complete) return;
+
+        SuiteRelation found;
+        model::Relation& relation = found.relation;
+        relation.place = {std::string(file_), right.at.line};
+        relation.left_text = left.text;
+        relation.comparator = parsed->comparator;
+        relation.right_text = without_comparator(right.text, parsed->comparator);
+        relation.unit = parsed->unit;
+        for (const Operand& operand : parsed->operands) relation.operands.push_back(operand.text);
+        relation.left = std::move(parsed->left);
+        relation.right = std::move(parsed->right);
+        found.target = parsed->operands.front().variant->target;
+        const std::size_t before = problems_.count();
+        check_targets(parsed->operands);
+        if (problems_.count() == before) match(parsed->operands, found);
+        if (problems_.count() == before) relations_.push_back(std::move(found));
+    }
+
+    static std::string without_comparator(std::string_view text, model::Comparator comparator) {
+        text.remove_prefix(text.find(to_text(comparator)) + to_text(comparator).size());
+        const std::size_t begin = std::min(text.find_first_not_of(" \t\n"), text.size());
+        text.remove_prefix(begin);
+        return std::string(text.substr(0, text.find_last_not_of(" \t\n") + 1));
+    }
+
+    void check_targets(const std::vector<Operand>& operands) {
+        const Operand& leading = operands.front();
+        for (const Operand& operand : operands) {
+            const model::Target target = operand.variant->target;
+            if (target != leading.variant->target) {
+                problems_.add(
+                    operand.at,
+                    fmt::format("{} is {}, {} {}, and no run measures both; expected "
+                                "variants of one target",
+                                in_quotes(operand.text), side_of(target), in_quotes(leading.text),
+                                side_of(leading.variant->target)));
+                continue;
+            }
+            for (const Operand::Use& use : operand.uses) {
+                const auto metric = metrics::find_metric(use.metric);
+                if (!metric || applies(*metric, target)) continue;
+                problems_.add(use.at, fmt::format("{} has no {}; expected a metric that it has",
+                                                  side_of(target), in_quotes(use.metric)));
+            }
+        }
+    }
+
+    CaseIndices cases_of(const Operand& operand) {
+        CaseIndices indices;
+        const CaseIndices& all = by_variant_[operand.workload->name + '/' + operand.variant->name];
+        scope_.spend(all.size() * (1 + operand.fixed.size()), operand.at);
+        for (const std::size_t index : all) {
+            const model::CaseSpec& spec = scope_.cases[index].spec;
+            const bool fits =
+                std::all_of(operand.fixed.begin(), operand.fixed.end(), [&](const auto& fixed) {
+                    const auto set = spec.params.find(fixed.first);
+                    return set != spec.params.end() && set->second == fixed.second;
+                });
+            if (fits && (!operand.cache || spec.cache == *operand.cache)) indices.push_back(index);
+        }
+        if (indices.empty()) {
+            problems_.add(operand.at,
+                          fmt::format("the suite has no case of {}; expected parameters and a "
+                                      "cache that its cases have, which `perfgate list` shows",
+                                      in_quotes(operand.text)));
+        }
+        return indices;
+    }
+
+    void match(const std::vector<Operand>& operands, SuiteRelation& relation) {
+        const std::size_t before = problems_.count();
+        const CaseIndices leading = cases_of(operands.front());
+        std::vector<Candidates> others;
+        for (std::size_t k = 1; k < operands.size(); ++k) {
+            others.emplace_back(scope_, operands[k], cases_of(operands[k]));
+        }
+        if (problems_.count() != before) return;
+
+        const Operand* lonely = nullptr;  // who had no case for the last leading one without
+        for (const std::size_t lead : leading) {
+            CaseIndices instance{lead};
+            for (std::size_t k = 1; k < operands.size(); ++k) {
+                const CaseIndices partners = others[k - 1].partners_of(scope_.cases[lead]);
+                if (partners.size() > 1) {
+                    refuse_ambiguous(operands[k], lead, partners);
+                    return;
+                }
+                if (partners.empty()) {
+                    lonely = &operands[k];
+                    break;
+                }
+                instance.push_back(partners.front());
+            }
+            if (instance.size() != operands.size()) continue;
+            check_metrics(operands, instance);
+            relation.instances.push_back(std::move(instance));
+        }
+        if (relation.instances.empty()) {
+            problems_.add(lonely->at,
+                          fmt::format("no case of {} has the parameters of one of {}; expected the "
+                                      "same values, or others fixed in brackets",
+                                      in_quotes(lonely->text), in_quotes(operands.front().text)));
+        }
+    }
+
+    void refuse_ambiguous(const Operand& operand, std::size_t lead, const CaseIndices& partners) {
+        problems_.add(operand.at,
+                      fmt::format("{} cases of {} belong to {}: they differ in {}; expected one, "
+                                  "the others ruled out in brackets",
+                                  partners.size(), in_quotes(operand.text),
+                                  model::printable(scope_.cases[lead].id, 200),
+                                  differences(scope_.cases, partners)));
+    }
+
+    void check_metrics(const std::vector<Operand>& operands, const CaseIndices& instance) {
+        for (std::size_t k = 0; k < operands.size(); ++k) {
+            scope_.spend(4 * (1 + operands[k].uses.size()), operands[k].at);
+            const std::set<std::string>* collected = scope_.collected(instance[k]);
+            if (collected == nullptr) continue;
+            for (const Operand::Use& use : operands[k].uses) {
+                if (collected->contains(use.metric)) continue;
+                // Once per place: mostly all cases of an operand lack it.
+                if (!uncollected_.insert(use.at).second) continue;
+                problems_.add(use.at,
+                              fmt::format("{} does not collect {}; expected it in its "
+                                          "'metrics'",
+                                          model::printable(scope_.cases[instance[k]].id, 200),
+                                          in_quotes(use.metric)));
+            }
+        }
+    }
+
+    const SourceText& source_;
+    std::string_view file_;
+    const RelationScope& scope_;
+    Problems& problems_;
+    std::vector<KnownWorkload> workloads_;
+    std::map<std::string, CaseIndices> by_variant_;
+    std::vector<SuiteRelation> relations_;
+    std::set<Position> uncollected_;
+    std::size_t count_ = 0;
+};
+
+}  // namespace
+
+std::vector<SuiteRelation> read_relations(const YamlNode& node, const SourceText& source,
+                                          std::string_view file, const RelationScope& scope,
+                                          Problems& problems) {
+    return RelationReader(source, file, scope, problems).read(node);
+}
+
+}  // namespace perfgate::suite
