@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel per sensor: the sensor is a constant, and shape, launch bounds and shared memory are its
+// own.
+#include "render_backward/backward.cuh"
+#include "render_backward/launchers.hpp"
+
+namespace render_backward {
+namespace {
+
+// What was measured to be fastest for each; kBlocksPerSm is what the registers are cut to.
+template <Sensor kSensor>
+struct SplitShape;
+template <>
+struct SplitShape<Sensor::kCamera> : Shape<4, 128> {
+    static constexpr int kBlocksPerSm = 12;
+};
+template <>
+struct SplitShape<Sensor::kLidar> : Shape<1, 128> {
+    static constexpr int kBlocksPerSm = 4;
+};
+
+template <Sensor kSensor>
+__global__ void __launch_bounds__(SplitShape<kSensor>::kThreads, SplitShape<kSensor>::kBlocksPerSm)
+    render_backward_split(View view, float* __restrict__ gradients) {
+    using S = SplitShape<kSensor>;
+    __shared__ Shared<S> shared;
+    backward_tile(kSensor, view, gradients, shared);
+}
+
+template <Sensor kSensor>
+cudaError_t launch(const View& view, float* gradients, cudaStream_t stream) {
+    render_backward_split<kSensor>
+        <<<static_cast<unsigned>(tile_count(view)), SplitShape<kSensor>::kThreads, 0, stream>>>(
+            view, gradients);
+    return cudaGetLastError();
+}
+
+// As much shared memory as the blocks on a processor use; the rest of the array is L1 cache, where
+// the next splats come from.
+template <Sensor kSensor>
+cudaError_t prefer_carveout() {
+    int device = 0;
+    int most = 0;
+    int blocks = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, render_backward_split<kSensor>, SplitShape<kSensor>::kThreads, 0);
+    if (error != cudaSuccess) return error;
+    // Each block also costs what the system keeps for itself.
+    constexpr int kSystemBytes = 1024;
+    const int bytes =
+        blocks * (static_cast<int>(sizeof(Shared<SplitShape<kSensor>>)) + kSystemBytes);
+    return cudaFuncSetAttribute(render_backward_split<kSensor>,
+                                cudaFuncAttributePreferredSharedMemoryCarveout,
+                                (100 * bytes + most - 1) / most);
+}
+
+}  // namespace
+
+cudaError_t backward_split(const View& view, float* gradients, cudaStream_t stream) {
+    return view.sensor == Sensor::kCamera ? launch<Sensor::kCamera>(view, gradients, stream)
+                                          : launch<Sensor::kLidar>(view, gradients, stream);
+}
+
+cudaError_t prepare_split() {
+    const cudaError_t error = prefer_carveout<Sensor::kCamera>();
+    return error == cudaSuccess ? prefer_carveout<Sensor::kLidar>() : error;
+}
+
+}  // namespace render_backward
