@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "gate/circumstances.hpp"
+#include "gate/relations.hpp"
 #include "gate/sentence.hpp"
 #include "gate/suspects.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
+#include "model/roofline.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -411,8 +413,26 @@ int exit_code_of(const VerdictDocument& document) {
             code =
                 model::combine_exit_codes(code, model::exit_code(verdict.verdict, document.policy));
         }
+        for (const model::RelationVerdict& relation : suite.relations) {
+            code = model::combine_exit_codes(code,
+                                             model::exit_code(relation.verdict, document.policy));
+        }
     }
     return code;
+}
+
+/// Relations and ceilings: they follow from the run alone. Cases that only a baseline has come
+/// behind the run's.
+void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
+    for (std::size_t i = 0; i < run.suites.size(); ++i) {
+        const SuiteResult& suite = run.suites[i];
+        SuiteVerdict& verdict = document.suites.at(i);
+        verdict.relations = judge_relations(run, suite);
+        for (std::size_t j = 0; j < suite.cases.size(); ++j) {
+            verdict.cases.at(j).ceiling =
+                model::ceiling_share(suite.cases[j], run.environment.ceilings);
+        }
+    }
 }
 
 }  // namespace
@@ -435,6 +455,7 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     document.environment = run.environment;
     document.policy = policy;
     document.suites = Judging(run, baselines, policy).suites(rule);
+    add_what_needs_no_baseline(run, document);
 
     if (run.interrupted) {
         document.exit_code = 130;

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/relations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "model/case.hpp"
+#include "model/dimension.hpp"
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::CaseResult;
+using model::CaseStatus;
+using model::Comparator;
+using model::Operator;
+using model::Relation;
+using model::RelationVerdict;
+using model::Verdict;
+
+std::string shown(std::string_view text) {
+    return model::printable(text, 300);
+}
+
+/// "at most": how a sentence states what was expected.
+std::string_view in_words(Comparator comparator) {
+    switch (comparator) {
+        case Comparator::less:
+            return "less than";
+        case Comparator::less_equal:
+            return "at most";
+        case Comparator::greater:
+            return "more than";
+        case Comparator::greater_equal:
+            return "at least";
+        case Comparator::equal:
+            return "exactly";
+        case Comparator::not_equal:
+            return "anything but";
+    }
+    return "?";
+}
+
+bool holds(double left, Comparator comparator, double right) {
+    switch (comparator) {
+        case Comparator::less:
+            return left < right;
+        case Comparator::less_equal:
+            return left <= right;
+        case Comparator::greater:
+            return left > right;
+        case Comparator::greater_equal:
+            return left >= right;
+        case Comparator::equal:
+            return left == right;
+        case Comparator::not_equal:
+            return left != right;
+    }
+    return false;
+}
+
+/// Why a relation was not judged.
+struct Unjudged {
+    Verdict verdict;
+    std::string reason;
+};
+
+/// Why the case has no values; nothing where it may have.
+std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& id) {
+    const auto failed = [&](std::string_view what) {
+        return Unjudged{Verdict::error,
+                        fmt::format("{} was not measured: it {}{}{}", shown(id), what,
+                                    result.reason.empty() ? "" : ": ", shown(result.reason))};
+    };
+    switch (result.status) {
+        case CaseStatus::measured:
+            break;
+        case CaseStatus::incorrect:
+            return failed("is incorrect");
+        case CaseStatus::error:
+            return failed("had an error");
+        case CaseStatus::invalid:
+            return failed("is invalid");
+        case CaseStatus::skipped:
+            return Unjudged{Verdict::skipped,
+                            fmt::format("{} was skipped: {}", shown(id), shown(result.reason))};
+    }
+    if (result.verification && !result.verification->passed) return failed("is incorrect");
+    return std::nullopt;
+}
+
+const model::MetricSeries* find_series(const CaseResult& result, const std::string& metric) {
+    const auto found = result.metrics.find(metric);
+    return found == result.metrics.end() ? nullptr : &found->second;
+}
+
+std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& id,
+                                   const std::string& metric) {
+    const auto& inapplicable = result.not_applicable;
+    if (std::find(inapplicable.begin(), inapplicable.end(), metric) != inapplicable.end()) {
+        return Unjudged{Verdict::skipped,
+                        fmt::format("{} has no {} on this device", shown(id), shown(metric))};
+    }
+    const model::MetricSeries* series = find_series(result, metric);
+    if (series != nullptr && std::isfinite(series->value)) return std::nullopt;
+    std::string why = "the run has no value of it; measure again";
+    for (const model::NotCollected& missing : result.not_collected) {
+        if (missing.metric == metric && !missing.reason.empty()) why = shown(missing.reason);
+    }
+    return Unjudged{Verdict::error,
+                    fmt::format("{} of {} was not collected: {}", shown(metric), shown(id), why)};
+}
+
+using Instance = std::vector<const CaseResult*>;
+
+/// In seconds, bytes and operations. The steps are complete and every metric is there.
+double evaluate(const model::PostfixExpression& expression, const Instance& instance) {
+    std::vector<double> values;
+    const auto pop = [&] {
+        const double value = values.back();
+        values.pop_back();
+        return value;
+    };
+    const auto apply = [&](Operator op) {
+        const double right = pop();
+        if (op == Operator::negate) return -right;
+        const double left = pop();
+        switch (op) {
+            case Operator::add:
+                return left + right;
+            case Operator::subtract:
+                return left - right;
+            case Operator::multiply:
+                return left * right;
+            default:
+                return left / right;
+        }
+    };
+    for (const model::ExpressionStep& step : expression) {
+        if (const auto* number = std::get_if<double>(&step)) {
+            values.push_back(*number);
+        } else if (const auto* op = std::get_if<Operator>(&step)) {
+            values.push_back(apply(*op));
+        } else {
+            const auto& metric = std::get<model::OperandMetric>(step);
+            const model::MetricSeries* series =
+                find_series(*instance[metric.operand], metric.metric);
+            values.push_back(series->value * model::meaning_of(series->unit).scale);
+        }
+    }
+    return values.back();
+}
+
+/// The parameters that tell this instance apart: the leading id behind workload and variant.
+std::string_view parameters_of(std::string_view id) {
+    const std::size_t bracket = id.find_first_of("[@");
+    return bracket == std::string_view::npos ? std::string_view() : id.substr(bracket);
+}
+
+bool is_lone_metric(const model::PostfixExpression& expression) {
+    return expression.size() == 1 && std::holds_alternative<model::OperandMetric>(expression[0]);
+}
+
+/// " (transpose/naive.gpu_time is 160.4 us)": the values that an expression was made of.
+std::string ingredients(const Relation& relation, const model::PostfixExpression& expression,
+                        const Instance& instance) {
+    std::string text;
+    if (is_lone_metric(expression)) return text;
+    for (const model::ExpressionStep& step : expression) {
+        const auto* metric = std::get_if<model::OperandMetric>(&step);
+        if (metric == nullptr) continue;
+        const model::MetricSeries& series =
+            *find_series(*instance[metric->operand], metric->metric);
+        const std::string part =
+            fmt::format("{}.{} is {}", shown(relation.operands[metric->operand]),
+                        shown(metric->metric), model::quantity_text(series.value, series.unit));
+        if (text.find(part) != std::string::npos) continue;
+        text += (text.empty() ? " (" : ", ") + part;
+    }
+    return text.empty() ? text : text + ")";
+}
+
+class SuiteJudging {
+  public:
+    SuiteJudging(const model::SuiteResult& suite) : suite_(suite) {
+        for (const CaseResult& result : suite.cases) cases_[model::case_id(result.spec)] = &result;
+    }
+
+    std::vector<RelationVerdict> verdicts() const {
+        std::vector<RelationVerdict> verdicts;
+        for (const Relation& relation : suite_.relations) {
+            for (const std::vector<std::string>& ids : relation.instances) {
+                const bool any = std::any_of(ids.begin(), ids.end(), [&](const std::string& id) {
+                    return cases_.contains(id);
+                });
+                if (any || !suite_.partial) verdicts.push_back(judge(relation, ids));
+            }
+        }
+        return verdicts;
+    }
+
+  private:
+    RelationVerdict judge(const Relation& relation, const std::vector<std::string>& ids) const {
+        RelationVerdict verdict;
+        verdict.relation = to_text(relation);
+        verdict.leading = ids.front();
+        verdict.place = relation.place;
+        verdict.unit = relation.unit;
+        if (const std::optional<Unjudged> unjudged = obstacle(relation, ids)) {
+            verdict.verdict = unjudged->verdict;
+            verdict.sentence = fmt::format(
+                "{}: {}", unjudged->verdict == Verdict::skipped ? "not judged" : "cannot be judged",
+                unjudged->reason);
+            return verdict;
+        }
+        Instance instance;
+        for (const std::string& id : ids) instance.push_back(cases_.at(id));
+        compare(relation, instance, verdict);
+        return verdict;
+    }
+
+    /// Skipped cases speak first: what a device cannot do is no error of the cases beside it.
+    std::optional<Unjudged> obstacle(const Relation& relation,
+                                     const std::vector<std::string>& ids) const {
+        std::optional<Unjudged> worst;
+        const auto note = [&](std::optional<Unjudged> found) {
+            if (!found) return;
+            if (!worst ||
+                (worst->verdict == Verdict::error && found->verdict == Verdict::skipped)) {
+                worst = std::move(found);
+            }
+        };
+        for (const std::string& id : ids) {
+            const auto found = cases_.find(id);
+            if (found != cases_.end()) {
+                note(unmeasured(*found->second, id));
+            } else if (suite_.partial) {
+                note(Unjudged{Verdict::skipped,
+                              fmt::format("{} was not selected (--filter, --tag)", shown(id))});
+            } else {
+                note(Unjudged{Verdict::error, fmt::format("{} is not in the run", shown(id))});
+            }
+        }
+        if (worst) return worst;
+        for (const auto* side : {&relation.left, &relation.right}) {
+            for (const model::ExpressionStep& step : *side) {
+                const auto* metric = std::get_if<model::OperandMetric>(&step);
+                if (metric == nullptr) continue;
+                const std::string& id = ids[metric->operand];
+                note(unmeasured(*cases_.at(id), id, metric->metric));
+            }
+        }
+        return worst;
+    }
+
+    static void compare(const Relation& relation, const Instance& instance,
+                        RelationVerdict& verdict) {
+        const double left = evaluate(relation.left, instance);
+        const double right = evaluate(relation.right, instance);
+        if (!std::isfinite(left) || !std::isfinite(right)) {
+            const bool left_is_bad = !std::isfinite(left);
+            verdict.verdict = Verdict::error;
+            verdict.sentence = fmt::format(
+                "cannot be judged: {} has no value{}: a division by 0, or a number too large",
+                shown(left_is_bad ? relation.left_text : relation.right_text),
+                ingredients(relation, left_is_bad ? relation.left : relation.right, instance));
+            return;
+        }
+        const double scale = model::meaning_of(relation.unit).scale;
+        verdict.left = left / scale;
+        verdict.right = right / scale;
+        const bool good = holds(left, relation.comparator, right);
+        verdict.verdict = good ? Verdict::pass : Verdict::regressed;
+        verdict.sentence = sentence(relation, instance, verdict, good);
+    }
+
+    /// "transpose/swizzled.gpu_time is 45.20 us and should be at most 40.10 us (+12.7 %): 0.25 *
+    /// transpose/naive.gpu_time (transpose/naive.gpu_time is 160.4 us), for [m=8192,n=4096]".
+    static std::string sentence(const Relation& relation, const Instance& instance,
+                                const RelationVerdict& verdict, bool good) {
+        const model::QuantityTexts values =
+            model::quantity_texts(*verdict.right, *verdict.left, verdict.unit);
+        const std::optional<double> change = model::change_fraction(*verdict.right, *verdict.left);
+        const bool told = relation.right.size() == 1 && !is_lone_metric(relation.right);
+        const std::string where(parameters_of(verdict.leading));
+        return fmt::format("{} is {}{}{} {} {}{}{}{}{}", shown(relation.left_text), values.after,
+                           ingredients(relation, relation.left, instance),
+                           good ? ", expected" : " and should be", in_words(relation.comparator),
+                           values.before,
+                           change ? fmt::format(" ({})", model::change_text(*change)) : "",
+                           told ? "" : ": " + shown(relation.right_text),
+                           ingredients(relation, relation.right, instance),
+                           where.empty() ? "" : ", for " + shown(where));
+    }
+
+    const model::SuiteResult& suite_;
+    std::map<std::string, const CaseResult*> cases_;
+};
+
+}  // namespace
+
+std::vector<RelationVerdict> judge_relations(const model::Run& run,
+                                             const model::SuiteResult& suite) {
+    if (run.verify_only || suite.relations.empty()) return {};
+    return SuiteJudging(suite).verdicts();
+}
+
+}  // namespace perfgate::gate
