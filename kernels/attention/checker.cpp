@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attention/checker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attention/reference.hpp"
+#include "common/inputs.hpp"
+#include "common/parallel.hpp"
+#include "common/random.hpp"
+#include "common/tally.hpp"
+
+namespace attention {
+namespace {
+
+constexpr double kBf16Rounding = 0x1p-9;
+constexpr double kElementSpreads = 6.0;
+// Up to this many multiply-adds every row is computed: a tenth of a second on a few cores.
+constexpr double kExhaustive = 0x1p29;
+constexpr int kSampledRows = 16;
+// Values lie in [-1, 1), and so does any mean of them: 1 + 2^-7 leaves room for rounded weights.
+constexpr std::uint16_t kLargestMagnitude = 0x3f81;
+
+// Rows of one head: the first, the last, and one of each equal share of the others.
+std::vector<int> rows_to_check(const Problem& p, std::uint64_t seed, int head) {
+    std::vector<int> rows;
+    if (2.0 * p.pairs() * p.head_size <= kExhaustive || p.sequence <= kSampledRows) {
+        for (int row = 0; row < p.sequence; ++row) rows.push_back(row);
+        return rows;
+    }
+    rows.push_back(0);
+    const int shares = kSampledRows - 2;
+    const std::uint64_t key = common::stream_key(seed, ~static_cast<std::uint64_t>(head));
+    for (int i = 0; i < shares; ++i) {
+        const auto middle = static_cast<std::int64_t>(p.sequence) - 2;
+        const std::int64_t first = 1 + middle * i / shares;
+        const std::int64_t end = 1 + middle * (i + 1) / shares;
+        const std::uint64_t bits = common::random_bits(key, static_cast<std::uint64_t>(i));
+        const auto within =
+            static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(end - first));
+        rows.push_back(static_cast<int>(first + within));
+    }
+    rows.push_back(p.sequence - 1);
+    return rows;
+}
+
+// What one head's check found; rows are counted over all heads, head * sequence + row.
+struct HeadTally {
+    common::Tally elements;
+    common::Finding row;  // col -1: the row as a whole
+    std::size_t rows = 0;
+    void merge(const HeadTally& other) {
+        elements.merge(other.elements);
+        if (other.row.before(row)) row = other.row;
+        rows += other.rows;
+    }
+};
+
+class HeadCheck {
+  public:
+    HeadCheck(const Problem& p, std::uint64_t seed, double score_rounding, int head)
+        : p_(p), seed_(seed), score_rounding_(score_rounding), head_(head) {}
+
+    HeadTally run(const std::uint16_t* output) {
+        find_impossible(output);
+        keys_ = operand(kKey, 0, p_.sequence);
+        values_ = operand(kValue, 0, p_.sequence);
+        for (const int row : rows_to_check(p_, seed_, head_)) check_row(row, output);
+        return tally_;
+    }
+
+  private:
+    std::vector<float> operand(Operand which, int first_row, int rows) const {
+        const auto size = static_cast<std::size_t>(p_.head_size);
+        std::vector<float> values(static_cast<std::size_t>(rows) * size);
+        common::fill_host_widened(values.data(), common::Dtype::kBf16, which, seed_,
+                                  static_cast<std::size_t>(head_) * p_.head_elements() +
+                                      static_cast<std::size_t>(first_row) * size,
+                                  values.size());
+        return values;
+    }
+
+    void find_impossible(const std::uint16_t* output) {
+        const std::size_t count = p_.head_elements();
+        for (std::size_t i = 0; i < count; ++i) {
+            if ((output[i] & 0x7fff) <= kLargestMagnitude) continue;
+            const auto size = static_cast<std::size_t>(p_.head_size);
+            tally_.elements.element(place(static_cast<int>(i / size)), static_cast<int>(i % size),
+                                    static_cast<double>(common::float_from_bf16(output[i])), 0.0,
+                                    1.0);
+            return;
+        }
+    }
+
+    void check_row(int row, const std::uint16_t* output) {
+        const auto size = static_cast<std::size_t>(p_.head_size);
+        const std::vector<float> query = operand(kQuery, row, 1);
+        const int key_count = p_.keys_of(row);
+        attend(query.data(), keys_.data(), values_.data(), key_count, p_.head_size,
+               static_cast<double>(p_.scale()), attended_);
+
+        double coefficients = 0.0;
+        squares_.assign(size, 0.0);
+        for (int i = 0; i < key_count; ++i) {
+            const double weight = attended_.weights[static_cast<std::size_t>(i)];
+            const double moved = score_rounding_ * attended_.scores[static_cast<std::size_t>(i)];
+            const double c = weight * weight * (kBf16Rounding * kBf16Rounding + moved * moved);
+            coefficients += c;
+            const float* value = values_.data() + static_cast<std::size_t>(i) * size;
+            for (std::size_t d = 0; d < size; ++d) {
+                squares_[d] += c * static_cast<double>(value[d]) * value[d];
+            }
+        }
+
+        const std::uint16_t* got = output + static_cast<std::size_t>(row) * size;
+        double squared_error = 0.0;
+        double squared_allowed = 0.0;
+        for (std::size_t d = 0; d < size; ++d) {
+            const double expected = attended_.output[d];
+            const double squared_spread = 2.0 * (squares_[d] + expected * expected * coefficients);
+            const double rounding = kBf16Rounding * std::abs(expected);
+            const auto value = static_cast<double>(common::float_from_bf16(got[d]));
+            tally_.elements.element(place(row), static_cast<int>(d), value, expected,
+                                    rounding + kElementSpreads * std::sqrt(squared_spread));
+            squared_error += (value - expected) * (value - expected);
+            squared_allowed += rounding * rounding + squared_spread;
+        }
+        ++tally_.rows;
+        if (squared_error <= squared_allowed || tally_.row.found()) return;  // NaN: found above
+        tally_.row = {place(row), -1, std::sqrt(squared_error), 0.0, std::sqrt(squared_allowed)};
+    }
+
+    int place(int row) const { return head_ * p_.sequence + row; }
+
+    const Problem& p_;
+    std::uint64_t seed_;
+    double score_rounding_;
+    int head_;
+    std::vector<float> keys_, values_;
+    Attended attended_;
+    std::vector<double> squares_;
+    HeadTally tally_;
+};
+
+std::string describe_place(const Problem& p, int place) {
+    const int head = place / p.sequence;
+    return common::describe("batch %d, head %d, query %d", head / p.heads, head % p.heads,
+                            place % p.sequence);
+}
+
+}  // namespace
+
+CheckReport check_output(const Problem& p, std::uint64_t seed, const std::uint16_t* output,
+                         double score_rounding, unsigned threads) {
+    const auto heads = static_cast<std::size_t>(p.head_count());
+    std::vector<HeadTally> tallies(heads);
+    common::parallel_for(heads, threads, [&](std::size_t head) {
+        tallies[head] = HeadCheck(p, seed, score_rounding, static_cast<int>(head))
+                            .run(output + head * p.head_elements());
+    });
+    HeadTally all;
+    for (const HeadTally& tally : tallies) all.merge(tally);
+
+    if (const common::Finding& at = all.elements.finding; at.found()) {
+        return {false, common::describe("O at %s, element %d is %.6g, expected %.6g within %.2g",
+                                        describe_place(p, at.row).c_str(), at.col, at.got,
+                                        at.expected, at.allowed)};
+    }
+    if (const common::Finding& at = all.row; at.found()) {
+        return {false, common::describe("O at %s is %.3g off (Euclidean norm), allowed %.3g",
+                                        describe_place(p, at.row).c_str(), at.got, at.allowed)};
+    }
+    const double total = static_cast<double>(heads) * p.sequence;
+    return {true, common::describe("%zu of %.0f rows within rounding: relative error %.2g, largest "
+                                   "error %.0f %% of what is allowed",
+                                   all.rows, total, all.elements.relative_error(),
+                                   100.0 * all.elements.worst_share)};
+}
+
+}  // namespace attention

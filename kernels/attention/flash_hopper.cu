@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention for compute capability 9.0. Of a block's warpgroups one only loads: a single thread
+// asks the copy engine (TMA) for tiles of K and V and waits for room. The others own 64 queries
+// each and multiply with wgmma, whose operands K and V stay in shared memory; weights come from
+// registers.
+//
+// wgmma runs on its own until it is waited for. So a warpgroup starts the scores of the next tile
+// and the values of this one together, and computes the next tile's softmax while the values are
+// still being multiplied. And the warpgroups take turns (named barriers): while one's softmax runs,
+// the tensor cores belong to the other.
+#include <algorithm>
+#include <string>
+
+#include "attention/hopper.cuh"
+#include "attention/launchers.hpp"
+#include "attention/tensor_core.cuh"
+#include "common/cuda.hpp"
+
+namespace attention {
+
+// Of external linkage: for other architectures most of it goes unused, which nvcc reports of
+// members of an unnamed namespace.
+namespace hopper {
+
+constexpr int kWarpgroup = 128;
+constexpr int kGroupQueries = 64;
+constexpr int kPanel = 64;  // elements of a 128-byte line
+
+template <int kHeadSize_, bool kCausal_>
+struct Shape {
+    static constexpr int kHeadSize = kHeadSize_;
+    static constexpr bool kCausal = kCausal_;
+    static constexpr int kGroups = kHeadSize == 64 ? 3 : 2;
+    static constexpr int kQueries = kGroups * kGroupQueries;
+    static constexpr int kKeys = 128, kStages = 2;
+    static constexpr int kThreads = (kGroups + 1) * kWarpgroup;
+    // Of the 64 Ki registers; in steps of 8.
+    static constexpr int kLoaderRegisters = kGroups == 3 ? 32 : 24;
+    static constexpr int kGroupRegisters = kGroups == 3 ? 160 : 240;
+
+    static constexpr int kPanels = kHeadSize / kPanel;
+    static constexpr int kPanelQ = kQueries * kPanel * 2;  // bytes
+    static constexpr int kPanelKeys = kKeys * kPanel * 2;
+    static constexpr int kBytesQ = kPanels * kPanelQ;
+    static constexpr int kBytesTile = kPanels * kPanelKeys;
+    static constexpr int kBytes = kBytesQ + 2 * kStages * kBytesTile;
+};
+
+}  // namespace hopper
+
+namespace {
+
+using namespace hopper;
+
+template <int kStages>
+struct Barriers {
+    std::uint64_t q_full;
+    std::uint64_t k_full[kStages], k_empty[kStages];
+    std::uint64_t v_full[kStages], v_empty[kStages];
+};
+
+// Tiles in order, by their place in a ring of stages and the parity of its phase.
+template <int kStages>
+struct Ring {
+    int stage = 0;
+    unsigned parity = 0;
+    __device__ __forceinline__ void advance() {
+        if (++stage == kStages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+template <class S>
+__device__ __forceinline__ void load_tiles(const CUtensorMap& q_map, const CUtensorMap& k_map,
+                                           const CUtensorMap& v_map, int first_query, int head,
+                                           int tiles, unsigned shared_q, unsigned shared_k,
+                                           unsigned shared_v,
+                                           const Barriers<S::kStages>& barriers) {
+    const unsigned q_full = shared_address(&barriers.q_full);
+    barrier_expect(q_full, S::kBytesQ);
+    for (int panel = 0; panel < S::kPanels; ++panel) {
+        copy_box(shared_q + panel * S::kPanelQ, q_map, panel * kPanel, first_query, head, q_full);
+    }
+    const auto load = [&](unsigned target, const CUtensorMap& map, int tile,
+                          const std::uint64_t& full, const std::uint64_t& empty, unsigned parity) {
+        barrier_wait(shared_address(&empty), parity ^ 1);
+        const unsigned barrier = shared_address(&full);
+        barrier_expect(barrier, S::kBytesTile);
+        for (int panel = 0; panel < S::kPanels; ++panel) {
+            copy_box(target + panel * S::kPanelKeys, map, panel * kPanel, tile * S::kKeys, head,
+                     barrier);
+        }
+    };
+    Ring<S::kStages> ring;
+    for (int tile = 0; tile < tiles; ++tile, ring.advance()) {
+        const unsigned at = ring.stage * S::kBytesTile;
+        load(shared_k + at, k_map, tile, barriers.k_full[ring.stage], barriers.k_empty[ring.stage],
+             ring.parity);
+        load(shared_v + at, v_map, tile, barriers.v_full[ring.stage], barriers.v_empty[ring.stage],
+             ring.parity);
+    }
+}
+
+// What a thread knows of its two rows, lane / 4 of its warp and the eighth after it: the largest
+// score, in units of log2, and the sum of its own weights.
+struct Rows {
+    float largest[2] = {-INFINITY, -INFINITY};
+    float sum[2] = {};
+};
+
+// Turns scores into weights that are not yet divided by their sum. What the output must be
+// multiplied with first comes back in `factor`; false: by nothing.
+template <int kScores>
+__device__ __forceinline__ bool online_softmax(float (&score)[kScores], Rows& rows,
+                                               float (&factor)[2], float scale_log2) {
+    float grown[2];
+    bool lags = false;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        float most = -INFINITY;
+#pragma unroll
+        for (int i = 2 * half; i < kScores; i += 4) {
+            most = fmaxf(most, fmaxf(score[i], score[i + 1]));
+        }
+        grown[half] = fmaxf(rows.largest[half], quad_max(most) * scale_log2);
+        lags |= grown[half] - rows.largest[half] > kLagLog2;
+    }
+    lags = __any_sync(0xffffffffu, lags);
+    if (lags) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            factor[half] = exp2_fast(rows.largest[half] - grown[half]);
+            rows.largest[half] = grown[half];
+            rows.sum[half] *= factor[half];
+        }
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int i = 2 * half; i < kScores; i += 4) {
+#pragma unroll
+            for (int e = i; e < i + 2; ++e) {
+                score[e] = exp2_fast(fmaf(score[e], scale_log2, -rows.largest[half]));
+                rows.sum[half] += score[e];
+            }
+        }
+    }
+    return lags;
+}
+
+template <class S>
+__device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int first_query,
+                                             int head, int tiles, unsigned shared_q,
+                                             unsigned shared_k, unsigned shared_v,
+                                             const Barriers<S::kStages>& barriers,
+                                             std::uint16_t* o) {
+    constexpr int kSteps = S::kKeys / 16;
+    const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+    const int lane = thread % 32;
+    const int group_query = first_query + group * kGroupQueries;
+    const int row = thread / 32 * 16 + lane / 4;  // within the group; the other is 8 below
+
+    const unsigned group_q = shared_q + group * kGroupQueries * kPanel * 2;
+    float score[S::kKeys / 2];
+    float out[S::kHeadSize / 2] = {};
+    unsigned weights[kSteps][4];
+    Rows rows;
+
+    // The group whose turn it is starts multiplications; then it is the next one's.
+    const auto await_turn = [&] { group_sync(1 + group, 2 * kWarpgroup); };
+    const auto pass_turn = [&](int tile) {
+        const int next = (group + 1) % S::kGroups;
+        if (next != 0 || tile < tiles - 1) group_arrive(1 + next, 2 * kWarpgroup);
+    };
+
+    const auto start_scores = [&](int stage) {
+        const unsigned keys = shared_k + stage * S::kBytesTile;
+        pin(score);
+        multiply_begin();
+#pragma unroll
+        for (int step = 0; step < S::kHeadSize / 16; ++step) {
+            const int panel = step * 16 / kPanel;
+            const unsigned in_line = step * 16 % kPanel * 2;
+            multiply_scores(score, describe_operand(group_q + panel * S::kPanelQ + in_line, 0),
+                            describe_operand(keys + panel * S::kPanelKeys + in_line, 0), step > 0);
+        }
+        multiply_commit();
+    };
+    const auto start_values = [&](int stage) {
+        const unsigned values = shared_v + stage * S::kBytesTile;
+        pin(out);
+        multiply_begin();
+#pragma unroll
+        for (int step = 0; step < kSteps; ++step) {
+            multiply_values(out, weights[step],
+                            describe_operand(values + step * 16 * kPanel * 2, S::kPanelKeys));
+        }
+        multiply_commit();
+    };
+    const auto mask = [&](int tile) {
+        const int first_key = tile * S::kKeys;
+        const int last_key = first_key + S::kKeys - 1;
+        if (last_key < sequence && (!S::kCausal || last_key <= group_query)) return;
+#pragma unroll
+        for (int i = 0; i < S::kKeys / 2; ++i) {
+            const int key = first_key + i / 4 * 8 + lane % 4 * 2 + i % 2;
+            const int query = group_query + row + i % 4 / 2 * 8;
+            if (key >= sequence || (S::kCausal && key > query)) score[i] = -INFINITY;
+        }
+    };
+    const auto pack_weights = [&] {
+#pragma unroll
+        for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+            for (int w = 0; w < 4; ++w) {
+                weights[step][w] = pack(score[8 * step + 2 * w], score[8 * step + 2 * w + 1]);
+            }
+        }
+    };
+    const auto release = [&](const std::uint64_t& empty) {
+        if (lane == 0) barrier_arrive(shared_address(&empty));
+    };
+
+    float factor[2];
+    Ring<S::kStages> keys;
+    Ring<S::kStages> values;
+    if (group == S::kGroups - 1) group_arrive(1, 2 * kWarpgroup);  // group 0 begins
+    barrier_wait(shared_address(&barriers.q_full), 0);
+    barrier_wait(shared_address(&barriers.k_full[0]), 0);
+    await_turn();
+    start_scores(0);
+    pass_turn(0);
+    multiply_wait<0>();
+    pin(score);
+    release(barriers.k_empty[0]);
+    keys.advance();
+    mask(0);
+    online_softmax(score, rows, factor, scale_log2);  // nothing is summed up yet
+    pack_weights();
+
+    for (int tile = 1; tile < tiles; ++tile) {
+        barrier_wait(shared_address(&barriers.k_full[keys.stage]), keys.parity);
+        await_turn();
+        start_scores(keys.stage);
+        barrier_wait(shared_address(&barriers.v_full[values.stage]), values.parity);
+        start_values(values.stage);
+        pass_turn(tile);
+        multiply_wait<1>();
+        pin(score);
+        release(barriers.k_empty[keys.stage]);
+        keys.advance();
+        mask(tile);
+        const bool rescale = online_softmax(score, rows, factor, scale_log2);
+        multiply_wait<0>();
+        pin(out);
+        release(barriers.v_empty[values.stage]);
+        values.advance();
+        if (rescale) {
+#pragma unroll
+            for (int i = 0; i < S::kHeadSize / 2; ++i) out[i] *= factor[i % 4 / 2];
+        }
+        pack_weights();
+    }
+    barrier_wait(shared_address(&barriers.v_full[values.stage]), values.parity);
+    start_values(values.stage);
+    multiply_wait<0>();
+    pin(out);
+
+    // Through the group's own queries, once all its warps have read them, to whole chunks.
+    const int own_barrier = 1 + S::kGroups + group;
+    group_sync(own_barrier, kWarpgroup);
+    const auto chunk_at = [&](int chunk_row, int chunk) {
+        constexpr int kPanelChunks = kPanel / kChunk;
+        return group_q + chunk / kPanelChunks * S::kPanelQ + chunk_row * kPanel * 2 +
+               ((chunk % kPanelChunks) ^ (chunk_row & 7)) * kChunkBytes;
+    };
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float inverse = 1.0f / quad_sum(rows.sum[half]);
+#pragma unroll
+        for (int j = 0; j < S::kHeadSize / 8; ++j) {
+            store_shared(
+                chunk_at(row + 8 * half, j) + lane % 4 * 4,
+                pack(out[4 * j + 2 * half] * inverse, out[4 * j + 2 * half + 1] * inverse));
+        }
+    }
+    group_sync(own_barrier, kWarpgroup);
+    constexpr int kChunks = S::kHeadSize / kChunk;
+    o += (static_cast<size_t>(head) * sequence + group_query) * S::kHeadSize;
+#pragma unroll
+    for (int i = thread; i < kGroupQueries * kChunks; i += kWarpgroup) {
+        if (group_query + i / kChunks >= sequence) continue;
+        reinterpret_cast<uint4*>(o)[i] = load_shared_chunk(chunk_at(i / kChunks, i % kChunks));
+    }
+}
+
+#endif
+
+template <class S>
+__global__ void __launch_bounds__(S::kThreads, 1)
+    attention_flash_hopper(int sequence, float scale_log2, const __grid_constant__ CUtensorMap q,
+                           const __grid_constant__ CUtensorMap k,
+                           const __grid_constant__ CUtensorMap v, std::uint16_t* __restrict__ o) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    extern __shared__ __align__(1024) unsigned char shared[];
+    __shared__ Barriers<S::kStages> barriers;
+    const unsigned shared_q = shared_address(shared);
+    const unsigned shared_k = shared_q + S::kBytesQ;
+    const unsigned shared_v = shared_k + S::kStages * S::kBytesTile;
+
+    // Causal blocks differ in length: the longest start first.
+    const int block = static_cast<int>(S::kCausal ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+    const int first_query = block * S::kQueries;
+    const int head = static_cast<int>(blockIdx.y);
+    const int seen = S::kCausal ? min(sequence, first_query + S::kQueries) : sequence;
+    const int tiles = (seen + S::kKeys - 1) / S::kKeys;
+
+    if (threadIdx.x == 0) {
+        constexpr int kWarps = S::kGroups * kWarpgroup / 32;
+        barrier_init(shared_address(&barriers.q_full), 1);
+        for (int stage = 0; stage < S::kStages; ++stage) {
+            barrier_init(shared_address(&barriers.k_full[stage]), 1);
+            barrier_init(shared_address(&barriers.v_full[stage]), 1);
+            barrier_init(shared_address(&barriers.k_empty[stage]), kWarps);
+            barrier_init(shared_address(&barriers.v_empty[stage]), kWarps);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    if (threadIdx.x < kWarpgroup) {
+        give_registers<S::kLoaderRegisters>();
+        if (threadIdx.x == 0) {
+            load_tiles<S>(q, k, v, first_query, head, tiles, shared_q, shared_k, shared_v,
+                          barriers);
+        }
+    } else {
+        take_registers<S::kGroupRegisters>();
+        attend_tiles<S>(sequence, scale_log2, first_query, head, tiles, shared_q, shared_k,
+                        shared_v, barriers, o);
+    }
+#endif
+}
+
+// Boxes of 64 elements of `rows` rows of one head.
+CUtensorMap map_of(const Problem& p, const std::uint16_t* tensor, int rows) {
+    cudaDriverEntryPointQueryResult found{};
+    void* entry = nullptr;
+    common::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                                   cudaEnableDefault, &found),
+                  "looking cuTensorMapEncodeTiled up");
+    const cuuint64_t extents[3] = {static_cast<cuuint64_t>(p.head_size),
+                                   static_cast<cuuint64_t>(p.sequence),
+                                   static_cast<cuuint64_t>(p.head_count())};
+    const cuuint64_t strides[2] = {extents[0] * 2, extents[0] * extents[1] * 2};
+    const cuuint32_t box[3] = {kPanel, static_cast<cuuint32_t>(rows), 1};
+    const cuuint32_t steps[3] = {1, 1, 1};
+    CUtensorMap map;
+    const CUresult result = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+        &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<std::uint16_t*>(tensor), extents,
+        strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) {
+        throw std::runtime_error("attention/flash_hopper: cuTensorMapEncodeTiled failed with " +
+                                 std::to_string(result));
+    }
+    return map;
+}
+
+template <class S>
+Launch launch_of(const Problem& p, const Tensors& t) {
+    const auto kernel = attention_flash_hopper<S>;
+    common::check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kBytes),
+        "shared memory for attention/flash_hopper");
+    const CUtensorMap q = map_of(p, t.q, S::kQueries);
+    const CUtensorMap k = map_of(p, t.k, S::kKeys);
+    const CUtensorMap v = map_of(p, t.v, S::kKeys);
+    const dim3 grid((p.sequence + S::kQueries - 1) / S::kQueries, p.head_count());
+    return [=](cudaStream_t stream) {
+        kernel<<<grid, S::kThreads, S::kBytes, stream>>>(p.sequence, p.scale() * kLog2E, q, k, v,
+                                                         t.o);
+        common::check(cudaGetLastError(), "launching attention/flash_hopper");
+    };
+}
+
+}  // namespace
+
+Launch prepare_flash_hopper(const Problem& p, const Tensors& t) {
+    const int major = common::device_attribute(cudaDevAttrComputeCapabilityMajor);
+    if (major != 9) {
+        throw perfgate::sdk::Unsupported(
+            "attention/flash_hopper is for compute capability 9.0 alone: wgmma left with it");
+    }
+    if (p.head_size == 64) {
+        return p.causal ? launch_of<Shape<64, true>>(p, t) : launch_of<Shape<64, false>>(p, t);
+    }
+    return p.causal ? launch_of<Shape<128, true>>(p, t) : launch_of<Shape<128, false>>(p, t);
+}
+
+}  // namespace attention

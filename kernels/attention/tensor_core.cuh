@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instructions of flash.cu by name (compute capability 8.0 and up), and what both fused kernels
+// do with a fragment of scores.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include <cstdint>
+
+namespace attention {
+
+inline constexpr int kChunkBytes = 16;  // of cp.async and of an ldmatrix row
+inline constexpr int kChunk = 8;        // elements
+
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// Copies 16 bytes, or writes 16 zero bytes and reads nothing.
+__device__ __forceinline__ void copy_async(unsigned target, const void* source, bool inside) {
+    const int bytes = inside ? kChunkBytes : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(target), "l"(source),
+                 "r"(bytes)
+                 : "memory");
+}
+
+__device__ __forceinline__ void commit_copies() {
+    asm volatile("cp.async.commit_group;\n" ::: "memory");
+}
+
+template <int kPending>
+__device__ __forceinline__ void wait_for_copies() {
+    asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
+}
+
+// Four 8 x 8 matrices; lane i gives the address of row i % 8 of matrix i / 8.
+__device__ __forceinline__ void load_matrices(unsigned (&words)[4], unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&words)[4], unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+// c (16 x 8) += a (16 x 16) * b (16 x 8)
+__device__ __forceinline__ void multiply_accumulate(float (&c)[4], const unsigned (&a)[4],
+                                                    unsigned b0, unsigned b1) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ void store_shared(unsigned target, unsigned word) {
+    asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(target), "r"(word) : "memory");
+}
+
+__device__ __forceinline__ uint4 load_shared_chunk(unsigned address) {
+    uint4 chunk;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n"
+                 : "=r"(chunk.x), "=r"(chunk.y), "=r"(chunk.z), "=r"(chunk.w)
+                 : "r"(address)
+                 : "memory");
+    return chunk;
+}
+
+// Two f32 as two bf16, the first in the low half, rounded to nearest even.
+__device__ __forceinline__ unsigned pack(float low, float high) {
+    unsigned word;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(word) : "f"(high), "f"(low));
+    return word;
+}
+
+__device__ __forceinline__ float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// The four lanes of a quad share the rows of a fragment.
+__device__ __forceinline__ float quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
+    return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+}
+__device__ __forceinline__ float quad_sum(float x) {
+    x += __shfl_xor_sync(0xffffffffu, x, 1);
+    return x + __shfl_xor_sync(0xffffffffu, x, 2);
+}
+
+// The largest score so far is only there to keep exp2 in range, so it may lag behind: weights up to
+// 2^8 are as exact as those up to 1, in bf16 as in f32. Rescaling the output is then rare.
+inline constexpr float kLagLog2 = 8.0f;
+
+inline constexpr float kLog2E = 1.44269504088896340736f;
+
+}  // namespace attention

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check must let rounding pass and nothing else.
+#include "attention/checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attention/reference.hpp"
+#include "common/inputs.hpp"
+
+namespace attention {
+namespace {
+
+using Bits = std::vector<std::uint16_t>;
+constexpr std::uint64_t kSeed = 11;
+
+Bits operand(const Problem& p, Operand which) {
+    Bits bits(p.elements());
+    common::fill_host(bits.data(), common::Dtype::kBf16, which, kSeed, 0, bits.size());
+    return bits;
+}
+
+Bits attention_of(const Problem& p, const Bits& k, const Bits& v) {
+    Bits o(p.elements());
+    attend_all(p, operand(p, kQuery).data(), k.data(), v.data(), o.data());
+    return o;
+}
+
+Bits attention_of(const Problem& p) {
+    return attention_of(p, operand(p, kKey), operand(p, kValue));
+}
+
+CheckReport check(const Problem& p, const Bits& o, double score_rounding = kScoresInF32) {
+    return check_output(p, kSeed, o.data(), score_rounding);
+}
+
+constexpr Problem kSmall{2, 2, 150, 64, false};
+constexpr Problem kCausal{1, 3, 131, 128, true};
+// More multiply-adds than are done exhaustively.
+constexpr Problem kSampled{1, 1, 2304, 128, false};
+
+// The output of a query, rounded at the same places as a kernel's.
+std::vector<double> rounded_row(const Problem& p, int query, double score_rounding) {
+    const auto widen = [&](Operand which) {
+        return common::widened_inputs(common::Dtype::kBf16, which, kSeed, p.elements(), 1);
+    };
+    const auto q = widen(kQuery);
+    const auto k = widen(kKey);
+    const auto v = widen(kValue);
+    const auto size = static_cast<std::size_t>(p.head_size);
+    Attended exact;
+    attend(q.data() + static_cast<std::size_t>(query) * size, k.data(), v.data(), p.keys_of(query),
+           p.head_size, static_cast<double>(p.scale()), exact);
+    const auto to_bf16 = [](double x) {
+        return static_cast<double>(
+            common::float_from_bf16(common::bf16_from_float(static_cast<float>(x))));
+    };
+    std::vector<double> out(size, 0.0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < exact.scores.size(); ++i) {
+        const double score = score_rounding > 0x1p-12 ? to_bf16(exact.scores[i]) : exact.scores[i];
+        sum += std::exp(score);
+        for (std::size_t d = 0; d < size; ++d)
+            out[d] += to_bf16(std::exp(score)) * static_cast<double>(v[i * size + d]);
+    }
+    for (double& x : out) x /= sum;
+    return out;
+}
+
+TEST(AttentionChecker, AcceptsTheReference) {
+    for (const Problem& p : {kSmall, kCausal, Problem{1, 1, 1, 64, false}}) {
+        const CheckReport report = check(p, attention_of(p));
+        EXPECT_TRUE(report.passed) << report.detail;
+    }
+}
+
+TEST(AttentionChecker, AcceptsWeightsAndScoresInBf16ButOnlyWhereTheyAreOwnedTo) {
+    const Problem p{1, 1, 300, 128, false};
+    Bits weights_rounded(p.elements());
+    Bits scores_rounded(p.elements());
+    for (int query = 0; query < p.sequence; ++query) {
+        const auto a = rounded_row(p, query, kScoresInF32);
+        const auto b = rounded_row(p, query, kScoresInBf16);
+        for (std::size_t d = 0; d < a.size(); ++d) {
+            const std::size_t at = static_cast<std::size_t>(query) * a.size() + d;
+            weights_rounded[at] = common::bf16_from_float(static_cast<float>(a[d]));
+            scores_rounded[at] = common::bf16_from_float(static_cast<float>(b[d]));
+        }
+    }
+    EXPECT_TRUE(check(p, weights_rounded).passed) << check(p, weights_rounded).detail;
+    EXPECT_TRUE(check(p, scores_rounded, kScoresInBf16).passed)
+        << check(p, scores_rounded, kScoresInBf16).detail;
+    EXPECT_FALSE(check(p, scores_rounded).passed);
+}
+
+TEST(AttentionChecker, FindsAnElementThatWasNeverWritten) {
+    Bits o = attention_of(kSmall);
+    o[2 * kSmall.head_elements() + 17 * 64 + 5] = 0xffff;
+    const CheckReport report = check(kSmall, o);
+    EXPECT_FALSE(report.passed);
+    EXPECT_NE(report.detail.find("batch 1, head 0, query 17, element 5 is "), std::string::npos)
+        << report.detail;
+}
+
+TEST(AttentionChecker, FindsAnElementThatIsSlightlyWrong) {
+    Bits o = attention_of(kSmall);
+    o[1234] = static_cast<std::uint16_t>(o[1234] + 16);  // an eighth of its size, or less
+    EXPECT_FALSE(check(kSmall, o).passed);
+}
+
+TEST(AttentionChecker, FindsAValueOfTheNextKey) {
+    // As a kernel would use it that is one row off.
+    Bits v = operand(kSmall, kValue);
+    std::rotate(v.begin(), v.begin() + 64, v.begin() + 150 * 64);
+    EXPECT_FALSE(check(kSmall, attention_of(kSmall, operand(kSmall, kKey), v)).passed);
+}
+
+TEST(AttentionChecker, FindsAKeyBeyondTheEnd) {
+    // A padded key of zeros has score 0 and value 0: it only makes the sum of weights larger.
+    Problem longer = kSmall;
+    longer.batch = longer.heads = 1;
+    Problem p = longer;
+    longer.sequence = 151;
+    const auto padded = [&](Operand which) {
+        Bits bits = operand(p, which);
+        bits.resize(longer.elements());
+        return bits;
+    };
+    Bits o(longer.elements());
+    attend_all(longer, padded(kQuery).data(), padded(kKey).data(), padded(kValue).data(), o.data());
+    EXPECT_TRUE(check(p, attention_of(p)).passed);
+    EXPECT_FALSE(check(p, o).passed);
+}
+
+TEST(AttentionChecker, FindsAMissingMask) {
+    Problem full = kCausal;
+    full.causal = false;
+    EXPECT_FALSE(check(kCausal, attention_of(full)).passed);
+    EXPECT_FALSE(check(full, attention_of(kCausal)).passed);
+}
+
+TEST(AttentionChecker, SamplesLargeProblemsButLooksAtEveryElement) {
+    Bits o = attention_of(kSampled);
+    const CheckReport report = check(kSampled, o);
+    EXPECT_TRUE(report.passed) << report.detail;
+    EXPECT_EQ(report.detail.rfind("16 of 2304 rows", 0), 0u) << report.detail;
+    for (const std::size_t at : {std::size_t{0}, std::size_t{77777}, o.size() - 1}) {
+        Bits damaged = o;
+        damaged[at] = 0xffff;
+        EXPECT_FALSE(check(kSampled, damaged).passed) << "at " << at;
+    }
+    // The first and the last row are always looked at.
+    for (const std::size_t at : {std::size_t{3}, o.size() - 4}) {
+        Bits damaged = o;
+        damaged[at] = static_cast<std::uint16_t>(damaged[at] ^ 0x8000);
+        damaged[at + 1] = static_cast<std::uint16_t>(damaged[at + 1] ^ 0x8000);
+        EXPECT_FALSE(check(kSampled, damaged).passed) << "at " << at;
+    }
+}
+
+}  // namespace
+}  // namespace attention
