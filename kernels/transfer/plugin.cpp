@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The descriptor module: the catalogue and the host variant. Loads without CUDA.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "common/inputs.hpp"
+#include "transfer/catalogue.hpp"
+#include "transfer/reference.hpp"
+
+namespace transfer {
+namespace {
+
+class Reference : public sdk::Instance {
+  public:
+    explicit Reference(const Problem& problem)
+        : problem_(problem), in_(problem.count()), out_(problem.count()) {}
+
+    void fill(std::uint64_t seed) override {
+        seed_ = seed;
+        common::fill_host(in_.data(), common::Dtype::kF32, kInput, seed, 0, in_.size());
+        std::fill(out_.begin(), out_.end(), std::numeric_limits<float>::quiet_NaN());
+    }
+
+    void launch(void*) override { run_reference(problem_, in_.data(), out_.data()); }
+
+    sdk::Verification verify() override {
+        const CheckReport report = check_result(problem_, seed_, out_.data());
+        return {report.passed, report.detail};
+    }
+
+  private:
+    Problem problem_;
+    std::vector<float> in_, out_;
+    std::uint64_t seed_ = 0;
+};
+
+sdk::Plugin plugin() {
+    return catalogue([](std::string_view variant) -> Create {
+        if (variant != "reference") return {};
+        return [](const sdk::Values& values) {
+            return std::make_unique<Reference>(problem_of(values));
+        };
+    });
+}
+
+}  // namespace
+}  // namespace transfer
+
+PERFGATE_PLUGIN(transfer::plugin);
