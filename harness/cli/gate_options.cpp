@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gate/baseline_store.hpp"
-#include "gate/rule.hpp"
+#include "gate/batch_rule.hpp"
 
 namespace perfgate::cli {
 
@@ -62,13 +62,17 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                       gate_options.no_baseline);
     take_unless_given(verb, "--inconclusive", profile.policy.inconclusive_fails ? "fail" : "pass",
                       gate_options.inconclusive);
+    gate_options.policy = profile.policy;
     take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
     take_unless_given(verb, "--out", profile.out, output_options.out);
     return profile;
 }
 
 model::Policy policy_of(const GateOptions& options) {
-    return {options.no_baseline == "fail", options.inconclusive == "fail"};
+    model::Policy policy = options.policy;
+    policy.no_baseline_fails = options.no_baseline == "fail";
+    policy.inconclusive_fails = options.inconclusive == "fail";
+    return policy;
 }
 
 gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder) {
@@ -83,7 +87,8 @@ gate::BaselineSet load_baselines(const model::Run& run, const std::string& folde
 
 model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options) {
     const model::Policy policy = policy_of(options);
-    return gate::judge(run, load_baselines(run, options.baselines), policy, gate::MedianRule());
+    return gate::judge(run, load_baselines(run, options.baselines), policy,
+                       gate::BatchRule(policy));
 }
 
 int judge_and_report(const model::Run& run, const GateOptions& gate_options,

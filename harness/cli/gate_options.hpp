@@ -25,6 +25,7 @@ struct GateOptions {
     gate::Selection selection;            ///< --filter and --tag
     std::string no_baseline = "skip";     ///< or "fail"
     std::string inconclusive = "pass";    ///< or "fail"
+    model::Policy policy;                 ///< the rest of it: a profile's, or the defaults
 };
 
 /// --baselines alone, for verbs that judge nothing.

@@ -85,10 +85,10 @@ struct MetricVerdict {
     std::optional<double> measured;
     std::optional<double> change;  ///< fraction of the baseline; absent where that is 0
     std::string tolerance;         ///< in words
+    std::string sentence;          ///< metric, baseline, measured, change, tolerance: one sentence
     /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
     /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
     std::optional<double> sees = std::nullopt;
-    std::string sentence;  ///< metric, baseline, measured, change, tolerance: one sentence
 
     bool operator==(const MetricVerdict&) const = default;
 };

@@ -19,6 +19,38 @@ TEST(SuiteProfile, ReadsEveryKey) {
     EXPECT_EQ(profile, (Profile{"host", {true, true}, "strict", "here/baselines", "there"}));
 }
 
+TEST(SuiteProfile, ReadsHowMuchTheGateMayErrAndWhatChangesItTakes) {
+    const model::Policy policy =
+        parse_profile(
+            "policy:\n"
+            "  false_alarms: 1%\n"
+            "  rounds: 0\n"
+            "  changed: {board: accept, driver: refuse, cuda_toolkit: refuse, cupti: warn,\n"
+            "            tool_version: accept}\n",
+            "p.yaml")
+            .policy;
+    EXPECT_EQ(policy.false_alarms, 0.01);
+    EXPECT_EQ(policy.rounds, 0);
+    using enum model::OnChange;
+    EXPECT_EQ(policy.changed, (model::ChangePolicy{accept, refuse, refuse, warn, accept}));
+}
+
+TEST(SuiteProfile, RefusesWhatIsNoShareAndNoNumberOfRounds) {
+    EXPECT_EQ(test::refusal([] {
+                  parse_profile(
+                      "policy: {false_alarms: 0, rounds: -1, changed: {driver: never, gpu: warn}}",
+                      "p.yaml");
+              }),
+              "p.yaml:1:24: wrong value for 'false_alarms'; expected more than 0 % and less than "
+              "100 %, found 0\n"
+              "p.yaml:1:35: wrong value for 'rounds'; expected a number of rounds from 0 to 10, "
+              "found -1\n"
+              "p.yaml:1:57: unknown value for 'driver': 'never'; expected one of accept, warn, "
+              "refuse\n"
+              "p.yaml:1:64: unknown key 'gpu'; expected one of board, driver, cuda_toolkit, cupti, "
+              "tool_version");
+}
+
 TEST(SuiteProfile, LeavesOpenWhatItDoesNotSay) {
     EXPECT_EQ(parse_profile("{}", "p.yaml"), Profile{});
     EXPECT_EQ(parse_profile("policy: {no_baseline: skip, inconclusive: pass}", "p.yaml"),
@@ -40,7 +72,8 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:1:10: unknown value for 'backend': 'gpu'; expected one of auto, cuda, host\n"
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"
               "p.yaml:2:43: wrong value for 'inconclusive'; expected fail or pass, found 1\n"
-              "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive\n"
+              "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, "
+              "false_alarms, rounds, changed\n"
               "p.yaml:3:16: wrong value for 'junit_profile'; expected github or strict, found a "
               "list\n"
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "

@@ -18,7 +18,12 @@ VerdictDocument awkward_document(unsigned seed) {
     document.interrupted = any.coin();
     document.backend = any.text();
     document.environment = any.environment();
-    document.policy = {any.coin(), any.coin()};
+    const auto on_change = [&] { return static_cast<OnChange>(any.below(3)); };
+    document.policy = {any.coin(),
+                       any.coin(),
+                       0.001 * static_cast<double>(1 + any.below(900)),
+                       static_cast<std::int64_t>(any.below(11)),
+                       {on_change(), on_change(), on_change(), on_change(), on_change()}};
     document.exit_code = static_cast<int>(any.below(131));
     document.suites = any.list([&] {
         return SuiteVerdict{any.text(), any.text(), any.text(), any.texts(), any.list([&] {
@@ -34,7 +39,8 @@ VerdictDocument awkward_document(unsigned seed) {
                                                            any.text(),         any.text(),
                                                            verdict(),          any.maybe_number(),
                                                            any.maybe_number(), any.maybe_number(),
-                                                           any.text(),         any.text()};
+                                                           any.text(),         any.text(),
+                                                           any.maybe_number()};
                                                    }),
                                                    any.texts()};
                             })};
