@@ -3,6 +3,8 @@
 // launch is one call.
 #pragma once
 
+#include <functional>
+
 #include "common/cuda.hpp"
 
 namespace common {
@@ -10,8 +12,7 @@ namespace common {
 class Graph {
   public:
     // `enqueue(stream)` is called once, to be recorded; nothing runs.
-    template <class Enqueue>
-    explicit Graph(Enqueue&& enqueue) {
+    explicit Graph(const std::function<void(cudaStream_t)>& enqueue) {
         const Stream stream;
         check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
               "beginning to capture a graph");

@@ -2,8 +2,6 @@
 #include "transpose/reference.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <mutex>
 
 #include "common/inputs.hpp"
@@ -31,9 +29,12 @@ void transpose_blocks(int rows, int cols, const T* in, T* out) {
     }
 }
 
-template <class T>
-bool same_bits(T left, T right) {
-    return std::memcmp(&left, &right, sizeof left) == 0;
+// A NaN equals itself, and -0 is not 0.
+bool same_bits(float left, float right) {
+    return common::float_bits(left) == common::float_bits(right);
+}
+bool same_bits(std::uint16_t left, std::uint16_t right) {
+    return left == right;
 }
 
 // Compares out, of `lines` lines of `width`, with the input's elements that index_of(line, at)
