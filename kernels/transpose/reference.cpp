@@ -2,6 +2,7 @@
 #include "transpose/reference.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <mutex>
 
 #include "common/inputs.hpp"
@@ -33,7 +34,8 @@ void transpose_blocks(int rows, int cols, const T* in, T* out) {
 bool same_bits(float left, float right) {
     return common::float_bits(left) == common::float_bits(right);
 }
-bool same_bits(std::uint16_t left, std::uint16_t right) {
+template <std::unsigned_integral Bits>
+bool same_bits(Bits left, Bits right) {
     return left == right;
 }
 
