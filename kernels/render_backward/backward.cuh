@@ -54,6 +54,81 @@ __device__ __forceinline__ Pixel load_pixel(Sensor sensor, const View& view, int
     return pixel;
 }
 
+// The warp's pixels, as a box about their centres.
+struct Box {
+    float x, y;
+    float half_width, half_height;
+
+    // Whether a splat may reach a pixel in the box; right where it says no. Along one axis a
+    // Gaussian falls off by conic determinant over the conic of the other.
+    __device__ __forceinline__ bool meets(Sensor sensor, const Splat& splat, int width) const {
+        const float dx = fmaxf(fabsf(offset_x(sensor, splat.mean_x, x, width)) - half_width, 0.0f);
+        const float dy = fmaxf(fabsf(splat.mean_y - y) - half_height, 0.0f);
+        constexpr float kRounding = 0.98f;  // the determinant is a difference
+        const float determinant =
+            kRounding * (splat.conic_xx * splat.conic_yy - splat.conic_xy * splat.conic_xy);
+        const float most = -2.0f * splat.lowest_power;
+        return dx * dx * determinant <= most * splat.conic_yy &&
+               dy * dy * determinant <= most * splat.conic_xx;
+    }
+};
+
+template <class S>
+__device__ __forceinline__ Box box_of(const View& view, int column, int row, int lane) {
+    const int left = column - lane % S::kLaneColumns;
+    const int top = min(row - lane / S::kLaneColumns * S::kPixels, view.height - 1);
+    const int bottom = min(top + S::kWarpRows, view.height) - 1;
+    const float y_top = view.row_y[top];
+    const float y_bottom = view.row_y[bottom];
+    return {static_cast<float>(left) + 0.5f * S::kLaneColumns, 0.5f * (y_top + y_bottom),
+            0.5f * (S::kLaneColumns - 1), 0.5f * (y_bottom - y_top)};
+}
+
+// Takes entry `entry` of the list out of a lane's pixels. Says whether it reached any, and what
+// they add to its gradients, in the order of Field.
+template <class S>
+__device__ __forceinline__ bool blend_back(Sensor sensor, const Splat& splat, int width, float x,
+                                           int entry, Pixel* pixels, float* sums) {
+    const float dx = offset_x(sensor, splat.mean_x, x, width);
+    float feature[kFeatures] = {};
+    float by_power = 0.0f, by_power_y = 0.0f, by_power_yy = 0.0f;
+    bool reached = false;
+#pragma unroll
+    for (int p = 0; p < S::kPixels; ++p) {
+        Pixel& pixel = pixels[p];
+        const float dy = splat.mean_y - pixel.y;
+        const float power = power_at(splat, dx, dy);
+        if (entry >= pixel.walked || !reaches(splat, power)) continue;
+        reached = true;
+        const float alpha = splat.opacity * __expf(power);
+        const float passed = __fdividef(1.0f, 1.0f - alpha);
+        pixel.light *= passed;
+        const float weight = alpha * pixel.light;
+        float gain = 0.0f;
+#pragma unroll
+        for (int f = 0; f < kFeatures; ++f) {
+            gain = fmaf(pixel.feature[f], splat.feature[f], gain);
+            feature[f] = fmaf(weight, pixel.feature[f], feature[f]);
+        }
+        const float by_alpha = pixel.light * gain - pixel.behind * passed;
+        pixel.behind = fmaf(weight, gain, pixel.behind);
+        const float d = by_alpha * alpha;
+        by_power += d;
+        by_power_y = fmaf(d, dy, by_power_y);
+        by_power_yy = fmaf(d * dy, dy, by_power_yy);
+    }
+    // A lane's pixels share dx, so it comes in last.
+    const float by_power_x = by_power * dx;
+    for (int f = 0; f < kFeatures; ++f) sums[kFeature + f] = feature[f];
+    sums[kOpacity] = __fdividef(by_power, splat.opacity);
+    sums[kMeanX] = -fmaf(splat.conic_xx, by_power_x, splat.conic_xy * by_power_y);
+    sums[kMeanY] = -fmaf(splat.conic_xy, by_power_x, splat.conic_yy * by_power_y);
+    sums[kConicXx] = -0.5f * by_power_x * dx;
+    sums[kConicXy] = -by_power_y * dx;
+    sums[kConicYy] = -0.5f * by_power_yy;
+    return reached;
+}
+
 template <class S>
 __device__ __forceinline__ void backward_tile(Sensor sensor, const View& view,
                                               float* __restrict__ gradients, Shared<S>& shared) {
@@ -85,6 +160,7 @@ __device__ __forceinline__ void backward_tile(Sensor sensor, const View& view,
     if (lane == 0) atomicMax(&shared.walked, walked);
     __syncthreads();
 
+    const Box box = box_of<S>(view, column, row, lane);
     const std::uint32_t* order = view.order + view.tile_begin[tile];
     const int field = folded_value<kFields>();
     for (int end = shared.walked; end > 0; end -= S::kBatch) {
@@ -97,52 +173,23 @@ __device__ __forceinline__ void backward_tile(Sensor sensor, const View& view,
         }
         __syncthreads();
 
-        for (int i = min(end, walked) - 1; i >= begin; --i) {
-            const Splat splat = shared.batch[i - begin];
-            const float dx = offset_x(sensor, splat.mean_x, x, view.width);
-            float feature[kFeatures] = {};
-            float by_power = 0.0f, by_power_y = 0.0f, by_power_yy = 0.0f;
-            bool reached = false;
-#pragma unroll
-            for (int p = 0; p < S::kPixels; ++p) {
-                Pixel& pixel = pixels[p];
-                const float dy = splat.mean_y - pixel.y;
-                const float power = power_at(splat, dx, dy);
-                if (i >= pixel.walked || !reaches(splat, power)) continue;
-                reached = true;
-                const float alpha = splat.opacity * __expf(power);
-                const float passed = __fdividef(1.0f, 1.0f - alpha);
-                pixel.light *= passed;
-                const float weight = alpha * pixel.light;
-                float gain = 0.0f;
-#pragma unroll
-                for (int f = 0; f < kFeatures; ++f) {
-                    gain = fmaf(pixel.feature[f], splat.feature[f], gain);
-                    feature[f] = fmaf(weight, pixel.feature[f], feature[f]);
-                }
-                const float by_alpha = pixel.light * gain - pixel.behind * passed;
-                pixel.behind = fmaf(weight, gain, pixel.behind);
-                const float d = by_alpha * alpha;
-                by_power += d;
-                by_power_y = fmaf(d, dy, by_power_y);
-                by_power_yy = fmaf(d * dy, dy, by_power_yy);
-            }
-            if (!__any_sync(0xffffffffu, reached)) continue;
-
-            // In the order of Field. A lane's pixels share dx, so it comes in last.
-            const float by_power_x = by_power * dx;
-            float sums[kFields] = {feature[0],
-                                   feature[1],
-                                   feature[2],
-                                   __fdividef(by_power, splat.opacity),
-                                   -fmaf(splat.conic_xx, by_power_x, splat.conic_xy * by_power_y),
-                                   -fmaf(splat.conic_xy, by_power_x, splat.conic_yy * by_power_y),
-                                   -0.5f * by_power_x * dx,
-                                   -by_power_y * dx,
-                                   -0.5f * by_power_yy};
-            fold_lanes<kFields>(sums);
-            if (field >= 0) {
-                atomicAdd(gradients + std::size_t{splat.gaussian} * kFields + field, sums[0]);
+        // Each lane looks at one of 32 splats; then all work on those that the warp's pixels see.
+        for (int last = min(end, walked) - begin; last > 0; last -= 32) {
+            const int first = max(last - 32, 0);
+            const bool seen =
+                first + lane < last && box.meets(sensor, shared.batch[first + lane], view.width);
+            unsigned left = __ballot_sync(0xffffffffu, seen);
+            while (left != 0) {
+                const int bit = 31 - __clz(static_cast<int>(left));
+                left ^= 1u << bit;
+                const Splat splat = shared.batch[first + bit];
+                float sums[kFields];
+                const bool reached =
+                    blend_back<S>(sensor, splat, view.width, x, begin + first + bit, pixels, sums);
+                if (!__any_sync(0xffffffffu, reached)) continue;
+                fold_lanes<kFields>(sums);
+                if (field >= 0)
+                    atomicAdd(gradients + std::size_t{splat.gaussian} * kFields + field, sums[0]);
             }
         }
     }
