@@ -23,17 +23,21 @@ using measure::CounterValues;
 constexpr std::size_t kSessionBytes = std::size_t{512} << 20;
 constexpr std::size_t kBytesPerRangeAndCounter = 36'000;
 
-// The kernel that flushes the cache is a range too.
-constexpr std::size_t kRangesPerFlush = 1;
-
 CudaCase& opened(const CounterCase& entry) {
     return dynamic_cast<CudaCase&>(*entry.opened);
 }
 
-std::size_t ranges_needed(const CounterCase& entry) {
-    if (entry.graph) return 1;
-    return entry.expected_kernels.size() + opened(entry).reset_kernels() +
-           (entry.cache == model::Cache::cold ? kRangesPerFlush : 0);
+// A copy is no range; a kernel is one.
+void flush(L2Flush& l2, CUstream stream) {
+    if (l2.copies()) {
+        l2.copy(stream);
+    } else {
+        l2(stream);
+    }
+}
+
+std::size_t ranges_per_flush(const L2Flush& l2) {
+    return l2.copies() ? 0 : 1;
 }
 
 void lose(CounterValues& values, const std::vector<std::string>& counters,
@@ -70,6 +74,12 @@ class Collection {
     }
 
   private:
+    std::size_t ranges_needed(const CounterCase& entry) {
+        if (entry.graph) return 1;
+        return entry.expected_kernels.size() + opened(entry).reset_kernels() +
+               (entry.cache == model::Cache::cold ? ranges_per_flush(device_.flush()) : 0);
+    }
+
     // Each batch's counter data stays below kSessionBytes; a case larger than that gets a session
     // of its own all the same.
     void collect_in_batches(const std::vector<std::size_t>& members) {
@@ -144,7 +154,7 @@ class Collection {
                     CudaCase& one = opened(cases_[member]);
                     one.enqueue_reset();
                     if (cases_[member].cache == model::Cache::cold)
-                        device_.flush()(device_.stream());
+                        flush(device_.flush(), device_.stream());
                     pass.launch(member, [&] { one.enqueue_launch(); });
                 }
             });
@@ -254,8 +264,7 @@ std::vector<CounterValues> collect_counters(OpenDevice& device, std::span<const 
 }
 
 std::size_t kernels_per_session(std::size_t counters) {
-    const std::size_t bytes =
-        std::max<std::size_t>(counters, 1) * kBytesPerRangeAndCounter * (1 + kRangesPerFlush);
+    const std::size_t bytes = std::max<std::size_t>(counters, 1) * kBytesPerRangeAndCounter;
     return std::max<std::size_t>(kSessionBytes / bytes, 1);
 }
 

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 namespace perfgate::backend::cuda {
@@ -87,6 +90,13 @@ class HostEvaluator::Object {
     CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 
+// A bad name spoils the object that it is added to, and a new object costs some ms: one serves for
+// all questions until it is spoilt.
+struct HostEvaluator::Probe {
+    std::map<std::string, bool, std::less<>> known;
+    std::unique_ptr<Object> object;
+};
+
 std::vector<std::string> supported_chips() {
     preload_metric_libraries();
     CUpti_Profiler_Host_GetSupportedChips_Params params{};
@@ -98,13 +108,22 @@ std::vector<std::string> supported_chips() {
 HostEvaluator::HostEvaluator(std::string chip, std::vector<std::uint8_t> availability)
     : chip_(std::move(chip)),
       availability_(std::move(availability)),
-      object_(std::make_shared<Object>(chip_, availability_)) {}
+      object_(std::make_shared<Object>(chip_, availability_)),
+      probe_(std::make_shared<Probe>()) {}
 
 bool HostEvaluator::metric_exists(const std::string& metric) const {
+    if (const auto found = probe_->known.find(metric); found != probe_->known.end())
+        return found->second;
     // The properties know a name without roll-up too, which cannot be collected: so try to schedule
-    // it, on an object that may be spoilt. The cheap question first, for the common misspelling.
-    if (!describe(metric)) return false;
-    return Object(chip_, availability_).add({metric}) == CUPTI_SUCCESS;
+    // it. The cheap question first, for the common misspelling.
+    bool exists = describe(metric).has_value();
+    if (exists) {
+        if (!probe_->object) probe_->object = std::make_unique<Object>(chip_, availability_);
+        exists = probe_->object->add({metric}) == CUPTI_SUCCESS;
+        if (!exists) probe_->object.reset();
+    }
+    probe_->known.emplace(metric, exists);
+    return exists;
 }
 
 std::optional<MetricInfo> HostEvaluator::describe(const std::string& metric) const {
@@ -143,8 +162,15 @@ std::vector<std::string> HostEvaluator::submetrics(const std::string& base, Metr
 
 CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) const {
     if (metrics.empty()) throw model::Error("no counter metric to configure");
+    // CUPTI packs metrics into passes in the order in which it hears of them: those that need
+    // several first leaves fewer passes (GH100, full set: 20 instead of 21).
+    std::vector<std::string> order = metrics;
+    std::stable_partition(order.begin(), order.end(), [this](const std::string& metric) {
+        const auto info = describe(metric);
+        return info && info->kind == MetricKind::throughput;
+    });
     const Object object(chip_, availability_);
-    if (const CUptiResult code = object.add(metrics); code != CUPTI_SUCCESS) {
+    if (const CUptiResult code = object.add(order); code != CUPTI_SUCCESS) {
         // CUPTI does not say which name it refused.
         std::vector<std::string> unknown;
         for (const std::string& metric : metrics) {

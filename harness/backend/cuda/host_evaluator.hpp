@@ -69,9 +69,11 @@ class HostEvaluator {
 
   private:
     class Object;
+    struct Probe;
     std::string chip_;
     std::vector<std::uint8_t> availability_;
     std::shared_ptr<Object> object_;  // for queries and evaluation; never gets a bad name added
+    std::shared_ptr<Probe> probe_;    // which names can be scheduled, as far as it was asked
 };
 
 }  // namespace perfgate::backend::cuda

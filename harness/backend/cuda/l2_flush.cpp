@@ -78,6 +78,12 @@ L2Flush::L2Flush(const DeviceFacts& device)
                                     nullptr),
           "cannot fill the buffer that flushes the L2 cache");
     check(driver().cuCtxSynchronize(), "cannot fill the buffer that flushes the L2 cache");
+    try {
+        if (RepeatedMemory::supported(device.ordinal))
+            target_.emplace(device.ordinal, buffer_.bytes());
+    } catch (const CudaError&) {
+        target_.reset();  // the kernel does it everywhere
+    }
     check(driver().cuModuleLoadData(&module_, kPtx),
           "cannot compile the kernel that flushes the L2 cache");
     if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, "perfgate_l2_flush");
@@ -97,6 +103,12 @@ void L2Flush::operator()(CUstream stream) const {
     void* arguments[] = {&address, &vectors};
     check(driver().cuLaunchKernel(kernel_, blocks_, 1, 1, kThreads, 1, 1, 0, stream, arguments,
                                   nullptr),
+          "cannot flush the L2 cache");
+}
+
+void L2Flush::copy(CUstream stream) const {
+    check(driver().cuMemcpyDtoDAsync(target_.value().address(), buffer_.address(),
+                                     target_.value().bytes(), stream),
           "cannot flush the L2 cache");
 }
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Empties the L2 cache before each cold launch, by reading a buffer larger than it with a small
-// kernel.
+// Empties the L2 cache before each cold launch, by reading a buffer larger than it.
 //
 // Reading, not writing: a memset leaves the cache full of modified lines, whose write-back the next
-// kernel pays. On an H100 that made a 70 µs saxpy 78 µs and added 22 MB to its DRAM writes; after
-// the reading kernel, time and counters are those that ncu sees with --cache-control all. Copies
-// were tried too: those to or from the host do not pass through the cache, those on the device
-// leave it modified.
+// kernel pays. On an H100 that made a 70 µs saxpy 78 µs and added 22 MB to its DRAM writes.
 //
-// In a counter session the kernel is a range of its own, which the launch order leaves out.
+// Who reads is a small kernel, or, where a kernel would become a range of a counter session, a copy
+// to memory that is 2 MiB behind 125 MiB of addresses. After either, time and counters are those
+// that ncu sees with --cache-control all. Copies to or from the host do not pass through the cache.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstddef>
+#include <optional>
 
 #include "backend/cuda/driver.hpp"
+#include "backend/cuda/repeated_memory.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -30,10 +30,17 @@ class L2Flush {
 
     /// Queues the flush on `stream` (one kernel launch); returns without waiting for it.
     void operator()(CUstream stream) const;
+
+    /// Whether `copy` works on this device.
+    [[nodiscard]] bool copies() const { return target_.has_value(); }
+    /// The same without a kernel, at twice the device's time.
+    void copy(CUstream stream) const;
+
     [[nodiscard]] std::size_t bytes() const { return buffer_.bytes(); }
 
   private:
     DeviceBuffer buffer_;
+    std::optional<RepeatedMemory> target_;
     unsigned blocks_;
     CUmodule module_ = nullptr;
     CUfunction kernel_ = nullptr;
