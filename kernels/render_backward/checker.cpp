@@ -64,6 +64,7 @@ std::vector<int> draw_tiles(const View& view, std::uint64_t seed, double evaluat
     const int blocks_across = (across + kBlock - 1) / kBlock;
     const int blocks = blocks_across * ((down + kBlock - 1) / kBlock);
     std::vector<std::pair<std::uint64_t, int>> order;
+    order.reserve(static_cast<std::size_t>(blocks));
     for (int block = 0; block < blocks; ++block)
         order.emplace_back(common::random_bits(seed, static_cast<std::uint64_t>(block)), block);
     std::sort(order.begin(), order.end());

@@ -135,11 +135,11 @@ void backward_tile(const View& view, int tile, Derivatives* out) {
             double gain = 0.0;
             double gain_magnitude = 0.0;
             const auto add = [&d = out[entry]](int field, double value, double magnitude) {
-                d.value[static_cast<std::size_t>(field)] += value;
-                d.magnitude[static_cast<std::size_t>(field)] += magnitude;
+                d.value[field] += value;
+                d.magnitude[field] += magnitude;
             };
             for (int k = 0; k < kFeatures; ++k) {
-                const double term = g.feature[k] * f[static_cast<std::size_t>(kFeature + k)];
+                const double term = g.feature[k] * f[kFeature + k];
                 gain += term;
                 gain_magnitude += std::abs(term);
                 add(kFeature + k, weight * g.feature[k], std::abs(weight * g.feature[k]));

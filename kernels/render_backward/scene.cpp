@@ -163,7 +163,7 @@ double dot(const Vector& a, const Vector& b) {
 struct Span {
     int first = 0;
     int last = -1;
-    std::size_t size() const { return static_cast<std::size_t>(last - first + 1); }
+    int size() const { return last - first + 1; }
 };
 
 Span tiles_of(int first_pixel, int last_pixel) {
@@ -174,7 +174,7 @@ Span tiles_of(int first_pixel, int last_pixel) {
 // The tiles that a splat touches: in a lidar's image they may go on beyond the seam.
 struct Touched {
     Span columns, beyond, rows;
-    std::size_t count() const { return (columns.size() + beyond.size()) * rows.size(); }
+    int count() const { return (columns.size() + beyond.size()) * rows.size(); }
 };
 
 Touched touched(const Scene& scene, double x, double y, double reach_x, double reach_y) {
@@ -272,32 +272,30 @@ void for_each_tile(const Scene& scene, const Touched& tiles, Visit&& visit) {
     for (int row = tiles.rows.first; row <= tiles.rows.last; ++row) {
         for (const Span& columns : {tiles.columns, tiles.beyond}) {
             for (int column = columns.first; column <= columns.last; ++column)
-                visit(static_cast<std::size_t>(row * across + column));
+                visit(row * across + column);
         }
     }
 }
 
 // Fills splats, order and tile_begin.
 void bin(Scene& scene, const std::vector<Seen>& seen) {
-    const auto tiles = static_cast<std::size_t>(tiles_over(scene.width) * tiles_over(scene.height));
+    const int tiles = tiles_over(scene.width) * tiles_over(scene.height);
     scene.splats.resize(seen.size());
-    scene.tile_begin.assign(tiles + 1, 0);
+    scene.tile_begin.assign(static_cast<std::size_t>(tiles) + 1, 0);
     // Sorted once by depth, splats reach every tile's list in that order.
     std::vector<std::pair<float, std::uint32_t>> by_depth(seen.size());
     for (std::size_t i = 0; i < seen.size(); ++i) {
         scene.splats[i] = seen[i].splat;
         by_depth[i] = {seen[i].splat.depth, static_cast<std::uint32_t>(i)};
-        for_each_tile(scene, seen[i].tiles,
-                      [&](std::size_t tile) { ++scene.tile_begin[tile + 1]; });
+        for_each_tile(scene, seen[i].tiles, [&](int tile) { ++scene.tile_begin[tile + 1]; });
     }
     std::sort(by_depth.begin(), by_depth.end());
-    for (std::size_t tile = 0; tile < tiles; ++tile)
-        scene.tile_begin[tile + 1] += scene.tile_begin[tile];
+    for (int tile = 0; tile < tiles; ++tile) scene.tile_begin[tile + 1] += scene.tile_begin[tile];
     scene.order.resize(scene.tile_begin[tiles]);
     std::vector<std::uint32_t> next(scene.tile_begin.begin(), scene.tile_begin.end() - 1);
-    for (const auto& [depth, index] : by_depth) {
-        for_each_tile(scene, seen[index].tiles,
-                      [&](std::size_t tile) { scene.order[next[tile]++] = index; });
+    for (const auto& entry : by_depth) {
+        for_each_tile(scene, seen[entry.second].tiles,
+                      [&](int tile) { scene.order[next[tile]++] = entry.second; });
     }
 }
 
@@ -314,8 +312,7 @@ Scene make_scene(const Problem& problem, Sensor sensor, std::uint64_t seed, unsi
         // Lidars have their beams closer together about the horizon, the upper third here.
         const double share = (row + 0.5) / scene.height;
         const double bend = camera ? 0.0 : 0.08 * std::sin(2.0 * kPi * (share - 0.1));
-        scene.row_y[static_cast<std::size_t>(row)] =
-            static_cast<float>(scene.height * (share + bend));
+        scene.row_y[row] = static_cast<float>(scene.height * (share + bend));
     }
     scene.light.resize(scene.pixels());
     scene.range.resize(camera ? 0 : scene.pixels());

@@ -60,7 +60,7 @@ class CudaBackendTest : public testing::Test {
 };
 
 TEST_F(CudaBackendTest, DescribesTheDevice) {
-    const measure::Capabilities capabilities = backend_->capabilities();
+    const measure::Capabilities capabilities = backend_->capabilities(true);
     const model::Device& device = capabilities.environment.device;
     EXPECT_FALSE(device.key.empty());
     // Another tool may hold CUPTI: then there are no counters and no chip name.
@@ -183,8 +183,8 @@ TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
 }
 
 TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
-    if (!backend_->capabilities().counters) {
-        GTEST_SKIP() << backend_->capabilities().counters_problem;
+    if (!backend_->capabilities(true).counters) {
+        GTEST_SKIP() << backend_->capabilities(true).counters_problem;
     }
     std::vector<std::unique_ptr<measure::Case>> opened;
     std::vector<measure::CounterCase> cases;
@@ -235,8 +235,8 @@ TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
 }
 
 TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
-    if (!backend_->capabilities().counters) {
-        GTEST_SKIP() << backend_->capabilities().counters_problem;
+    if (!backend_->capabilities(true).counters) {
+        GTEST_SKIP() << backend_->capabilities(true).counters_problem;
     }
     auto one = open("one");
     one->warm_up(2, std::chrono::milliseconds(0));
@@ -248,8 +248,8 @@ TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
 }
 
 TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
-    if (!backend_->capabilities().counters) {
-        GTEST_SKIP() << backend_->capabilities().counters_problem;
+    if (!backend_->capabilities(true).counters) {
+        GTEST_SKIP() << backend_->capabilities(true).counters_problem;
     }
     auto one = open("one", kLarge);
     one->warm_up(2, std::chrono::milliseconds(0));
@@ -281,7 +281,7 @@ TEST_F(CudaBackendTest, TimesWithoutCupti) {
     EXPECT_TRUE(one->record_launch().kernels.empty());
     EXPECT_EQ(one->time(TimeKind::gpu_span, Cache::cold, 5).method, "event/cold/unblocked");
     EXPECT_THROW(one->time(TimeKind::gpu_time, Cache::cold, 5), model::Error);
-    EXPECT_FALSE(backend_->capabilities().counters);
+    EXPECT_FALSE(backend_->capabilities(true).counters);
 }
 
 // Last: the context does not survive it.
