@@ -73,6 +73,21 @@ std::string count_text(const model::PlannedSuite& planned, std::size_t total) {
     return fmt::format("{}{} {}", count, of, total == 1 ? "case" : "cases");
 }
 
+/// What must hold between the cases, and for how many of them.
+std::string relations_text(const model::Plan& plan) {
+    std::string text;
+    for (const model::PlannedSuite& planned : plan.suites) {
+        if (planned.relations.empty()) continue;
+        text += fmt::format("\n{} expects\n", planned.name);
+        for (const model::Relation& relation : planned.relations) {
+            const std::size_t count = relation.instances.size();
+            text += fmt::format("  {}  ({} {})\n", model::printable(to_text(relation)), count,
+                                count == 1 ? "time" : "times");
+        }
+    }
+    return text;
+}
+
 std::string as_text(const model::Plan& plan, const std::vector<suite::Suite>& suites) {
     std::string text;
     Legend legend;
@@ -101,7 +116,16 @@ std::string as_text(const model::Plan& plan, const std::vector<suite::Suite>& su
             text += row + '\n';
         }
     }
-    return text + legend.text();
+    return text + relations_text(plan) + legend.text();
+}
+
+void write_relation(model::JsonWriter& json, const model::Relation& relation) {
+    json.begin_object(model::JsonLayout::compact);
+    model::write_field(json, "relation", to_text(relation));
+    model::write_field(json, "line", relation.place.line);
+    model::write_field(json, "operands", relation.operands);
+    model::write_field(json, "instances", relation.instances);
+    json.end_object();
 }
 
 void write_gates(model::JsonWriter& json, const std::vector<model::GateRule>& gates) {
@@ -162,6 +186,14 @@ std::string as_json(const model::Plan& plan) {
         json.begin_array(model::JsonLayout::lines);
         for (const model::PlannedCase& item : planned.cases) write_case(json, item);
         json.end_array();
+        if (!planned.relations.empty()) {
+            json.key("relations");
+            json.begin_array(model::JsonLayout::lines);
+            for (const model::Relation& relation : planned.relations) {
+                write_relation(json, relation);
+            }
+            json.end_array();
+        }
         json.end_object();
     }
     json.end_array();

@@ -24,9 +24,15 @@ std::string summary(const suite::Suite& suite) {
     const auto not_built =
         count([](const suite::SuiteCase& suite_case) { return !suite_case.built; });
     const std::size_t cases = suite.cases.size();
-    return fmt::format("{}: ok, {} {} ({} cuda, {} host){}\n", model::printable(suite.file), cases,
-                       cases == 1 ? "case" : "cases", cuda, cases - static_cast<std::size_t>(cuda),
-                       not_built > 0 ? fmt::format(", {} not built here", not_built) : "");
+    std::string text =
+        fmt::format("{}: ok, {} {} ({} cuda, {} host)", model::printable(suite.file), cases,
+                    cases == 1 ? "case" : "cases", cuda, cases - static_cast<std::size_t>(cuda));
+    if (not_built > 0) text += fmt::format(", {} not built here", not_built);
+    const std::size_t relations = suite.relations.size();
+    if (relations > 0) {
+        text += fmt::format(", {} {}", relations, relations == 1 ? "relation" : "relations");
+    }
+    return text + '\n';
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"
 constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput", "dram_throughput"};
 constexpr std::string_view baseline_title = "baseline";
 constexpr std::string_view stated_flops = "flop/s (stated)";
+constexpr std::string_view ceiling_title = "ceiling";
 
 enum class Style { plain, bold, dim, red, green, yellow };
 
@@ -129,6 +130,12 @@ std::optional<double> stated_rate(const JoinedCase& joined) {
     return joined.result->work->flops / (*time->measured * 1e-9);
 }
 
+/// "87 % of copy", "60 % of bf16".
+std::string ceiling_cell(const std::optional<model::CeilingShare>& ceiling) {
+    if (!ceiling) return {};
+    return fmt::format("{:.0f} % of {}", ceiling->share * 100, shown(ceiling->ceiling));
+}
+
 std::string cell(const std::optional<double>& value, std::string_view unit) {
     return value ? model::quantity_text(*value, unit) : std::string();
 }
@@ -169,6 +176,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
     Column time{time_title(listed), Align::right, {}, 0};
     Column change{"change", Align::right, {}, 0};
     Column stated{std::string(stated_flops), Align::right, {}, 0};
+    Column ceiling{std::string(ceiling_title), Align::right, {}, 0};
     std::vector<Column> extras;
     for (const std::string_view metric : extra_metrics) {
         extras.push_back({std::string(metric), Align::right, {}, 0});
@@ -181,6 +189,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
         time.add(cell(value.measured, value.unit));
         change.add(value.change ? model::change_text(*value.change) : "");
         stated.add(cell(stated_rate(joined), "flop/s"));
+        ceiling.add(ceiling_cell(joined.verdict->ceiling));
         for (Column& extra : extras) {
             const Value other = find_value(joined, extra.title).value_or(Value{});
             extra.add(cell(other.measured, other.unit));
@@ -189,6 +198,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
     // Measured arithmetic is worth more than stated; two columns of it would not be.
     if (has_content(extras.front())) stated.cells.clear();
     extras.insert(extras.begin(), std::move(stated));
+    extras.insert(extras.begin(), std::move(ceiling));
 
     std::vector<Column> columns;
     columns.push_back(std::move(verdict));
@@ -214,7 +224,7 @@ std::size_t table_width(const std::vector<Column>& columns) {
 }
 
 bool is_extra(const Column& column) {
-    return column.title == stated_flops ||
+    return column.title == stated_flops || column.title == ceiling_title ||
            std::find(std::begin(extra_metrics), std::end(extra_metrics), column.title) !=
                std::end(extra_metrics);
 }
@@ -283,6 +293,7 @@ class Console {
             write_suite(document, suite);
             if (!out_.ends_with("\n\n")) out_ += '\n';
         }
+        if (options_.list_all) write_ceilings(document.environment.ceilings);
         write_summary(document);
         return std::move(out_);
     }
@@ -312,7 +323,51 @@ class Console {
             out_ += fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out);
         }
         write_counted(suite);
+        write_relations(*suite.verdict);
         write_notes(suite);
+    }
+
+    /// What is broken or could not be judged, worst first; with list_all what holds too. What was
+    /// skipped is grouped by its reason, as cases are.
+    void write_relations(const model::SuiteVerdict& suite) {
+        std::vector<const model::RelationVerdict*> listed;
+        std::map<std::string, std::string> first_reasons;  // of each relation that was skipped
+        std::map<std::string, std::size_t> skipped;
+        for (const model::RelationVerdict& relation : suite.relations) {
+            if (is_listed(relation.verdict)) {
+                listed.push_back(&relation);
+            } else if (relation.verdict == Verdict::skipped) {
+                const auto reason =
+                    first_reasons.try_emplace(relation.relation, relation.sentence).first;
+                ++skipped[shown(relation.relation + ": " + reason->second)];
+            }
+        }
+        std::stable_sort(listed.begin(), listed.end(), [](const auto* left, const auto* right) {
+            return severity(left->verdict) > severity(right->verdict);
+        });
+        const std::size_t rows = std::min(listed.size(), most_rows);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const model::RelationVerdict& relation = *listed[i];
+            out_ += paint_(style_of(relation.verdict), relation_word(relation.verdict));
+            out_ += ": ";
+            // Values without their relation would not say what was expected.
+            if (!relation.left) out_ += shown(relation_name(relation)) + ": ";
+            out_ += shown(relation.sentence) + '\n';
+        }
+        if (listed.size() > rows) {
+            out_ += fmt::format("{} more relations; --json, --junit and --csv have all\n",
+                                listed.size() - rows);
+        }
+        write_grouped("relation skipped", skipped);
+    }
+
+    void write_ceilings(const model::Ceilings& ceilings) {
+        const std::string measured = model::in_words(ceilings);
+        if (!measured.empty()) out_ += "ceilings: " + measured + '\n';
+        if (!ceilings.problem.empty()) {
+            out_ += fmt::format("ceilings{}: {}\n", measured.empty() ? "" : " that are missing",
+                                shown(ceilings.problem));
+        }
     }
 
     void write_heading(const model::VerdictDocument& document, const model::SuiteVerdict& suite) {
@@ -433,6 +488,8 @@ class Console {
     void write_summary(const model::VerdictDocument& document) {
         for (const model::SuiteVerdict& suite : document.suites) {
             out_ += shown(suite.name) + ": " + counts_text(suite);
+            const std::string relations = relations_text(suite);
+            if (!relations.empty()) out_ += "; " + relations;
             if (document.suites.size() > 1) out_ += '\n';
         }
         if (document.suites.size() != 1) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV: one row per case and metric, values in the metric's unit with every digit. A case whose
 // verdict none of its metrics explains (it was skipped, it crashed) has a row without a metric, so
-// that no case and no reason disappears. Quoted as RFC 4180 says; lines end with '\n'.
+// that no case and no reason disappears. A relation has a row of the workload "expect": its left
+// side is what was measured, its right side the baseline. Quoted as RFC 4180 says; lines end with
+// '\n'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
+#include "report/summary.hpp"
 
 namespace perfgate::report {
 
@@ -23,7 +26,7 @@ namespace {
 
 constexpr std::string_view header =
     "suite,workload,case,case_verdict,metric,unit,method,samples,baseline,measured,change,"
-    "tolerance,verdict,reason\n";
+    "tolerance,verdict,reason,bound,ceiling_share\n";
 
 constexpr std::size_t longest_field = 4096;
 
@@ -64,7 +67,15 @@ std::string_view reason_of(const MetricRow& row) {
     return row.verdict != nullptr ? std::string_view(row.verdict->sentence) : "";
 }
 
-void append_row(std::string& out, std::string_view case_fields, const MetricRow& row) {
+/// The last fields of a case's rows.
+std::string ceiling_fields(const model::CaseVerdict& verdict) {
+    if (!verdict.ceiling) return ",";
+    return fmt::format("{},{}", to_text(verdict.ceiling->bound),
+                       model::number_text(verdict.ceiling->share));
+}
+
+void append_row(std::string& out, std::string_view case_fields, const MetricRow& row,
+                std::string_view ceiling) {
     const auto field = [&out](const std::string& text) {
         out += ',';
         out += text;
@@ -80,7 +91,17 @@ void append_row(std::string& out, std::string_view case_fields, const MetricRow&
     field(row.verdict != nullptr ? text_field(row.verdict->tolerance) : "");
     field(std::string(verdict_of(row)));
     field(text_field(reason_of(row)));
+    field(std::string(ceiling));
     out += '\n';
+}
+
+void append_relation(std::string& out, std::string_view suite,
+                     const model::RelationVerdict& relation) {
+    const std::string_view verdict = to_text(relation.verdict);
+    fmt::format_to(std::back_inserter(out), "{},expect,{},{},,{},,,{},{},,,{},{},,\n", suite,
+                   text_field(relation_name(relation)), verdict, text_field(relation.unit),
+                   number_field(relation.right), number_field(relation.left), verdict,
+                   text_field(relation.sentence));
 }
 
 /// The row that speaks for the case itself: no metric of it says what its verdict is.
@@ -103,12 +124,16 @@ std::string write_csv(const model::VerdictDocument& document, const model::Run& 
             const std::string case_fields =
                 fmt::format("{},{},{},{}", suite_field, text_field(joined.verdict->workload),
                             text_field(joined.verdict->id), case_verdict);
+            const std::string ceiling = ceiling_fields(*joined.verdict);
             const std::vector<MetricRow> rows = metric_rows(joined);
             if (needs_case_row(joined, rows)) {
-                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{}\n", case_fields,
-                               case_verdict, text_field(joined.verdict->reason));
+                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{},{}\n", case_fields,
+                               case_verdict, text_field(joined.verdict->reason), ceiling);
             }
-            for (const MetricRow& row : rows) append_row(out, case_fields, row);
+            for (const MetricRow& row : rows) append_row(out, case_fields, row, ceiling);
+        }
+        for (const model::RelationVerdict& relation : suite.verdict->relations) {
+            append_relation(out, suite_field, relation);
         }
     }
     return out;

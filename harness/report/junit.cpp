@@ -282,16 +282,22 @@ std::string property_value(double value, std::string_view unit) {
     return text;
 }
 
+void add_place(pugi::xml_node testcase, const model::SourcePlace& place) {
+    if (place.file.empty()) return;
+    set_attribute(testcase, "file", plain_line(place.file, longest_name));
+    if (place.line > 0) set_attribute(testcase, "line", place.line);
+}
+
 /// What the strict profile's schemas forbid.
 void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool only_gated) {
-    if (!joined.verdict->place.file.empty()) {
-        set_attribute(testcase, "file", plain_line(joined.verdict->place.file, longest_name));
-        if (joined.verdict->place.line > 0) {
-            set_attribute(testcase, "line", joined.verdict->place.line);
-        }
-    }
+    add_place(testcase, joined.verdict->place);
     pugi::xml_node properties = testcase.append_child("properties");
     add_property(properties, "verdict", to_text(joined.verdict->verdict));
+    if (joined.verdict->ceiling) {
+        add_property(properties, "bound", to_text(joined.verdict->ceiling->bound));
+        add_property(properties, "ceiling_share",
+                     model::number_text(joined.verdict->ceiling->share));
+    }
     for (const MetricRow& row : metric_rows(joined)) {
         if (only_gated && row.verdict == nullptr) continue;
         const std::optional<double> measured = row.measured();
@@ -306,12 +312,12 @@ void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict
     if (!table.empty()) set_text(testcase.append_child("system-out"), without_attachments(table));
 }
 
-void count(Counts& counts, const model::CaseVerdict& verdict, JunitOutcome outcome) {
+void count(Counts& counts, JunitOutcome outcome, double wall_s) {
     ++counts.tests;
     if (outcome == JunitOutcome::failure) ++counts.failures;
     if (outcome == JunitOutcome::error) ++counts.errors;
     if (outcome == JunitOutcome::skipped) ++counts.skipped;
-    counts.time_s += sane_seconds(verdict.wall_s);
+    counts.time_s += sane_seconds(wall_s);
 }
 
 void add_environment(pugi::xml_node suite, const model::VerdictDocument& document,
@@ -336,6 +342,8 @@ void add_environment(pugi::xml_node suite, const model::VerdictDocument& documen
 
 std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
     std::string text = fmt::format("{}: {}\n", name_text(verdict.name), counts_text(verdict));
+    const std::string relations = relations_text(verdict);
+    if (!relations.empty()) text += relations + '\n';
     if (only_gated) {
         text += "note: only gated metrics are properties here, there are too many; --csv has all\n";
     }
@@ -397,8 +405,11 @@ class Writer {
     Counts count_suite(const JoinedSuite& suite) const {
         Counts counts;
         for (const JoinedCase& joined : suite.cases) {
-            count(counts, *joined.verdict,
-                  junit_outcome(joined.verdict->verdict, document_.policy));
+            count(counts, junit_outcome(joined.verdict->verdict, document_.policy),
+                  joined.verdict->wall_s);
+        }
+        for (const model::RelationVerdict& relation : suite.verdict->relations) {
+            count(counts, junit_outcome(relation.verdict, document_.policy), 0);
         }
         return counts;
     }
@@ -418,6 +429,9 @@ class Writer {
         }
         add_environment(node, document_, run_, verdict);
         for (const JoinedCase& joined : suite.cases) add_case(node, name, joined);
+        for (const model::RelationVerdict& relation : verdict.relations) {
+            add_relation(node, name, relation);
+        }
         set_text(node.append_child("system-out"), suite_output(verdict, github_ && only_gated_));
         node.append_child("system-err");
     }
@@ -432,6 +446,33 @@ class Writer {
         if (github_) add_annotations(node, joined, only_gated_);
         add_outcome(node, joined, outcome, document_.policy);
         if (github_) add_metric_table(node, *joined.verdict, outcome);
+    }
+
+    void add_relation(pugi::xml_node suite, const std::string& suite_name,
+                      const model::RelationVerdict& relation) {
+        const JunitOutcome outcome = junit_outcome(relation.verdict, document_.policy);
+        const std::string classname = suite_name + ".expect";
+        pugi::xml_node node = suite.append_child("testcase");
+        set_attribute(node, "classname", classname);
+        set_attribute(node, "name", names_.claim(classname, name_text(relation_name(relation))));
+        set_attribute(node, "time", seconds_text(0));
+        if (github_) add_place(node, relation.place);
+        if (github_ && relation.left && relation.right) {
+            pugi::xml_node properties = node.append_child("properties");
+            add_property(properties, "left", property_value(*relation.left, relation.unit));
+            add_property(properties, "right", property_value(*relation.right, relation.unit));
+        }
+        if (outcome == JunitOutcome::pass) return;
+        const std::string sentence = plain_line(relation.sentence, longest_line);
+        if (outcome == JunitOutcome::skipped) {
+            set_attribute(node.append_child("skipped"), "message", sentence);
+            return;
+        }
+        pugi::xml_node bad =
+            node.append_child(outcome == JunitOutcome::failure ? "failure" : "error");
+        set_attribute(bad, "type", to_text(relation.verdict));
+        set_attribute(bad, "message", sentence);
+        set_text(bad, sentence + '\n');
     }
 
     static std::string text_of(const pugi::xml_document& xml) {

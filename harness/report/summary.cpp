@@ -42,6 +42,35 @@ std::string counts_text(const model::VerdictDocument& document) {
     return counts_text(model::count_verdicts(document));
 }
 
+std::string relations_text(const model::SuiteVerdict& suite) {
+    std::map<Verdict, std::int64_t> counts;
+    for (const model::RelationVerdict& relation : suite.relations) ++counts[relation.verdict];
+    std::string text;
+    for (const Verdict verdict : order) {
+        const std::int64_t count = counts[verdict];
+        if (count == 0) continue;
+        const std::string_view word =
+            verdict == Verdict::pass && count > 1 ? "hold" : relation_word(verdict);
+        text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", count,
+                            !text.empty() ? ""
+                            : count == 1  ? " relation"
+                                          : " relations",
+                            word);
+    }
+    return text;
+}
+
+std::string_view relation_word(Verdict verdict) {
+    if (verdict == Verdict::pass) return "holds";
+    return verdict == Verdict::regressed ? "broken" : to_text(verdict);
+}
+
+std::string relation_name(const model::RelationVerdict& relation) {
+    const std::size_t parameters = relation.leading.find_first_of("[@");
+    if (parameters == std::string::npos) return relation.relation;
+    return relation.relation + ' ' + relation.leading.substr(parameters);
+}
+
 std::string sentence_of(const model::MetricVerdict& metric) {
     if (!metric.sentence.empty()) return metric.sentence;
     return fmt::format("{}: {}", metric.metric, to_text(metric.verdict));

@@ -66,15 +66,6 @@ bool continues_a_word(std::string_view text) {
             (text[0] >= '0' && text[0] <= '9') || text[0] == '_');
 }
 
-template <typename Wanted>
-std::string units_where(const Wanted& wanted) {
-    std::string text;
-    for (const Unit& unit : units) {
-        if (wanted(unit)) text += fmt::format("{}{}", text.empty() ? "" : ", ", unit.suffix);
-    }
-    return text;
-}
-
 }  // namespace
 
 std::optional<double> take_number(std::string_view& text) {
@@ -101,8 +92,10 @@ std::optional<AmountUnit> take_unit(std::string_view& text) {
     return *longest;
 }
 
-std::string all_units() {
-    return units_where([](const Unit&) { return true; });
+std::vector<std::string> unit_names() {
+    std::vector<std::string> names;
+    for (const Unit& unit : units) names.emplace_back(unit.suffix);
+    return names;
 }
 
 std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, Problems& problems) {
@@ -138,7 +131,12 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
 }
 
 std::string units_for(std::string_view unit) {
-    return units_where([&](const Unit& known) { return known.base == unit; });
+    std::string text;
+    for (const Unit& known : units) {
+        if (known.base != unit) continue;
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", known.suffix);
+    }
+    return text;
 }
 
 }  // namespace perfgate::suite

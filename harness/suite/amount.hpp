@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "suite/fields.hpp"
 
@@ -30,8 +31,8 @@ std::optional<double> take_number(std::string_view& text);
 /// The longest unit at the start of `text` that no letter or digit follows; it is cut off.
 std::optional<AmountUnit> take_unit(std::string_view& text);
 
-/// "%, ns, us, …", for messages.
-std::string all_units();
+/// What take_unit knows, for messages.
+std::vector<std::string> unit_names();
 
 /// Nothing (and a problem) for what is no number, negative, infinite, NaN or has an unknown unit.
 std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, Problems& problems);

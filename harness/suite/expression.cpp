@@ -11,6 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/dimension.hpp"
+#include "model/text.hpp"
 #include "suite/amount.hpp"
 
 namespace perfgate::suite {
@@ -236,8 +237,10 @@ class SideParser {
         if (unit) {
             at_ = text_.size() - after.size();
         } else if (!spaced && (is_letter(peek()) || peek() == '_' || peek() == '%')) {
-            fail(at_, fmt::format("unknown unit {}; expected {}, or nothing for a plain number",
-                                  found(), all_units()));
+            const std::string suffix(rest().substr(0, rest().find_first_of(" \t\n)*+-")));
+            fail(at_, fmt::format("unknown unit {}; expected one such as us, MiB, GB/s, %, or none "
+                                  "for a plain number{}",
+                                  in_quotes(suffix), model::did_you_mean(suffix, unit_names())));
         }
         const model::UnitMeaning meaning = model::meaning_of(unit ? unit->base : "");
         const double scaled = *value * (unit ? unit->factor : 1) * meaning.scale;

@@ -178,7 +178,7 @@ class RelationReader {
   private:
     void read_one(const YamlNode& left, const YamlNode& right) {
         if (right.kind != YamlNode::Kind::scalar) {
-            add_wrong_type(right, in_quotes(left.text),
+            add_wrong_type(right, left.text,
                            "a comparison such as \"<= 0.5 * gemm/naive.gpu_time\"", problems_);
             return;
         }
