@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// f32 to and from the 8- and 16-bit formats and tf32, in integer arithmetic, so that host and device agree
-// to the bit whatever the compiler. Rounding is to nearest, ties to even. Finite inputs only.
+// f32 to and from the 8- and 16-bit formats and tf32, in integer arithmetic, so that host and
+// device agree to the bit whatever the compiler. Rounding is to nearest, ties to even. Finite
+// inputs only.
 #pragma once
 
 #include <cstdint>

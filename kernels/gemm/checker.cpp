@@ -32,7 +32,6 @@ constexpr int kLeastBands = 8;                     // but never below this
 constexpr int kMostSampledRows = 16;
 constexpr int kLeastSampledRows = 4;
 constexpr int kTileGrid = 64;          // tile sizes of GEMM kernels are multiples of it
-constexpr double kElementRms = 32.0;   // allowed, in expected rms errors
 constexpr double kBandRms = 16.0;      // times the root of the band's width
 constexpr double kBandTarget = 0.005;  // of the row's scale
 
@@ -393,6 +392,8 @@ double tolerance(Dtype dtype) {
         case Dtype::kF16:
         case Dtype::kBf16:
             break;
+        case Dtype::kE4m3:
+            return 5e-2;
     }
     return 1e-2;
 }
@@ -401,6 +402,7 @@ double accumulation_error(Dtype dtype, int k) {
     constexpr double kUnit = 0x1p-24;
     const double nearest = 1.0 + 0.28 * std::sqrt(1.0 * k);
     if (dtype == Dtype::kF32) return kUnit * nearest;
+    if (dtype == Dtype::kE4m3) return kUnit * nearest + 0x1p-14 * (0.5 + 0.4 * k / 32.0);
     const double step = dtype == Dtype::kTf32 ? 4.0 : 8.0;  // products per truncated addition
     return kUnit * (nearest + 0.4 * k / step);
 }

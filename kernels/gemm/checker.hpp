@@ -42,6 +42,9 @@
 
 namespace gemm {
 
+// Allowed of a checked element, in expected rms errors.
+inline constexpr double kElementRms = 32.0;
+
 // Frobenius and elementwise tolerance of the type.
 double tolerance(Dtype dtype);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A and B among the inputs of a seed (common/inputs.hpp).
+// A, B and the bias among the inputs of a seed (common/inputs.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gemm {
 
-enum Operand : std::uint64_t { kA = 1, kB = 2 };
+enum Operand : std::uint64_t { kA = 1, kB = 2, kBias = 3 };
 
 using common::Element;
 using common::fill_host;

@@ -5,36 +5,53 @@
 
 #include <cuda_runtime_api.h>
 
-#include <memory>
+#include <functional>
+#include <type_traits>
 
 #include "gemm/problem.hpp"
 
 namespace gemm {
 
-// Enqueues C = A * B on the stream. A and B are in the problem's storage type.
-using Launcher = cudaError_t (*)(const Problem&, const void* a, const void* b, float* c,
-                                 cudaStream_t);
+// Where a case's matrices lie on the device, from set-up on.
+struct Operands {
+    const void* a = nullptr;  // in the problem's storage type
+    const void* b = nullptr;
+    const float* bias = nullptr;  // n values; null without an epilogue
+    float* c = nullptr;
+};
 
 struct DeviceLimits {
     int multiprocessors = 0;
+    int compute_capability = 0;  // 90 for 9.0
+    int shared_bytes = 0;        // the most that a block can have
 };
 
-Launcher choose_naive(const Problem&);
-Launcher choose_tiled(const Problem&, const DeviceLimits&);
-Launcher choose_tensor_core(const Problem&, const DeviceLimits&);
+// Enqueues C = epilogue(A * B) on the stream.
+using Launcher = std::function<void(cudaStream_t)>;
 
-// cuBLAS keeps a handle and a workspace, both made here and not at the first launch.
-class Cublas {
-  public:
-    explicit Cublas(std::size_t workspace_bytes);
-    ~Cublas();
-    Cublas(const Cublas&) = delete;
-    Cublas& operator=(const Cublas&) = delete;
-    void launch(const Problem&, const void* a, const void* b, float* c, cudaStream_t);
+Launcher prepare_naive(const Problem&, const Operands&, const DeviceLimits&);
+Launcher prepare_tiled(const Problem&, const Operands&, const DeviceLimits&);
+Launcher prepare_tensor_core(const Problem&, const Operands&, const DeviceLimits&);
+Launcher prepare_pipelined(const Problem&, const Operands&, const DeviceLimits&);
+Launcher prepare_hopper(const Problem&, const Operands&, const DeviceLimits&);
+Launcher prepare_cublas(const Problem&, const Operands&, const DeviceLimits&);
 
-  private:
-    struct State;
-    std::unique_ptr<State> state_;
-};
+// The epilogue alone, on the C that a product left: a kernel that adds the bias and, for GELU, one
+// more that applies it.
+Launcher prepare_epilogue(const Problem&, const Operands&);
+
+// Calls `visit` with the epilogue as a compile-time constant.
+template <class Visitor>
+Launcher with_epilogue(Epilogue epilogue, Visitor&& visit) {
+    switch (epilogue) {
+        case Epilogue::kBias:
+            return visit(std::integral_constant<Epilogue, Epilogue::kBias>{});
+        case Epilogue::kBiasGelu:
+            return visit(std::integral_constant<Epilogue, Epilogue::kBiasGelu>{});
+        case Epilogue::kNone:
+            break;
+    }
+    return visit(std::integral_constant<Epilogue, Epilogue::kNone>{});
+}
 
 }  // namespace gemm

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA module: device memory around the launchers.
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "common/cuda.hpp"
-#include "common/device_inputs.hpp"
 #include "gemm/catalogue.hpp"
-#include "gemm/checker.hpp"
-#include "gemm/inputs.hpp"
+#include "gemm/device_operands.hpp"
+#include "gemm/epilogue_check.hpp"
 #include "gemm/launchers.hpp"
 
 namespace gemm {
@@ -16,76 +15,81 @@ namespace {
 using common::check;
 using common::DeviceMemory;
 
-// Enqueues the product of a variant.
-using Multiply = std::function<void(const void* a, const void* b, float* c, cudaStream_t)>;
+// How a variant is set up.
+using Prepare = Launcher (*)(const Problem&, const Operands&, const DeviceLimits&);
+
+DeviceLimits current_device_limits() {
+    return {common::device_attribute(cudaDevAttrMultiProcessorCount),
+            common::device_attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
+                common::device_attribute(cudaDevAttrComputeCapabilityMinor),
+            common::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)};
+}
 
 class Product : public sdk::Instance {
   public:
-    Product(const Problem& problem, const std::function<Multiply(const Problem&)>& prepare)
+    Product(const Problem& problem, bool fused, Prepare prepare)
         : problem_(problem),
+          prepare_(prepare),
+          device_(current_device_limits()),
           a_(problem.a_count() * element_bytes(problem.dtype), "A"),
           b_(problem.b_count() * element_bytes(problem.dtype), "B"),
-          c_(problem.c_count() * sizeof(float), "C"),
-          multiply_(prepare(problem)) {}
+          c_(problem.c_count() * sizeof(float), "C") {
+        if (problem.epilogue != Epilogue::kNone) {
+            bias_ = std::make_unique<DeviceMemory>(
+                static_cast<std::size_t>(problem.n) * sizeof(float), "the bias");
+        }
+        operands_ = {a_.get(), b_.get(), bias_ ? bias_->as<float>() : nullptr, c_.as<float>()};
+        multiply_ = prepare(fused ? problem : bare(), operands_, device_);
+        if (!fused) finish_ = prepare_epilogue(problem, operands_);
+    }
 
     void fill(std::uint64_t seed) override {
         seed_ = seed;
-        const Dtype dtype = problem_.dtype;
-        common::fill_device(a_.get(), dtype, Operand::kA, seed, problem_.a_count());
-        common::fill_device(b_.get(), dtype, Operand::kB, seed, problem_.b_count());
+        fill_operands(problem_, seed, a_.get(), b_.get(), bias_ ? bias_->as<float>() : nullptr);
         c_.poison();
         check(cudaStreamSynchronize(nullptr), "filling A and B");
     }
 
     void launch(void* stream) override {
-        multiply_(a_.get(), b_.get(), c_.as<float>(), static_cast<cudaStream_t>(stream));
+        const auto on = static_cast<cudaStream_t>(stream);
+        multiply_(on);
+        if (finish_) finish_(on);
     }
 
     sdk::Verification verify() override {
         const std::vector<float> c = c_.read<float>();
-        const CheckReport report = check_product_of_seed(problem_, seed_, c.data());
+        std::vector<float> product;
+        if (problem_.epilogue != Epilogue::kNone) {
+            c_.poison();
+            prepare_(bare(), operands_, device_)(nullptr);
+            product = c_.read<float>();
+        }
+        const CheckReport report = check_epilogue_of_seed(
+            problem_, seed_, product.empty() ? c.data() : product.data(), c.data());
         return {report.passed, report.detail};
     }
 
   private:
+    Problem bare() const {
+        Problem problem = problem_;
+        problem.epilogue = Epilogue::kNone;
+        return problem;
+    }
+
     Problem problem_;
+    Prepare prepare_;
+    DeviceLimits device_;
     DeviceMemory a_, b_, c_;
-    Multiply multiply_;
+    std::unique_ptr<DeviceMemory> bias_;
+    Operands operands_;
+    Launcher multiply_;
+    Launcher finish_;  // empty where the product's kernel does it
     std::uint64_t seed_ = 0;
 };
 
-Multiply run(const Problem& problem, Launcher launcher) {
-    return [problem, launcher](const void* a, const void* b, float* c, cudaStream_t stream) {
-        check(launcher(problem, a, b, c, stream), "launch");
-    };
-}
-
-DeviceLimits current_device_limits() {
-    return {common::device_attribute(cudaDevAttrMultiProcessorCount)};
-}
-
-Multiply prepare_naive(const Problem& problem) {
-    return run(problem, choose_naive(problem));
-}
-
-Multiply prepare_tiled(const Problem& problem) {
-    return run(problem, choose_tiled(problem, current_device_limits()));
-}
-
-Multiply prepare_tensor_core(const Problem& problem) {
-    return run(problem, choose_tensor_core(problem, current_device_limits()));
-}
-
-Multiply prepare_cublas(const Problem& problem) {
-    const auto cublas = std::make_shared<Cublas>(kCublasWorkspaceBytes);
-    return [problem, cublas](const void* a, const void* b, float* c, cudaStream_t stream) {
-        cublas->launch(problem, a, b, c, stream);
-    };
-}
-
-Create create_with(Multiply (*prepare)(const Problem&)) {
+Create create_with(Prepare prepare) {
     return [prepare](const sdk::Values& values) {
-        return std::make_unique<Product>(problem_of(values), prepare);
+        return std::make_unique<Product>(problem_of(values), fused(values), prepare);
     };
 }
 
@@ -94,6 +98,8 @@ sdk::Plugin plugin() {
         if (variant == "naive") return create_with(prepare_naive);
         if (variant == "tiled") return create_with(prepare_tiled);
         if (variant == "tensor_core") return create_with(prepare_tensor_core);
+        if (variant == "pipelined") return create_with(prepare_pipelined);
+        if (variant == "hopper") return create_with(prepare_hopper);
         if (variant == "cublas") return create_with(prepare_cublas);
         return {};
     });

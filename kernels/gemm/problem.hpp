@@ -10,10 +10,14 @@
 
 namespace gemm {
 
-// Type of A and B. C is always f32, and every variant accumulates in f32 or better.
+// Type of A and B. C is always f32, and every variant accumulates in f32 or better; what the tensor
+// cores make of that for 8-bit types says checker.hpp.
 using common::Dtype;
 using common::dtype_name;
 using common::element_bytes;
+
+// What is done to each element of the product before C is written (epilogue.hpp).
+enum class Epilogue : int { kNone, kBias, kBiasGelu };
 
 inline constexpr std::int64_t kLargestExtent = 16384;
 
@@ -22,6 +26,7 @@ struct Problem {
     int n = 0;
     int k = 0;
     Dtype dtype = Dtype::kF32;
+    Epilogue epilogue = Epilogue::kNone;
 
     std::size_t a_count() const {
         return static_cast<std::size_t>(m) * static_cast<std::size_t>(k);
@@ -32,6 +37,8 @@ struct Problem {
     std::size_t c_count() const {
         return static_cast<std::size_t>(m) * static_cast<std::size_t>(n);
     }
+    // How B lies on the device: tensor cores take 8-bit operands along k only.
+    bool b_by_columns() const { return element_bytes(dtype) == 1; }
     double multiply_adds() const { return 1.0 * m * n * k; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile of C a block computes. Consecutive blocks walk down a band of a few tile rows before
+// Which tile of C a block computes. Consecutive tiles walk down a band of a few tile rows before
 // they move to the next column, so that the blocks in flight at one time share rows of A and
 // columns of B in the L2 cache.
 #pragma once
@@ -29,15 +29,20 @@ bool fills(const Problem& problem, const DeviceLimits& device) {
            3 * static_cast<unsigned>(device.multiprocessors);
 }
 
-template <int kTileM, int kTileN>
-__device__ __forceinline__ TileOrigin raster_tile(int m, int n) {
+template <int kTileM, int kTileN, int kBand = kRasterBand>
+__device__ __forceinline__ TileOrigin raster_tile(int m, int n, int index) {
     const int tile_rows = (m + kTileM - 1) / kTileM;
     const int tile_cols = (n + kTileN - 1) / kTileN;
-    const int block = static_cast<int>(blockIdx.x);
-    const int band = block / (kRasterBand * tile_cols);
-    const int band_rows = min(kRasterBand, tile_rows - band * kRasterBand);
-    const int in_band = block - band * kRasterBand * tile_cols;
-    return {(band * kRasterBand + in_band % band_rows) * kTileM, in_band / band_rows * kTileN};
+    const int band = index / (kBand * tile_cols);
+    const int band_rows = min(kBand, tile_rows - band * kBand);
+    const int in_band = index - band * kBand * tile_cols;
+    return {(band * kBand + in_band % band_rows) * kTileM, in_band / band_rows * kTileN};
+}
+
+// The tile of a block that computes one.
+template <int kTileM, int kTileN>
+__device__ __forceinline__ TileOrigin raster_tile(int m, int n) {
+    return raster_tile<kTileM, kTileN>(m, n, static_cast<int>(blockIdx.x));
 }
 
 }  // namespace gemm

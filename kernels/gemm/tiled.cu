@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32 GEMM on the CUDA cores: tiles of A and B in shared memory, a block of C in each thread's
 // registers, 128-bit loads, and the next tile on its way from memory while this one is multiplied.
-#include "gemm/launchers.hpp"
+#include "common/cuda.hpp"
+#include "gemm/epilogue.hpp"
 #include "gemm/raster.cuh"
 
 namespace gemm {
@@ -58,10 +59,10 @@ __device__ __forceinline__ Vector4 load4(const float* row, int col, int cols, bo
     return value;
 }
 
-template <class S, bool kVector>
+template <class S, bool kVector, Epilogue kEpilogue>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     gemm_tiled(int m, int n, int k, const float* __restrict__ a, const float* __restrict__ b,
-               float* __restrict__ c) {
+               const float* __restrict__ bias, float* __restrict__ c) {
     __shared__ alignas(16) float tile_a[2][S::kTileK][S::kTileM];  // transposed
     __shared__ alignas(16) float tile_b[2][S::kTileK][S::kTileN];
 
@@ -156,6 +157,16 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     }
     multiply(buffer);
 
+    // In a pass of its own: with the addresses of the stores alive as well sums would be spilled.
+    if constexpr (kEpilogue != Epilogue::kNone) {
+#pragma unroll
+        for (int j = 0; j < kCols; ++j) {
+            const int c_col = tile.col + col + j / kChunk * kLaneCols * kChunk + j % kChunk;
+            const float add = c_col < n ? __ldg(bias + c_col) : 0.0f;
+#pragma unroll
+            for (int i = 0; i < kRows; ++i) sum[i][j] = finish<kEpilogue>(sum[i][j], add);
+        }
+    }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
         const int c_row = tile.row + row + i / kChunk * kLaneRows * kChunk + i % kChunk;
@@ -179,28 +190,36 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     }
 }
 
-template <class S>
-Launcher launcher(const Problem& problem) {
-    constexpr auto launch = [](auto vector) -> Launcher {
-        return [](const Problem& p, const void* a, const void* b, float* c, cudaStream_t stream) {
-            gemm_tiled<S, decltype(vector)::value>
-                <<<raster_blocks<S::kTileM, S::kTileN>(p.m, p.n), S::kThreads, 0, stream>>>(
-                    p.m, p.n, p.k, static_cast<const float*>(a), static_cast<const float*>(b), c);
-            return cudaGetLastError();
-        };
+template <class S, bool kVector, Epilogue kEpilogue>
+Launcher launcher(const Problem& p, const Operands& o) {
+    return [=](cudaStream_t stream) {
+        gemm_tiled<S, kVector, kEpilogue>
+            <<<raster_blocks<S::kTileM, S::kTileN>(p.m, p.n), S::kThreads, 0, stream>>>(
+                p.m, p.n, p.k, static_cast<const float*>(o.a), static_cast<const float*>(o.b),
+                o.bias, o.c);
+        common::check(cudaGetLastError(), "launch");
     };
+}
+
+template <class S>
+Launcher choose_width(const Problem& problem, const Operands& operands) {
     // Rows of A are k long, rows of B and C n: all begin on 16 bytes only if both divide by 4.
-    if (problem.k % 4 == 0 && problem.n % 4 == 0) return launch(std::true_type{});
-    return launch(std::false_type{});
+    const bool aligned = problem.k % 4 == 0 && problem.n % 4 == 0;
+    return with_epilogue(problem.epilogue, [&](auto epilogue) {
+        return aligned ? launcher<S, true, decltype(epilogue)::value>(problem, operands)
+                       : launcher<S, false, decltype(epilogue)::value>(problem, operands);
+    });
 }
 
 }  // namespace
 
-Launcher choose_tiled(const Problem& problem, const DeviceLimits& device) {
+Launcher prepare_tiled(const Problem& problem, const Operands& operands,
+                       const DeviceLimits& device) {
     using Large = TiledShape<128, 256, 16, 64, 64, 1>;
     using Small = TiledShape<64, 64, 16, 32, 16, 2>;
     const bool fills_device = fills<Large::kTileM, Large::kTileN>(problem, device);
-    return fills_device ? launcher<Large>(problem) : launcher<Small>(problem);
+    return fills_device ? choose_width<Large>(problem, operands)
+                        : choose_width<Small>(problem, operands);
 }
 
 }  // namespace gemm

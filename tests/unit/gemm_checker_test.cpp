@@ -106,15 +106,16 @@ TEST_P(GemmCheckerTypes, RoundingOfTheExpectedSizePasses) {
 }
 
 TEST_P(GemmCheckerTypes, InputsOfAShorterTypeAreFound) {
-    if (GetParam() == Dtype::kBf16) GTEST_SKIP() << "no type is shorter";
+    if (GetParam() == Dtype::kE4m3) GTEST_SKIP() << "no type is shorter";
     Product product({300, 200, 400, GetParam()});
-    Product shorter({300, 200, 400, Dtype::kBf16});
+    Product shorter({300, 200, 400, GetParam() == Dtype::kBf16 ? Dtype::kE4m3 : Dtype::kBf16});
     product.c = shorter.c;
     EXPECT_FALSE(product.check().passed);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllTypes, GemmCheckerTypes,
-                         testing::Values(Dtype::kF32, Dtype::kTf32, Dtype::kF16, Dtype::kBf16),
+                         testing::Values(Dtype::kF32, Dtype::kTf32, Dtype::kF16, Dtype::kBf16,
+                                         Dtype::kE4m3),
                          [](const auto& param) {
                              return std::string(gemm::dtype_name(param.param));
                          });

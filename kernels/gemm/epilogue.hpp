@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may follow the product before C is written: C = f(A * B + bias), the bias being one value a
+// column. f is the identity or GELU in its tanh form, which is the one that cuBLAS fuses.
+#pragma once
+
+#include <cmath>
+
+#include "common/host_device.hpp"
+#include "gemm/problem.hpp"
+
+namespace gemm {
+
+inline constexpr double kGeluScale = 0.7978845608028654;  // sqrt(2 / pi)
+inline constexpr double kGeluCubic = 0.044715;
+
+// x (1 + tanh(y)) / 2 with y = kGeluScale (x + kGeluCubic x^3).
+inline double gelu(double x) {
+    return 0.5 * x * (1.0 + std::tanh(kGeluScale * (x + kGeluCubic * x * x * x)));
+}
+
+inline double finish(Epilogue epilogue, double value, double bias) {
+    switch (epilogue) {
+        case Epilogue::kBias:
+            return value + bias;
+        case Epilogue::kBiasGelu:
+            return gelu(value + bias);
+        case Epilogue::kNone:
+            break;
+    }
+    return value;
+}
+
+#if defined(__CUDACC__)
+
+// The same as x / (1 + exp(-2 y)): an exponential and a reciprocal of the special function unit,
+// each right to some 1e-7, where the approximate tanh is off by 5e-4. Beyond exp's range the
+// quotient is the limit, x or zero.
+__device__ __forceinline__ float gelu_fast(float x) {
+    const float y = x * fmaf(static_cast<float>(kGeluScale * kGeluCubic), x * x,
+                             static_cast<float>(kGeluScale));
+    return __fdividef(x, 1.0f + __expf(-2.0f * y));
+}
+
+template <Epilogue kEpilogue>
+__device__ __forceinline__ float finish(float value, float bias) {
+    if constexpr (kEpilogue == Epilogue::kBias) return value + bias;
+    if constexpr (kEpilogue == Epilogue::kBiasGelu) return gelu_fast(value + bias);
+    return value;
+}
+
+#endif
+
+}  // namespace gemm

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// f16, bf16 and e4m3 GEMM for compute capability 9.0. One block a processor stays for the whole
+// product. Its producer, one thread, has the copy engine (TMA) bring tiles of A and B into a ring
+// of shared-memory stages; its two consumers, four warps each, multiply them by wgmma straight from
+// there. Two mbarriers a stage pass it to and fro: `full` counts bytes, `empty` counts warps that
+// are done with it.
+//
+// A stage is a tile of A, kTileM lines of 128 bytes along k, then one of B. B's lines run along n
+// for the 16-bit types, as B does in memory: a box of 64 columns is kTileK such lines, and the tile
+// is a row of boxes. wgmma takes 8-bit types only with both operands along k, so that B is stored
+// by columns then and its tile is kTileN lines along k. The copy engine permutes the 16-byte chunks
+// of every eight lines (the 128-byte swizzle), and wgmma undoes it: neither meets a bank conflict.
+#include <cudaTypedefs.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "common/cuda.hpp"
+#include "gemm/epilogue.hpp"
+#include "gemm/hopper_ptx.cuh"
+#include "gemm/raster.cuh"
+
+namespace gemm {
+namespace {
+
+constexpr int kLineBytes = 128;
+constexpr int kSwizzleBytes = 8 * kLineBytes;
+constexpr int kWarpgroup = 128;  // threads
+constexpr int kWarps = 4;        // in a warpgroup
+constexpr int kConsumers = 2;    // warpgroups
+constexpr int kThreads = (1 + kConsumers) * kWarpgroup;
+constexpr int kMmaM = 64;
+constexpr int kMmaBytes = 32;  // of k in one wgmma
+// Of the 168 registers that each of 384 threads begins with the producer gives up what the
+// consumers take.
+constexpr int kProducerRegisters = 24;
+constexpr int kConsumerRegisters = 240;
+
+// kAlternate: consumers take tiles in turn, so that one multiplies while the other writes C;
+// otherwise each has half of every tile's rows. kCluster blocks, one below the other, share B.
+template <Dtype kDtype_, int kTileM_, int kTileN_, int kStages_, int kCluster_, bool kAlternate_,
+          int kBand_>
+struct HopperShape {
+    static constexpr Dtype kDtype = kDtype_;
+    static constexpr int kTileM = kTileM_, kTileN = kTileN_;
+    static constexpr int kStages = kStages_, kCluster = kCluster_, kBand = kBand_;
+    static constexpr bool kAlternate = kAlternate_;
+    static constexpr int kElementBytes = static_cast<int>(element_bytes(kDtype));
+    static constexpr bool kByColumns = kElementBytes == 1;  // B in memory
+    static constexpr int kTileK = kLineBytes / kElementBytes;
+    static constexpr int kSteps = kLineBytes / kMmaBytes;
+    static constexpr int kConsumerM = kAlternate ? kTileM : kTileM / kConsumers;
+    static constexpr int kMmaRows = kConsumerM / kMmaM;
+    static constexpr int kSums = kMmaM * kTileN / kWarpgroup;  // of one wgmma, in a thread
+    static constexpr int kBytesA = kTileM * kLineBytes;
+    static constexpr int kBytesB = kTileN * kLineBytes;
+    static constexpr int kBytesStage = kBytesA + kBytesB;
+    static constexpr int kBytes = kStages * (kBytesStage + 16) + 8 * kConsumers + kSwizzleBytes;
+    static constexpr int kWarpsPerStage = kWarps * (kAlternate ? 1 : kConsumers);
+    // The part of B's tile that a block of the cluster fetches for all of them.
+    static constexpr int kBoxCols = kByColumns ? kTileN / kCluster : kLineBytes / kElementBytes;
+    static constexpr int kBoxes = kTileN / kCluster / kBoxCols;
+    static constexpr int kBoxBytes = kBoxCols * kLineBytes;
+
+    static_assert(kConsumerM % kMmaM == 0 && (kTileN == 128 || kTileN == 256));
+    static_assert(kMmaRows * kSums == 128, "an accumulator of 128 registers a thread");
+    static_assert(kBoxes >= 1 && kBoxes * kBoxCols * kCluster == kTileN);
+    static_assert(kBytes <= 227 * 1024);
+};
+
+// A position in the ring: the stage and how often the ring has gone round.
+template <class S>
+struct RingPlace {
+    int stage = 0;
+    unsigned round = 0;
+
+    __device__ void next() {
+        if (++stage == S::kStages) stage = 0, ++round;
+    }
+    __device__ void skip(int count) {
+        stage += count % S::kStages;
+        round += count / S::kStages;
+        if (stage >= S::kStages) stage -= S::kStages, ++round;
+    }
+};
+
+// Addresses in shared memory.
+template <class S>
+struct Ring {
+    unsigned stages;
+    unsigned barriers;
+
+    __device__ unsigned a(int stage) const { return stages + stage * S::kBytesStage; }
+    __device__ unsigned b(int stage) const { return a(stage) + S::kBytesA; }
+    __device__ unsigned full(int stage) const { return barriers + stage * 16; }
+    __device__ unsigned empty(int stage) const { return barriers + stage * 16 + 8; }
+    __device__ unsigned turn(int consumer) const {
+        return barriers + S::kStages * 16 + consumer * 8;
+    }
+};
+
+template <class S>
+__device__ __forceinline__ void produce(const Ring<S>& ring, const CUtensorMap* map_a,
+                                        const CUtensorMap* map_b, int m, int n, int k, int tiles,
+                                        int rank) {
+    RingPlace<S> place;
+    for (int tile = blockIdx.x / S::kCluster; tile < tiles; tile += gridDim.x / S::kCluster) {
+        const TileOrigin origin =
+            raster_tile<S::kTileM * S::kCluster, S::kTileN, S::kBand>(m, n, tile);
+        const int row = origin.row + rank * S::kTileM;
+        for (int k0 = 0; k0 < k; k0 += S::kTileK, place.next()) {
+            const int stage = place.stage;
+            barrier_wait(ring.empty(stage), (place.round & 1) ^ 1);
+            barrier_expect(ring.full(stage), S::kBytesStage);
+            copy_box(ring.a(stage), map_a, k0, row, ring.full(stage));
+#pragma unroll
+            for (int i = 0; i < S::kBoxes; ++i) {
+                const int box = rank * S::kBoxes + i;
+                const unsigned target = ring.b(stage) + box * S::kBoxBytes;
+                const int col = origin.col + box * S::kBoxCols;
+                const int x = S::kByColumns ? k0 : col;
+                const int y = S::kByColumns ? col : k0;
+                if constexpr (S::kCluster == 1) {
+                    copy_box(target, map_b, x, y, ring.full(stage));
+                } else {
+                    copy_box_to_all(target, map_b, x, y, ring.full(stage), (1u << S::kCluster) - 1);
+                }
+            }
+        }
+    }
+}
+
+// One stage's multiplications, enqueued.
+template <class S>
+__device__ __forceinline__ void multiply_stage(float (&sum)[S::kMmaRows][S::kSums], unsigned a,
+                                               unsigned b, bool first) {
+    multiply_begin();
+#pragma unroll
+    for (int step = 0; step < S::kSteps; ++step) {
+        // Along n a line is 64 columns: the next ones are a box away, and 16 of k are 16 lines.
+        const std::uint64_t describe_b =
+            S::kByColumns ? describe_operand(b + step * kMmaBytes, 1, kSwizzleBytes / 16)
+                          : describe_operand(b + step * 16 * kLineBytes,
+                                             S::kTileK * kLineBytes / 16, kSwizzleBytes / 16);
+#pragma unroll
+        for (int i = 0; i < S::kMmaRows; ++i) {
+            multiply<S::kDtype>(sum[i],
+                                describe_operand(a + i * kMmaM * kLineBytes + step * kMmaBytes, 1,
+                                                 kSwizzleBytes / 16),
+                                describe_b, !first || step > 0);
+        }
+    }
+    multiply_commit();
+}
+
+// A thread holds two neighbours in row lane / 4 of its warp's 16 and two in the row 8 further down,
+// for every 8 columns. Four threads fill a sector of 32 bytes. C is not read again: it should not
+// drive A and B out of the L2 cache.
+template <class S, Epilogue kEpilogue>
+__device__ __forceinline__ void store_sums(const float (&sum)[S::kMmaRows][S::kSums], float* c,
+                                           const float* bias, int m, int n, int row, int col) {
+    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+    const int first_row = row + thread / 32 * 16 + thread % 32 / 4;
+    const int first_col = col + thread % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < S::kMmaRows; ++i) {
+        const int r = first_row + i * kMmaM;
+        float* out = c + static_cast<size_t>(r) * n + first_col;
+#pragma unroll
+        for (int j = 0; j < S::kTileN / 8; ++j) {
+            if (first_col + j * 8 >= n) break;  // n is even: the neighbour is inside too
+            float2 add = make_float2(0.0f, 0.0f);
+            if constexpr (kEpilogue != Epilogue::kNone) {
+                add = __ldg(reinterpret_cast<const float2*>(bias + first_col + j * 8));
+            }
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                if (r + half * 8 >= m) continue;
+                __stcs(reinterpret_cast<float2*>(out + static_cast<size_t>(half * 8) * n + j * 8),
+                       make_float2(finish<kEpilogue>(sum[i][j * 4 + half * 2], add.x),
+                                   finish<kEpilogue>(sum[i][j * 4 + half * 2 + 1], add.y)));
+            }
+        }
+    }
+}
+
+template <class S, Epilogue kEpilogue>
+__device__ __forceinline__ void consume(const Ring<S>& ring, float* c, const float* bias, int m,
+                                        int n, int k, int tiles, int rank, int consumer) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int stages_per_tile = (k + S::kTileK - 1) / S::kTileK;
+    const auto release = [&](int stage) {
+        if constexpr (S::kCluster == 1) {
+            if (lane == 0) barrier_arrive(ring.empty(stage));
+        } else if (lane < S::kCluster) {
+            barrier_arrive_at(ring.empty(stage), lane);
+        }
+    };
+    const int step = static_cast<int>(gridDim.x) / S::kCluster;
+    const int own_rows = S::kAlternate ? 0 : consumer * S::kConsumerM;
+    int tile = static_cast<int>(blockIdx.x) / S::kCluster;
+    RingPlace<S> place;
+    if (S::kAlternate && consumer == 1) {
+        tile += step;
+        place.skip(stages_per_tile);
+    }
+    // Taking turns keeps the stages in order, and the parity of a barrier's phase, which is all
+    // that a wait can name, from being that of two rounds before.
+    unsigned turns = consumer == 0 ? 1 : 0;
+    for (; tile < tiles; tile += (S::kAlternate ? kConsumers : 1) * step) {
+        float sum[S::kMmaRows][S::kSums];
+        int previous = 0;
+        if (S::kAlternate) barrier_wait(ring.turn(consumer), turns++ & 1);
+        for (int i = 0; i < stages_per_tile; ++i, place.next()) {
+            barrier_wait(ring.full(place.stage), place.round & 1);
+            multiply_stage<S>(sum, ring.a(place.stage) + own_rows * kLineBytes, ring.b(place.stage),
+                              i == 0);
+            // One stage's multiplications stay in flight while the one before is handed back.
+            multiply_wait<1>();
+            if (i > 0) release(previous);
+            previous = place.stage;
+        }
+        if (S::kAlternate && lane == 0) barrier_arrive(ring.turn(1 - consumer));
+        multiply_wait<0>();
+        release(previous);
+#pragma unroll
+        for (int i = 0; i < S::kMmaRows; ++i) {
+#pragma unroll
+            for (int j = 0; j < S::kSums; ++j) pin(sum[i][j]);
+        }
+        const TileOrigin origin =
+            raster_tile<S::kTileM * S::kCluster, S::kTileN, S::kBand>(m, n, tile);
+        store_sums<S, kEpilogue>(sum, c, bias, m, n, origin.row + rank * S::kTileM + own_rows,
+                                 origin.col);
+        if (S::kAlternate) place.skip(stages_per_tile);
+    }
+}
+
+template <class S, Epilogue kEpilogue>
+__global__ void __launch_bounds__(kThreads, 1)
+    gemm_hopper(const __grid_constant__ CUtensorMap map_a,
+                const __grid_constant__ CUtensorMap map_b, int m, int n, int k,
+                const float* __restrict__ bias, float* __restrict__ c) {
+    extern __shared__ unsigned char shared[];
+    const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    const unsigned aligned = (base + kSwizzleBytes - 1) / kSwizzleBytes * kSwizzleBytes;
+    const Ring<S> ring{aligned, aligned + S::kStages * S::kBytesStage};
+    const int rank = S::kCluster == 1 ? 0 : static_cast<int>(rank_in_cluster());
+    const int tiles = (m + S::kTileM * S::kCluster - 1) / (S::kTileM * S::kCluster) *
+                      ((n + S::kTileN - 1) / S::kTileN);
+    if (threadIdx.x == 0) {
+        prefetch_map(&map_a);
+        prefetch_map(&map_b);
+        for (int stage = 0; stage < S::kStages; ++stage) {
+            barrier_init(ring.full(stage), 1);
+            barrier_init(ring.empty(stage), S::kWarpsPerStage * S::kCluster);
+        }
+        for (int consumer = 0; consumer < kConsumers; ++consumer) {
+            barrier_init(ring.turn(consumer), kWarps);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    if constexpr (S::kCluster > 1) cluster_sync();
+
+    const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
+    if (warpgroup == 0) {
+        give_registers<kProducerRegisters>();
+        if (threadIdx.x == 0) produce<S>(ring, &map_a, &map_b, m, n, k, tiles, rank);
+        __syncwarp();
+    } else {
+        take_registers<kConsumerRegisters>();
+        consume<S, kEpilogue>(ring, c, bias, m, n, k, tiles, rank, warpgroup - 1);
+    }
+    // A block's barriers and stages must outlive what others in the cluster send to them.
+    if constexpr (S::kCluster > 1) cluster_sync();
+}
+
+PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    common::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
+                                                   cudaEnableDefault, &found),
+                  "asking the driver for cuTensorMapEncodeTiled");
+    if (found != cudaDriverEntryPointSuccess || !function) {
+        throw std::runtime_error(
+            "the driver has no cuTensorMapEncodeTiled; gemm/hopper needs one of CUDA 12.0 or "
+            "later");
+    }
+    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+}
+
+// A row-major matrix, read in boxes of one 128-byte line a row.
+CUtensorMap tensor_map(const void* matrix, Dtype dtype, int rows, int cols, int box_rows) {
+    static const PFN_cuTensorMapEncodeTiled_v12000 encode = tensor_map_encoder();
+    const CUtensorMapDataType type = dtype == Dtype::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                     : dtype == Dtype::kBf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                             : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    const std::size_t bytes = element_bytes(dtype);
+    const std::array<cuuint64_t, 2> extents{static_cast<cuuint64_t>(cols),
+                                            static_cast<cuuint64_t>(rows)};
+    const std::array<cuuint64_t, 1> row_bytes{extents[0] * bytes};
+    const std::array<cuuint32_t, 2> box{static_cast<cuuint32_t>(kLineBytes / bytes),
+                                        static_cast<cuuint32_t>(box_rows)};
+    const std::array<cuuint32_t, 2> every{1, 1};
+    CUtensorMap map;
+    const CUresult result =
+        encode(&map, type, 2, const_cast<void*>(matrix), extents.data(), row_bytes.data(),
+               box.data(), every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) {
+        throw std::runtime_error("cuTensorMapEncodeTiled refused a matrix of " +
+                                 std::to_string(rows) + " x " + std::to_string(cols) +
+                                 ": CUDA error " + std::to_string(static_cast<int>(result)));
+    }
+    return map;
+}
+
+template <class S, Epilogue kEpilogue>
+Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
+    const auto kernel = gemm_hopper<S, kEpilogue>;
+    common::check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kBytes),
+        "shared memory for gemm/hopper");
+    const CUtensorMap map_a = tensor_map(o.a, p.dtype, p.m, p.k, S::kTileM);
+    const CUtensorMap map_b = S::kByColumns ? tensor_map(o.b, p.dtype, p.n, p.k, S::kBoxCols)
+                                            : tensor_map(o.b, p.dtype, p.k, p.n, S::kTileK);
+    const unsigned clusters = std::min(raster_blocks<S::kTileM * S::kCluster, S::kTileN>(p.m, p.n),
+                                       static_cast<unsigned>(device.multiprocessors / S::kCluster));
+    return [=](cudaStream_t stream) {
+        cudaLaunchAttribute attribute{};
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {S::kCluster, 1, 1};
+        cudaLaunchConfig_t config{};
+        config.gridDim = clusters * S::kCluster;
+        config.blockDim = kThreads;
+        config.dynamicSmemBytes = S::kBytes;
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+        common::check(cudaLaunchKernelEx(&config, kernel, map_a, map_b, p.m, p.n, p.k, o.bias, o.c),
+                      "launch");
+    };
+}
+
+template <Dtype dtype>
+Launcher choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
+    using Shape = HopperShape<dtype, 128, 256, 4, 1, false, 16>;
+    return with_epilogue(problem.epilogue, [&](auto epilogue) {
+        return launcher<Shape, decltype(epilogue)::value>(problem, operands, device);
+    });
+}
+
+}  // namespace
+
+Launcher prepare_hopper(const Problem& problem, const Operands& operands,
+                        const DeviceLimits& device) {
+    // 9.0a code runs on no later generation.
+    if (device.compute_capability != 90) {
+        throw perfgate::sdk::Unsupported(
+            "gemm/hopper is made of instructions that compute capability 9.0 alone has");
+    }
+    switch (problem.dtype) {
+        case Dtype::kF16:
+            return choose<Dtype::kF16>(problem, operands, device);
+        case Dtype::kBf16:
+            return choose<Dtype::kBf16>(problem, operands, device);
+        case Dtype::kE4m3:
+            return choose<Dtype::kE4m3>(problem, operands, device);
+        case Dtype::kF32:
+        case Dtype::kTf32:
+            break;
+    }
+    throw std::invalid_argument("gemm/hopper has no dtype but f16, bf16 and e4m3");
+}
+
+}  // namespace gemm

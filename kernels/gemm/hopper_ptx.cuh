@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instructions of compute capability 9.0a that hopper.cu is made of, one function each:
+// mbarriers, tensor copies (TMA), warpgroup multiplication (wgmma), clusters, register budgets.
+// Shared memory is addressed by its 32-bit window address.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "gemm/problem.hpp"
+
+namespace gemm {
+
+// --- mbarriers: a phase ends when all arrivals and all announced bytes have come ---
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+// Makes initialised barriers visible to the copy engine and to the cluster.
+__device__ __forceinline__ void barrier_init_fence() {
+    asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+}
+
+// Arrives, and announces bytes that copies will bring.
+__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier),
+                 "r"(bytes)
+                 : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(unsigned barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
+}
+
+// Arrives at the barrier of the same address in another block of the cluster.
+__device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned block) {
+    asm volatile(
+        "{\n"
+        ".reg .b32 remote;\n"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+        "}\n" ::"r"(barrier),
+        "r"(block)
+        : "memory");
+}
+
+// Waits until the phase of this parity has ended. Of a fresh barrier the phase before the first, of
+// parity 1, counts as ended.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+    unsigned done;
+    do {
+        asm volatile(
+            "{\n"
+            ".reg .pred ended;\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+            "selp.b32 %0, 1, 0, ended;\n"
+            "}\n"
+            : "=r"(done)
+            : "r"(barrier), "r"(parity)
+            : "memory");
+    } while (!done);
+}
+
+// --- tensor copies: a box of the tensor at x (the innermost dimension), y; zero beyond it ---
+
+__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
+    asm volatile("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
+}
+
+__device__ __forceinline__ void copy_box(unsigned target, const CUtensorMap* map, int x, int y,
+                                         unsigned barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3}], [%4];\n" ::"r"(target),
+        "l"(map), "r"(x), "r"(y), "r"(barrier)
+        : "memory");
+}
+
+// Into the same address of every block of the cluster in the mask, completing on each one's own
+// barrier.
+__device__ __forceinline__ void copy_box_to_all(unsigned target, const CUtensorMap* map, int x,
+                                                int y, unsigned barrier, unsigned mask) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;\n" ::"r"(target),
+        "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(static_cast<unsigned short>(mask))
+        : "memory");
+}
+
+// --- clusters and registers ---
+
+__device__ __forceinline__ unsigned rank_in_cluster() {
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
+    return rank;
+}
+
+__device__ __forceinline__ void cluster_sync() {
+    asm volatile(
+        "barrier.cluster.arrive.release.aligned;\n"
+        "barrier.cluster.wait.acquire.aligned;\n" ::
+            : "memory");
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+// --- wgmma ---
+
+// Describes an operand in shared memory of 128-byte lines, eight of which, aligned to 1024 bytes,
+// form the block that the 128-byte swizzle permutes. In units of 16 bytes: `block_step` from a
+// block to the next along the lines, `line_step` to the next block along the contiguous dimension
+// (used where an operand is longer there than a line).
+__device__ __forceinline__ std::uint64_t describe_operand(unsigned address, unsigned line_step,
+                                                          unsigned block_step) {
+    constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
+    return kSwizzle128 | static_cast<std::uint64_t>(block_step) << 32 |
+           static_cast<std::uint64_t>(line_step) << 16 | ((address & 0x3ffff) >> 4);
+}
+
+// Orders accumulators and shared memory before the multiplications that follow.
+__device__ __forceinline__ void multiply_begin() {
+    asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
+}
+
+__device__ __forceinline__ void multiply_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+}
+
+template <int kPending>
+__device__ __forceinline__ void multiply_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
+}
+
+// Keeps the compiler from moving an accumulator across: wgmma writes it behind its back.
+__device__ __forceinline__ void pin(float& value) {
+    asm volatile("" : "+f"(value)::"memory");
+}
+
+// clang-format off
+#define GEMM_NAMES_64                                                                      \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "               \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "     \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "     \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define GEMM_NAMES_128                                                                     \
+    GEMM_NAMES_64 ", "                                                                     \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "     \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "     \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, "     \
+    "%110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, " \
+    "%124, %125, %126, %127"
+#define GEMM_SUMS_8(i)                                                           \
+    "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3]),          \
+    "+f"(sum[i + 4]), "+f"(sum[i + 5]), "+f"(sum[i + 6]), "+f"(sum[i + 7])
+#define GEMM_SUMS_64(i)                                                          \
+    GEMM_SUMS_8(i), GEMM_SUMS_8(i + 8), GEMM_SUMS_8(i + 16), GEMM_SUMS_8(i + 24), \
+    GEMM_SUMS_8(i + 32), GEMM_SUMS_8(i + 40), GEMM_SUMS_8(i + 48), GEMM_SUMS_8(i + 56)
+#define GEMM_WGMMA_128(shape, types, layout)                                     \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                \
+        "wgmma.mma_async.sync.aligned.m64n128" shape ".f32." types " "           \
+        "{" GEMM_NAMES_64 "}, %64, %65, add, 1, 1" layout ";\n}\n"               \
+        : GEMM_SUMS_64(0) : "l"(a), "l"(b), "r"(add))
+#define GEMM_WGMMA_256(shape, types, layout)                                     \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %130, 0;\n"               \
+        "wgmma.mma_async.sync.aligned.m64n256" shape ".f32." types " "           \
+        "{" GEMM_NAMES_128 "}, %128, %129, add, 1, 1" layout ";\n}\n"            \
+        : GEMM_SUMS_64(0), GEMM_SUMS_64(64) : "l"(a), "l"(b), "r"(add))
+// clang-format on
+
+// sum = A B + (add ? sum : 0) for 64 rows of A and 128 columns of B, 32 bytes of k deep. A's lines
+// run along k. Those of B run along n for 16-bit types; 8-bit ones must run along k too.
+template <Dtype kDtype>
+__device__ __forceinline__ void multiply(float (&sum)[64], std::uint64_t a, std::uint64_t b,
+                                         int add) {
+    if constexpr (kDtype == Dtype::kBf16) GEMM_WGMMA_128("k16", "bf16.bf16", ", 0, 1");
+    if constexpr (kDtype == Dtype::kF16) GEMM_WGMMA_128("k16", "f16.f16", ", 0, 1");
+    if constexpr (kDtype == Dtype::kE4m3) GEMM_WGMMA_128("k32", "e4m3.e4m3", "");
+}
+
+// The same for 256 columns.
+template <Dtype kDtype>
+__device__ __forceinline__ void multiply(float (&sum)[128], std::uint64_t a, std::uint64_t b,
+                                         int add) {
+    if constexpr (kDtype == Dtype::kBf16) GEMM_WGMMA_256("k16", "bf16.bf16", ", 0, 1");
+    if constexpr (kDtype == Dtype::kF16) GEMM_WGMMA_256("k16", "f16.f16", ", 0, 1");
+    if constexpr (kDtype == Dtype::kE4m3) GEMM_WGMMA_256("k32", "e4m3.e4m3", "");
+}
+
+}  // namespace gemm
