@@ -165,7 +165,7 @@ TEST(SuiteParse, TellsAllProblemsAtOnceInTheFilesOrder) {
         "s.yaml:12:15: unknown workload 'gem'; expected one of gemm, copy; did you mean "
         "'gemm'?\n"
         "s.yaml:13:1: unknown key 'workload'; expected one of name, description, defaults, "
-        "workloads, overrides; did you mean 'workloads'?");
+        "workloads, overrides, expect; did you mean 'workloads'?");
 }
 
 TEST(SuiteParse, TellsFiftyProblemsAndCountsTheRest) {
@@ -343,7 +343,7 @@ TEST_F(SuiteLoad, TellsTheProblemsOfAllFiles) {
               }),
               a + ":1:1: a suite has no 'name'; expected that key\n" + a +
                   ":1:1: unknown key 'nam'; expected one of name, description, defaults, "
-                  "workloads, overrides; did you mean 'name'?\n" +
+                  "workloads, overrides, expect; did you mean 'name'?\n" +
                   b + ":1:2: no valid YAML: end of sequence flow not found\n" + "suite " + none +
                   ": No such file or directory\n" + "suite " + folder_.string() +
                   ": expected a file, found a directory");
