@@ -5,7 +5,7 @@ namespace perfgate::model {
 
 // Static, not in an unnamed namespace: the templates find read and write by their arguments.
 
-static void write(JsonWriter& json, const BoardState& state) {
+void write(JsonWriter& json, const BoardState& state) {
     json.begin_object(JsonLayout::compact);
     write_if_known(json, "sm_clock_mhz", state.sm_clock_mhz);
     write_if_known(json, "memory_clock_mhz", state.memory_clock_mhz);
@@ -21,7 +21,7 @@ static void write(JsonWriter& json, const BoardState& state) {
     json.end_object();
 }
 
-static void read(JsonValue value, BoardState& state) {
+void read(JsonValue value, BoardState& state) {
     read_optional(value, "sm_clock_mhz", state.sm_clock_mhz);
     read_optional(value, "memory_clock_mhz", state.memory_clock_mhz);
     read_optional(value, "max_sm_clock_mhz", state.max_sm_clock_mhz);
