@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <tuple>
 
 #include "gate/suspects.hpp"
 #include "stats/distributions.hpp"
@@ -30,10 +31,11 @@ constexpr double trimmed_processes = 0.2;
 constexpr double suspicion_level = 0.05;
 /// What "sees" promises: each of the two steps to a verdict, suspicion and confirmation, finds the
 /// change with this probability, so that both do in nine cases of ten.
-constexpr double power_of_a_step = 0.95;
+constexpr double power_of_a_step = 0.975;
+constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power_of_a_step)
 /// The rank-sum test needs this much larger a change than Student's to find it as often, and its
 /// far tail is coarse with few processes.
-constexpr double rank_margin = 1.08;
+constexpr double rank_margin = 1.1;
 /// Runs of a baseline that lie apart more than their processes explain, at this level, are taken
 /// to do so again.
 constexpr double drift_level = 0.01;
@@ -179,9 +181,22 @@ struct Levels {
     }
 };
 
+/// stats::detectable_shift at the power of a step. Cases of a run mostly ask the same.
+class DetectableShifts {
+  public:
+    double operator()(std::size_t n, std::size_t m, double df, double level) {
+        const auto [at, is_new] = known_.try_emplace({n, m, df, level}, 0.0);
+        if (is_new) at->second = stats::detectable_shift(n, m, df, level, power_of_a_step);
+        return at->second;
+    }
+
+  private:
+    std::map<std::tuple<std::size_t, std::size_t, double, double>, double> known_;
+};
+
 /// Sets `sees` and `tolerance_is_finer`.
 void add_resolution(const Comparison& comparison, const Evidence& evidence, const Levels& levels,
-                    Judgement& judgement) {
+                    DetectableShifts& shifts, Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
     if (size == 0) return;
     const bool again = levels.rounds > 0;
@@ -200,25 +215,22 @@ void add_resolution(const Comparison& comparison, const Evidence& evidence, cons
     const stats::PooledSpread spread =
         trusts_measured ? measured : cautious_spread(comparison, evidence);
     const double df = trusts_measured ? static_cast<double>(n + last - 2) : spread.df;
-    const double noise = stats::detectable_shift(n, last, df, level, power_of_a_step) *
-                         spread.deviation * (ranks ? rank_margin : 1);
-    const double suspicion = stats::detectable_shift(n, first, std::max(measured.df, 1.0),
-                                                     suspicion_level, power_of_a_step) *
-                             spread.deviation;
+    const double noise = shifts(n, last, df, level) * spread.deviation * (ranks ? rank_margin : 1);
+    const double suspicion =
+        shifts(n, first, std::max(measured.df, 1.0), suspicion_level) * spread.deviation;
     // The estimate has to be beyond what is allowed in every step.
     const double allowed =
         change_between(comparison, judgement.baseline, judgement.baseline).allowed;
     const double error = std::sqrt(1 / static_cast<double>(n) + 1 / static_cast<double>(first));
-    const double beyond =
-        allowed + stats::normal_upper_quantile(1 - power_of_a_step) * spread.deviation * error;
+    const double beyond = allowed + power_in_deviations * spread.deviation * error;
     const double unexplained = std::max(noise, again ? suspicion : 0) + evidence.drift;
     judgement.sees = std::max(unexplained, beyond + evidence.drift) / size;
     judgement.tolerance_is_finer = unexplained > allowed;
 }
 
 void judge_by_spread(const Comparison& comparison, const Evidence& evidence, const Levels& levels,
-                     Judgement& judgement) {
-    add_resolution(comparison, evidence, levels, judgement);
+                     DetectableShifts& shifts, Judgement& judgement) {
+    add_resolution(comparison, evidence, levels, shifts, judgement);
     Comparison widened = comparison;
     const double size = std::fabs(judgement.baseline);
     if (size > 0) widened.leeway += evidence.drift / size;
@@ -279,6 +291,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
     const Levels levels{false_alarms_ / static_cast<double>(std::max<std::size_t>(tests, 1)),
                         rounds_};
 
+    DetectableShifts shifts;
     std::vector<Judgement> judgements = MedianRule().judge(comparisons);
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const Evidence& found = evidence[i];
@@ -294,7 +307,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         judgement.measured = stats::trimmed_mean(found.measured, trimmed_processes);
         judgement.verdict = Verdict::pass;
         if (found.basis == Basis::spread) {
-            judge_by_spread(comparisons[i], found, levels, judgement);
+            judge_by_spread(comparisons[i], found, levels, shifts, judgement);
         } else {
             const Change change =
                 change_between(comparisons[i], judgement.baseline, judgement.measured);

@@ -52,22 +52,33 @@ double incomplete_beta(double a, double b, double x, double y) {
     return 1 - front * beta_fraction(b, a, y) / b;
 }
 
-/// The x >= 0 at which the falling function `tail` is `probability`.
-template <typename Tail>
-double upper_quantile(double probability, const Tail& tail) {
+/// The x >= 0 at which the falling function `tail` is `probability`: Newton's steps on its
+/// logarithm, which is nearly straight far out, halving where a step leaves the bracket.
+template <typename Tail, typename Density>
+double upper_quantile(double probability, const Tail& tail, const Density& density) {
     double low = 0;
-    double high = 1;
-    while (tail(high) > probability) {
-        low = high;
-        high *= 2;
-        require(std::isfinite(high), "no finite quantile");
-    }
-    // Halving until the two are neighbours costs at most some sixty steps and needs no derivative.
+    double high = std::numeric_limits<double>::infinity();
+    double x = 1;
     for (;;) {
-        const double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high) return high;
-        (tail(middle) > probability ? low : high) = middle;
+        const double there = tail(x);
+        (there > probability ? low : high) = x;
+        double next = x + std::log(there / probability) * there / density(x);
+        if (!(next > low && next < high)) {
+            next = std::isinf(high) ? 2 * low : low + (high - low) / 2;
+        }
+        require(std::isfinite(next), "no finite quantile");
+        const double step = std::fabs(next - x);
+        x = next;
+        if (step <= 4 * std::numeric_limits<double>::epsilon() * x || x <= low || x >= high) {
+            return x;
+        }
     }
+}
+
+double student_density(double t, double df) {
+    return std::exp(std::lgamma((df + 1) / 2) - std::lgamma(df / 2) -
+                    (df + 1) / 2 * std::log1p(t * t / df)) /
+           std::sqrt(df * std::numbers::pi);
 }
 
 }  // namespace
@@ -81,7 +92,9 @@ double normal_upper_quantile(double probability) {
     require_probability(probability);
     if (probability == 0.5) return 0;
     if (probability > 0.5) return -normal_upper_quantile(1 - probability);
-    return upper_quantile(probability, normal_upper_tail);
+    return upper_quantile(probability, normal_upper_tail, [](double z) {
+        return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    });
 }
 
 double student_upper_tail(double t, double df) {
@@ -97,7 +110,9 @@ double student_upper_quantile(double probability, double df) {
     require(df > 0, "Student's distribution: expected df > 0");
     if (probability == 0.5) return 0;
     if (probability > 0.5) return -student_upper_quantile(1 - probability, df);
-    return upper_quantile(probability, [df](double t) { return student_upper_tail(t, df); });
+    return upper_quantile(
+        probability, [df](double t) { return student_upper_tail(t, df); },
+        [df](double t) { return student_density(t, df); });
 }
 
 double fisher_upper_tail(double f, double df_numerator, double df_denominator) {

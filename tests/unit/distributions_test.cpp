@@ -48,8 +48,8 @@ TEST(Student, BecomesTheNormalDistribution) {
 }
 
 TEST(Student, QuantilesUndoTails) {
-    for (const double df : {1.0, 3.5, 26.0, 400.0}) {
-        for (const double probability : {1e-9, 5e-6, 0.001, 0.3, 0.8}) {
+    for (const double df : {0.5, 1.0, 3.5, 26.0, 400.0}) {
+        for (const double probability : {1e-9, 5e-6, 0.001, 0.3, 0.499999, 0.8}) {
             expect_relative(student_upper_tail(student_upper_quantile(probability, df), df),
                             probability, 1e-9);
         }
