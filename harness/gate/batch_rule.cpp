@@ -37,9 +37,8 @@ constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power
 /// far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
 /// Runs of a baseline that lie apart more than their processes explain, at this level, are taken
-/// to do so again.
+/// to do so again: the next one within what so few runs let expect with this probability.
 constexpr double drift_level = 0.01;
-constexpr double drift_reach = 3;  ///< standard deviations between runs
 constexpr std::size_t least_drift_runs = 3;
 
 /// What is known of the spread between processes before measuring any: relative and absolute parts,
@@ -101,7 +100,9 @@ double drift_of(const model::MetricSeries& series) {
     for (auto& [run, values] : by_run) groups.push_back(std::move(values));
     const auto components = stats::variance_components(groups);
     if (!components || components->probability > drift_level) return 0;
-    return drift_reach * components->between;
+    const auto runs = static_cast<double>(groups.size());
+    return stats::student_upper_quantile(drift_level, runs - 1) * std::sqrt(1 + 1 / runs) *
+           components->between;
 }
 
 Evidence evidence_of(const Comparison& comparison) {

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each part of the rule has the case it must catch and the one it must leave alone; then its error
+// rates, by simulation on the shapes that measured times have.
+#include "gate/batch_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gate/suspects.hpp"
+#include "unit/gate_documents.hpp"
+#include "unit/simulated.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::definition;
+using model::Direction;
+using model::MetricClass;
+using model::MetricSeries;
+using model::Policy;
+using model::Verdict;
+using simulated::Random;
+using Values = std::vector<double>;
+
+/// One process per value.
+MetricSeries processes(const Values& values, std::int64_t round = 0, std::string unit = "ns") {
+    MetricSeries series;
+    series.unit = std::move(unit);
+    series.method = "activity/cold";
+    for (const double value : values) {
+        model::Batch& batch = series.batches.emplace_back();
+        batch.process = static_cast<std::int64_t>(series.batches.size()) - 1;
+        batch.samples = {value};
+        batch.round = round;
+    }
+    series.value = values.empty() ? 0 : values.front();
+    return series;
+}
+
+void add_round(MetricSeries& series, const Values& values, std::int64_t round) {
+    for (const model::Batch& batch : processes(values, round).batches) {
+        series.batches.push_back(batch);
+    }
+}
+
+struct Setting {
+    MetricClass metric_class = MetricClass::timing;
+    Direction direction = Direction::lower;
+    model::Tolerance tolerance{0.005, std::nullopt, 0};
+    double leeway = 0;
+    Policy policy;
+};
+
+Judgement judged(const MetricSeries& baseline, const MetricSeries& measured,
+                 const Setting& setting = {}) {
+    const model::MetricDefinition metric =
+        definition("x", baseline.unit, setting.metric_class, setting.direction);
+    const std::vector<Comparison> comparisons{
+        {&metric, &baseline, &measured, setting.tolerance, setting.leeway}};
+    return BatchRule(setting.policy).judge(comparisons).at(0);
+}
+
+/// 100 us with a spread of 0.2 %, without chance.
+Values spread_around(double centre, std::size_t count, double relative = 0.002) {
+    Values values;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double position = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+        values.push_back(centre * (1 + relative * 3.4 * (position - 0.5)));
+    }
+    return values;
+}
+
+const MetricSeries usual_baseline = processes(spread_around(100'000, 20));
+
+/// What a run looks like after suspects were measured again.
+MetricSeries confirmed(double centre, double relative = 0.002) {
+    MetricSeries series = processes(spread_around(centre, 5, relative));
+    add_round(series, spread_around(centre, processes_per_round, relative), 1);
+    add_round(series, spread_around(centre, processes_per_round, relative), 2);
+    return series;
+}
+
+// ---- practically and statistically --------------------------------------------------------------
+
+TEST(BatchRule, BeyondToleranceAndSpreadIsRegressed) {
+    const Judgement judgement = judged(usual_baseline, confirmed(101'000));
+    EXPECT_EQ(judgement.verdict, Verdict::regressed);
+    EXPECT_EQ(judgement.basis, Basis::spread);
+    EXPECT_NEAR(judgement.baseline, 100'000, 1);
+    EXPECT_NEAR(judgement.measured, 101'000, 1);
+    EXPECT_LE(judgement.probability.value(), 0.0005);
+    EXPECT_FALSE(judgement.measure_again);
+}
+
+TEST(BatchRule, SignificantWithinTheToleranceIsAPass) {
+    EXPECT_EQ(judged(usual_baseline, confirmed(100'400)).verdict, Verdict::pass);
+}
+
+TEST(BatchRule, BeyondTheToleranceWithinTheSpreadIsAPass) {
+    const MetricSeries noisy = processes(spread_around(100'000, 20, 0.05));
+    EXPECT_EQ(judged(noisy, confirmed(101'000, 0.05)).verdict, Verdict::pass);
+}
+
+TEST(BatchRule, WhatStaysUnclearIsInconclusive) {
+    const MetricSeries noisy = processes(spread_around(100'000, 20, 0.02));
+    const Judgement judgement = judged(noisy, confirmed(102'000, 0.02));
+    EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+    EXPECT_FALSE(judgement.measure_again) << "both rounds are spent";
+    EXPECT_GT(judgement.sees.value(), 0.02);
+    EXPECT_TRUE(judgement.tolerance_is_finer);
+}
+
+TEST(BatchRule, AnImprovementNeedsAsMuch) {
+    EXPECT_EQ(judged(usual_baseline, confirmed(98'000)).verdict, Verdict::improved);
+    EXPECT_EQ(judged(usual_baseline, confirmed(99'700)).verdict, Verdict::pass);
+    const MetricSeries noisy = processes(spread_around(100'000, 20, 0.05));
+    EXPECT_EQ(judged(noisy, confirmed(98'000, 0.05)).verdict, Verdict::pass);
+}
+
+TEST(BatchRule, HigherIsBetterTurnsItRoundAndNoDirectionFailsBothWays) {
+    Setting setting;
+    setting.direction = Direction::higher;
+    EXPECT_EQ(judged(usual_baseline, confirmed(98'000), setting).verdict, Verdict::regressed);
+    EXPECT_EQ(judged(usual_baseline, confirmed(102'000), setting).verdict, Verdict::improved);
+    setting.direction = Direction::none;
+    EXPECT_EQ(judged(usual_baseline, confirmed(98'000), setting).verdict, Verdict::regressed);
+    EXPECT_EQ(judged(usual_baseline, confirmed(102'000), setting).verdict, Verdict::regressed);
+}
+
+TEST(BatchRule, LeewayForAnotherBoardIsNoChange) {
+    Setting setting;
+    setting.leeway = 0.02;
+    EXPECT_EQ(judged(usual_baseline, confirmed(102'000), setting).verdict, Verdict::pass);
+    EXPECT_EQ(judged(usual_baseline, confirmed(104'000), setting).verdict, Verdict::regressed);
+}
+
+TEST(BatchRule, TheBudgetIsSharedByAllThatIsJudged) {
+    const MetricSeries noisy = processes(spread_around(100'000, 20, 0.006));
+    const MetricSeries measured = confirmed(100'800, 0.006);
+    const model::MetricDefinition metric = definition("x", "ns", MetricClass::timing);
+    const auto among = [&](std::size_t count) {
+        std::vector<Comparison> comparisons(count,
+                                            {&metric, &noisy, &noisy, {0.005, std::nullopt, 0}, 0});
+        comparisons[0].measured = &measured;
+        return BatchRule(Policy()).judge(comparisons).at(0);
+    };
+    // Half of 0.1 % for the second round.
+    const Judgement alone = among(1);
+    EXPECT_EQ(alone.verdict, Verdict::regressed);
+    const double probability = alone.probability.value();
+    EXPECT_LE(probability, 0.0005);
+    const auto many = static_cast<std::size_t>(0.0005 / probability);
+    ASSERT_LT(many, 2000U);
+    EXPECT_EQ(among(many).verdict, Verdict::regressed);
+    EXPECT_EQ(among(many + 1).verdict, Verdict::inconclusive);
+    EXPECT_GT(among(many + 1).sees, alone.sees);
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+
+TEST(BatchRule, TheFirstRoundOnlyRaisesASuspicion) {
+    const Judgement judgement = judged(usual_baseline, processes(spread_around(101'000, 5)));
+    EXPECT_TRUE(judgement.measure_again);
+    EXPECT_NE(judgement.verdict, Verdict::pass);
+}
+
+TEST(BatchRule, OnlyFreshBatchesDecide) {
+    MetricSeries measured = processes(spread_around(110'000, 5));
+    add_round(measured, spread_around(100'000, processes_per_round), 1);
+    const Judgement judgement = judged(usual_baseline, measured);
+    EXPECT_EQ(judgement.verdict, Verdict::pass);
+    EXPECT_FALSE(judgement.measure_again);
+    EXPECT_NEAR(judgement.measured, 100'000, 1) << "the ten per cent raised the suspicion";
+}
+
+TEST(BatchRule, AClearCaseIsOverAfterOneRound) {
+    MetricSeries measured = processes(spread_around(110'000, 5));
+    add_round(measured, spread_around(110'000, processes_per_round), 1);
+    const Judgement judgement = judged(usual_baseline, measured);
+    EXPECT_EQ(judgement.verdict, Verdict::regressed);
+    EXPECT_FALSE(judgement.measure_again);
+}
+
+TEST(BatchRule, AnUnclearOneIsMeasuredOnceMore) {
+    const MetricSeries noisy = processes(spread_around(100'000, 20, 0.01));
+    MetricSeries measured = processes(spread_around(101'500, 5, 0.01));
+    add_round(measured, spread_around(101'500, processes_per_round, 0.01), 1);
+    const Judgement judgement = judged(noisy, measured);
+    EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+    EXPECT_TRUE(judgement.measure_again);
+}
+
+TEST(BatchRule, WithoutRoundsWhatWasMeasuredDecides) {
+    Setting setting;
+    setting.policy.rounds = 0;
+    const Judgement judgement =
+        judged(usual_baseline, processes(spread_around(105'000, 8)), setting);
+    EXPECT_EQ(judgement.verdict, Verdict::regressed);
+    EXPECT_FALSE(judgement.measure_again);
+}
+
+TEST(BatchRule, BatchesThatWereSetAsideAreNotThere) {
+    MetricSeries measured = confirmed(100'000);
+    add_round(measured, spread_around(150'000, 8), 2);
+    for (std::size_t i = 21; i < measured.batches.size(); ++i) {
+        measured.batches[i].set_aside = "throttled";
+    }
+    EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::pass);
+    for (model::Batch& batch : measured.batches) batch.set_aside = "throttled";
+    EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::invalid);
+}
+
+// ---- little data, odd data ----------------------------------------------------------------------
+
+TEST(BatchRule, WithOneProcessInTheBaselineTheToleranceDecides) {
+    Setting setting;
+    setting.tolerance = {0.03, std::nullopt, 0};
+    const MetricSeries one = processes({100'000});
+    const Judgement within = judged(one, processes({102'900}), setting);
+    EXPECT_EQ(within.verdict, Verdict::pass);
+    EXPECT_EQ(within.basis, Basis::one_process);
+    EXPECT_FALSE(within.sees) << "nothing is known of the spread";
+    const Judgement beyond = judged(one, processes({103'100}), setting);
+    EXPECT_EQ(beyond.verdict, Verdict::regressed);
+    EXPECT_TRUE(beyond.measure_again);
+    EXPECT_EQ(judged(one, confirmed(102'900), setting).verdict, Verdict::pass);
+    EXPECT_EQ(judged(one, confirmed(103'100), setting).verdict, Verdict::regressed);
+    EXPECT_EQ(judged(one, processes({96'000}), setting).verdict, Verdict::improved);
+}
+
+TEST(BatchRule, FewProcessesThatAgreeByChanceMakeNoSpreadOfNothing) {
+    Setting setting;
+    setting.policy.rounds = 0;
+    const MetricSeries same = processes({10'000, 10'000, 10'000});
+    EXPECT_NE(judged(same, processes({10'100, 10'100, 10'100}), setting).verdict,
+              Verdict::regressed);
+    EXPECT_EQ(judged(same, processes({20'000, 20'000, 20'000}), setting).verdict,
+              Verdict::regressed);
+}
+
+TEST(BatchRule, ManyProcessesWithoutAnySpreadAreBelieved) {
+    const MetricSeries same = processes(Values(20, 8'512));
+    MetricSeries measured = processes(Values(5, 8'600));
+    EXPECT_EQ(judged(same, processes(Values(5, 8'512))).verdict, Verdict::pass);
+    add_round(measured, Values(8, 8'600), 1);
+    EXPECT_EQ(judged(same, measured).verdict, Verdict::regressed);
+}
+
+TEST(BatchRule, FromZeroOnlyAbsAllowsADifference) {
+    Setting setting;
+    setting.metric_class = MetricClass::counter;
+    setting.tolerance = {0.1, std::nullopt, 10};
+    const MetricSeries none = processes(Values(20, 0), 0, "count");
+    const auto now = [](double value) {
+        MetricSeries series = processes(Values(5, value), 0, "count");
+        add_round(series, Values(8, value), 1);
+        return series;
+    };
+    EXPECT_EQ(judged(none, now(0), setting).verdict, Verdict::pass);
+    EXPECT_EQ(judged(none, now(10), setting).verdict, Verdict::pass);
+    EXPECT_EQ(judged(none, now(11), setting).verdict, Verdict::regressed);
+    EXPECT_FALSE(judged(none, now(11), setting).sees) << "no fraction of zero";
+}
+
+TEST(BatchRule, AnOutlyingProcessNeitherConvictsNorShields) {
+    Values values = spread_around(100'000, 20);
+    values.back() = 180'000;
+    const MetricSeries baseline = processes(values);
+    EXPECT_EQ(judged(baseline, confirmed(102'000)).verdict, Verdict::regressed);
+
+    MetricSeries measured = confirmed(100'000);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{6}, std::size_t{14}}) {
+        measured.batches[i].samples = {180'000};
+    }
+    EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::pass);
+}
+
+TEST(BatchRule, OutliersWithinABatchAreTrimmed) {
+    MetricSeries series = processes({0, 0});
+    for (model::Batch& batch : series.batches) batch.samples = Values(20, 1000);
+    series.batches[0].samples[3] = 90'000;
+    series.batches[1].samples[7] = 1;
+    EXPECT_EQ(batch_values(series), (Values{1000, 1000}));
+}
+
+TEST(BatchRule, WhatIsNoNumberIsNeverAPass) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    Values values(8, 100'000);
+    values[3] = nan;
+    EXPECT_EQ(judged(usual_baseline, processes(values)).verdict, Verdict::invalid);
+    EXPECT_EQ(judged(processes(values), confirmed(100'000)).verdict, Verdict::invalid);
+}
+
+TEST(BatchRule, NothingToJudgeGivesNothing) {
+    EXPECT_TRUE(BatchRule(Policy()).judge({}).empty());
+}
+
+// ---- exact and counter --------------------------------------------------------------------------
+
+Setting exact() {
+    Setting setting;
+    setting.metric_class = MetricClass::exact;
+    setting.tolerance = {};
+    return setting;
+}
+
+TEST(BatchRule, AnExactMetricThatRepeatsIsComparedToTheDigit) {
+    const MetricSeries baseline = processes(Values(20, 847'682), 0, "count");
+    EXPECT_EQ(judged(baseline, processes(Values(5, 847'682)), exact()).verdict, Verdict::pass);
+    const Judgement more = judged(baseline, processes(Values(5, 847'683)), exact());
+    EXPECT_EQ(more.verdict, Verdict::regressed);
+    EXPECT_EQ(more.basis, Basis::exact);
+    EXPECT_FALSE(more.measure_again) << "it would be the same again";
+    EXPECT_EQ(judged(processes({64}), processes({65}), exact()).verdict, Verdict::regressed);
+}
+
+TEST(BatchRule, AnExactMetricThatVariedIsJudgedByItsSpread) {
+    const MetricSeries baseline = processes(spread_around(847'682, 20, 0.0005), 0, "count");
+    const Judgement same = judged(baseline, confirmed(847'800, 0.0005), exact());
+    EXPECT_EQ(same.verdict, Verdict::pass);
+    EXPECT_EQ(same.basis, Basis::spread);
+    EXPECT_EQ(judged(baseline, confirmed(860'000, 0.0005), exact()).verdict, Verdict::regressed);
+}
+
+TEST(BatchRule, ACounterHasItsOwnSpread) {
+    Setting setting;
+    setting.metric_class = MetricClass::counter;
+    setting.tolerance = {0.01, std::nullopt, 0};
+    setting.policy.rounds = 0;
+    const MetricSeries wide = processes(spread_around(1e6, 20, 0.05), 0, "bytes");
+    const MetricSeries narrow = processes(spread_around(1e6, 20, 0.001), 0, "bytes");
+    const MetricSeries now = processes({1.08e6}, 0, "bytes");
+    EXPECT_NE(judged(wide, now, setting).verdict, Verdict::regressed);
+    EXPECT_EQ(judged(narrow, now, setting).verdict, Verdict::regressed);
+}
+
+// ---- error rates --------------------------------------------------------------------------------
+
+/// A run of `cases` cases, played with rounds as `perfgate run` does.
+struct Rates {
+    double runs_with_alarm = 0;
+    double cases_found = 0;
+};
+
+struct World {
+    simulated::Shape shape;
+    double spread = 0.003;  ///< of a process, relative
+    double run_spread = 0;  ///< of a whole run
+    std::size_t baseline_runs = 1;
+    bool runs_are_told = true;
+};
+
+Rates simulate(const World& world, double slowdown, double tolerance, double false_alarms,
+               std::size_t runs, std::size_t cases) {
+    Random random(11);
+    Policy policy;
+    policy.false_alarms = false_alarms;
+    const model::MetricDefinition metric = definition("x", "ns", MetricClass::timing);
+    const BatchRule rule(policy);
+    Rates rates;
+    for (std::size_t run = 0; run < runs; ++run) {
+        std::vector<MetricSeries> before(cases);
+        std::vector<MetricSeries> now(cases);
+        Values centres(cases);
+        std::vector<Comparison> comparisons(cases);
+        for (std::size_t i = 0; i < cases; ++i) {
+            for (std::size_t part = 0; part < world.baseline_runs; ++part) {
+                const double offset = world.run_spread * random.normal();
+                const std::size_t already = before[i].batches.size();
+                add_round(before[i],
+                          simulated::draw(random, world.shape, 20 / world.baseline_runs,
+                                          1e5 * (1 + offset), 1e5 * world.spread),
+                          0);
+                for (std::size_t b = already; b < before[i].batches.size(); ++b) {
+                    before[i].batches[b].run =
+                        world.runs_are_told ? static_cast<std::int64_t>(part) : 0;
+                }
+            }
+            centres[i] = 1e5 * (1 + slowdown + world.run_spread * random.normal());
+            now[i] =
+                processes(simulated::draw(random, world.shape, 5, centres[i], 1e5 * world.spread));
+            comparisons[i] = {&metric, &before[i], &now[i], {tolerance, std::nullopt, 0}, 0};
+        }
+        std::vector<Judgement> judgements = rule.judge(comparisons);
+        for (std::int64_t round = 1; round <= policy.rounds; ++round) {
+            for (std::size_t i = 0; i < cases; ++i) {
+                if (!judgements[i].measure_again) continue;
+                add_round(now[i],
+                          simulated::draw(random, world.shape, processes_per_round, centres[i],
+                                          1e5 * world.spread),
+                          round);
+            }
+            judgements = rule.judge(comparisons);
+        }
+        std::size_t found = 0;
+        for (const Judgement& judgement : judgements) {
+            found += judgement.verdict == Verdict::regressed ? 1 : 0;
+        }
+        rates.runs_with_alarm += found > 0 ? 1.0 / static_cast<double>(runs) : 0;
+        rates.cases_found += static_cast<double>(found) / static_cast<double>(runs * cases);
+    }
+    return rates;
+}
+
+const std::pair<const char*, simulated::Shape> shapes[] = {
+    {"normal", simulated::normal},
+    {"skewed", simulated::skewed},
+    {"two-humped", simulated::two_humped},
+    {"heavy-tailed", simulated::heavy_tailed}};
+
+TEST(BatchRule, FalseAlarmsOfWholeRunsStayWithinTheBudgetWhateverTheShape) {
+    for (const auto& [name, shape] : shapes) {
+        World world;
+        world.shape = shape;
+        // No tolerance: the statistics alone keep the budget. One in five, so that there is
+        // something to count.
+        const Rates rates = simulate(world, 0, 0, 0.2, 100, 20);
+        EXPECT_LE(rates.runs_with_alarm, 0.2 + 3 * 0.04) << name;
+    }
+}
+
+TEST(BatchRule, ChangesOfOnceToFiveTimesTheSpreadAreFoundAsExpected) {
+    for (const auto& [name, shape] : shapes) {
+        World world;
+        world.shape = shape;
+        const bool heavy = std::string(name) == "heavy-tailed" || std::string(name) == "skewed";
+        EXPECT_GE(simulate(world, heavy ? 0.03 : 0.015, 0.005, 0.001, 3, 40).cases_found, 0.95)
+            << name;
+        EXPECT_LE(simulate(world, 0.002, 0.005, 0.001, 3, 40).cases_found, 0.02) << name;
+    }
+}
+
+TEST(BatchRule, DriftBetweenRunsIsForgivenWhereTheBaselineShowedIt) {
+    World world;
+    world.shape = simulated::normal;
+    world.spread = 0.001;
+    world.run_spread = 0.005;
+    world.baseline_runs = 5;
+    const double told = simulate(world, 0, 0.002, 0.001, 5, 60).cases_found;
+    world.runs_are_told = false;
+    world.baseline_runs = 1;
+    const double not_told = simulate(world, 0, 0.002, 0.001, 5, 60).cases_found;
+    EXPECT_LE(told, 0.02);
+    EXPECT_GE(not_told, 0.2) << "or the test shows nothing";
+}
+
+TEST(BatchRule, WhatItClaimsToSeeItFinds) {
+    World world;
+    world.shape = simulated::normal;
+    world.spread = 0.004;
+    Random random(12);
+    double sees = 0;
+    constexpr int baselines = 20;
+    for (int i = 0; i < baselines; ++i) {
+        const Values before = simulated::draw(random, world.shape, 20, 1e5, 400);
+        const Values now = simulated::draw(random, world.shape, 5, 1e5, 400);
+        sees += judged(processes(before), processes(now)).sees.value() / baselines;
+    }
+    EXPECT_GT(sees, 0.005);
+    EXPECT_LT(sees, 0.015);
+    // Alone in its run, as it was when it claimed.
+    EXPECT_GE(simulate(world, sees, 0.005, 0.001, 300, 1).cases_found, 0.9);
+}
+
+}  // namespace
+}  // namespace perfgate::gate
