@@ -47,7 +47,8 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
         const Problem p = problem_of(values);
         // Of an element: comparison, subtraction, exponential, addition, division.
         return sdk::Work{.flops = 5.0 * static_cast<double>(p.count()),
-                         .bytes = 2.0 * static_cast<double>(p.bytes())};
+                         .bytes = 2.0 * static_cast<double>(p.bytes()),
+                         .arithmetic = sdk::Arithmetic::f32};
     };
     softmax.variants = {
         {.name = "reference",

@@ -37,7 +37,8 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
     transfer.work = [](const sdk::Values& values) {
         const Problem p = problem_of(values);
         return sdk::Work{.flops = 2.0 * p.steps * static_cast<double>(p.count()),
-                         .bytes = 2.0 * static_cast<double>(p.bytes())};
+                         .bytes = 2.0 * static_cast<double>(p.bytes()),
+                         .arithmetic = sdk::Arithmetic::f32};
     };
     transfer.variants = {
         {.name = "reference",
