@@ -347,18 +347,29 @@ class Console {
         });
         const std::size_t rows = std::min(listed.size(), most_rows);
         for (std::size_t i = 0; i < rows; ++i) {
-            const model::RelationVerdict& relation = *listed[i];
-            out_ += paint_(style_of(relation.verdict), relation_word(relation.verdict));
-            out_ += ": ";
-            // Values without their relation would not say what was expected.
-            if (!relation.left) out_ += shown(relation_name(relation)) + ": ";
-            out_ += shown(relation.sentence) + '\n';
+            write_relation(*listed[i]);
         }
         if (listed.size() > rows) {
             out_ += fmt::format("{} more relations; --json, --junit and --csv have all\n",
                                 listed.size() - rows);
         }
         write_grouped("relation skipped", skipped);
+    }
+
+    void write_relation(const model::RelationVerdict& relation) {
+        // Without values the sentence does not say what was expected.
+        const std::string name = relation.left ? "" : relation_name(relation) + ": ";
+        const std::string word(relation_word(relation.verdict));
+        constexpr std::size_t indent = 4;
+        const std::size_t taken = word.size() + 2;
+        const std::size_t width = options_.width > 2 * taken ? options_.width - taken : 0;
+        out_ += paint_(style_of(relation.verdict), word) + ": ";
+        std::size_t spaces = 0;
+        for (const std::string& piece : wrap(shown(name + relation.sentence), width)) {
+            out_.append(spaces, ' ');
+            out_ += piece + '\n';
+            spaces = indent;
+        }
     }
 
     void write_ceilings(const model::Ceilings& ceilings) {

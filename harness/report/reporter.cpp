@@ -9,9 +9,9 @@ namespace {
 
 constexpr Format table[] = {
     {"console", "table for people", write_console},
-    {"junit", "JUnit XML: one testcase per case", write_junit},
+    {"junit", "JUnit XML: one testcase per case and relation", write_junit},
     {"json", "verdict document (schema perfgate.verdict)", write_json},
-    {"csv", "spreadsheet: one row per case and metric", write_csv},
+    {"csv", "spreadsheet: one row per case and metric, and per relation", write_csv},
 };
 
 }  // namespace

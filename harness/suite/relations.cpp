@@ -156,10 +156,16 @@ class RelationReader {
     }
 
     std::vector<SuiteRelation> read(const YamlNode& node) {
-        if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
-            add_wrong_type(node, "expect",
-                           "a map such as {gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"}",
-                           problems_);
+        constexpr std::string_view expected =
+            "a map such as {gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"}";
+        if (node.kind != YamlNode::Kind::map) {
+            add_wrong_type(node, "expect", expected, problems_);
+            return {};
+        }
+        if (node.entries.empty()) {
+            problems_.add(node.at,
+                          fmt::format("wrong value for 'expect'; expected {}, found nothing in it",
+                                      expected));
             return {};
         }
         for (const YamlNode::Entry& entry : node.entries) {

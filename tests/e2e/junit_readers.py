@@ -10,6 +10,7 @@ not; 77: no reader is installed.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,13 @@ def expected_suites(path):
             if kind in counts:
                 counts[kind] += 1
         ids = [case["id"] for case in suite["cases"]]
+        for relation in suite.get("relations", []):
+            counts["tests"] += 1
+            kind = outcome[relation["verdict"]]
+            if kind in counts:
+                counts[kind] += 1
+            parameters = re.search(r"[\[@].*", relation["leading"])
+            ids.append(relation["relation"] + (" " + parameters.group() if parameters else ""))
         suites.append({"name": suite["name"], "counted": counts, "claimed": counts, "ids": ids})
     return suites
 

@@ -29,6 +29,7 @@ model::Environment h100() {
     environment.cuda_toolkit = "13.0";
     environment.cupti = "130001";
     environment.os = "Ubuntu 24.04";
+    environment.ceilings = {2.8e12, {{"bf16", 7e14}, {"f32", 5e13}}, ""};
     return environment;
 }
 
@@ -224,7 +225,41 @@ void add_transpose(Documents& documents) {
                       "gpu_time passed: 50000 ns → 50001 ns (+0.002 %), tolerance 3 %");
     pair.result.place.file = pair.verdict.place.file = suite.file;
     pair.result.not_applicable = {"host_time"};
+    pair.verdict.ceiling = model::CeilingShare{model::Bound::memory, "copy", 0.874};
     add(suite, verdicts, pair);
+
+    const auto relation = [&](const std::string& text, const std::string& leading, Verdict verdict,
+                              const std::string& sentence) {
+        model::RelationVerdict& added = verdicts.relations.emplace_back();
+        added.relation = text;
+        added.leading = leading;
+        added.place = {suite.file, 20};
+        added.verdict = verdict;
+        added.unit = "ns";
+        added.sentence = sentence;
+        return &added;
+    };
+    const std::string faster = "transpose/padded.gpu_time <= 0.25 * transpose/naive.gpu_time";
+    const auto set_values = [](model::RelationVerdict* verdict, double left, double right) {
+        verdict->left = left;
+        verdict->right = right;
+    };
+    set_values(relation(faster, "transpose/padded[n=4096]@hot", Verdict::pass,
+                        "transpose/padded.gpu_time is 50.00 us, expected at most 55.00 us (-9.1 "
+                        "%): 0.25 * transpose/naive.gpu_time (transpose/naive.gpu_time is 220.0 "
+                        "us), for [n=4096]@hot"),
+               50000, 55000);
+    set_values(relation(faster, "transpose/padded[n=8192]@hot", Verdict::regressed,
+                        "transpose/padded.gpu_time is 60.00 us and should be at most 55.00 us "
+                        "(+9.1 %): 0.25 * transpose/naive.gpu_time (transpose/naive.gpu_time is "
+                        "220.0 us), for [n=8192]@hot"),
+               60000, 55000);
+    relation(faster, "transpose/padded[n=1024]@hot", Verdict::error,
+             "cannot be judged: transpose/naive[n=1024]@hot was not measured: it had an error");
+    relation("transpose/tma.gpu_time <= transpose/padded.gpu_time", "transpose/tma",
+             Verdict::skipped,
+             "not judged: transpose/tma was skipped: needs compute capability 10.0, the device "
+             "has 9.0");
 }
 
 }  // namespace
@@ -303,6 +338,8 @@ Documents hostile(const std::string& text) {
         pair.result.metrics[text] = series(text, 1.5, text);
         pair.result.not_collected = {{text + "2", text}};
         pair.result.not_applicable = {text};
+        pair.verdict.ceiling = model::CeilingShare{model::Bound::neither, text, 0.5};
+        verdicts.relations.push_back({text, text, {text, 3}, verdict, text, 1.0, 1.5, text});
         pair.verdict.metrics = {judged(text, text, verdict, 1, 1.5, text, text)};
         add(suite, verdicts, pair);
     }

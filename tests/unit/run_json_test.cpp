@@ -228,7 +228,7 @@ TEST(RunJson, NamesThePlaceOfEachMistake) {
               "that is not negative, found -1");
     EXPECT_EQ(parse_message(changed("skipped", "skiped")),
               "run.json: suites[0].cases[1].status: expected one of 'measured', 'incorrect', "
-              "'error', 'skipped'; found 'skiped'");
+              "'error', 'invalid', 'skipped'; found 'skiped'");
     EXPECT_EQ(parse_message(changed("\"lower\"", "\"up\"")),
               "run.json: metric_definitions.gpu_time.direction: expected one of 'lower', 'higher', "
               "'none'; found 'up'");

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relations judged on a run's values: which hold, what is said, and what was not measured.
+#include "gate/relations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::measured_case;
+using documents::run_of;
+using documents::series;
+using model::CaseResult;
+using model::CaseStatus;
+using model::Comparator;
+using model::OperandMetric;
+using model::Operator;
+using model::Relation;
+using model::RelationVerdict;
+using model::Verdict;
+
+CaseResult case_of(const std::string& variant, double gpu_time_ns) {
+    CaseResult result = measured_case();
+    result.spec.variant = variant;
+    result.metrics["gpu_time"] = series({gpu_time_ns});
+    return result;
+}
+
+/// gemm/fast.gpu_time <= 0.25 * gemm/slow.gpu_time.
+Relation quarter() {
+    Relation relation;
+    relation.place = {"suites/s.yaml", 40};
+    relation.left_text = "gemm/fast.gpu_time";
+    relation.right_text = "0.25 * gemm/slow.gpu_time";
+    relation.unit = "ns";
+    relation.operands = {"gemm/fast", "gemm/slow"};
+    relation.left = {OperandMetric{0, "gpu_time"}};
+    relation.right = {0.25, OperandMetric{1, "gpu_time"}, Operator::multiply};
+    relation.instances = {{"gemm/fast[m=1]", "gemm/slow[m=1]"}};
+    return relation;
+}
+
+model::Run run_with(Relation relation, double fast_ns, double slow_ns) {
+    model::Run run = run_of({case_of("fast", fast_ns), case_of("slow", slow_ns)});
+    run.suites[0].relations = {std::move(relation)};
+    return run;
+}
+
+RelationVerdict only_verdict(const model::Run& run) {
+    const auto verdicts = judge_relations(run, run.suites[0]);
+    EXPECT_EQ(verdicts.size(), 1U);
+    return verdicts.at(0);
+}
+
+model::VerdictDocument judged(const model::Run& run) {
+    return judge(run, {}, {}, MedianRule());
+}
+
+TEST(Relations, OneThatHoldsPassesWithBothValues) {
+    const model::Run run = run_with(quarter(), 20'000, 100'000);
+    const RelationVerdict verdict = only_verdict(run);
+    EXPECT_EQ(verdict.verdict, Verdict::pass);
+    EXPECT_EQ(verdict.relation, "gemm/fast.gpu_time <= 0.25 * gemm/slow.gpu_time");
+    EXPECT_EQ(verdict.leading, "gemm/fast[m=1]");
+    EXPECT_EQ(verdict.place, (model::SourcePlace{"suites/s.yaml", 40}));
+    EXPECT_DOUBLE_EQ(verdict.left.value(), 20'000);
+    EXPECT_DOUBLE_EQ(verdict.right.value(), 25'000);
+    EXPECT_EQ(verdict.sentence,
+              "gemm/fast.gpu_time is 20.00 us, expected at most 25.00 us (-20.0 %): 0.25 * "
+              "gemm/slow.gpu_time (gemm/slow.gpu_time is 100.0 us), for [m=1]");
+    EXPECT_EQ(judged(run).exit_code, 0);
+}
+
+TEST(Relations, ABrokenOneReadsLikeASentenceAndFailsTheRunWithoutABaseline) {
+    const model::Run run = run_with(quarter(), 30'000, 100'000);
+    const RelationVerdict verdict = only_verdict(run);
+    EXPECT_EQ(verdict.verdict, Verdict::regressed);
+    EXPECT_EQ(verdict.sentence,
+              "gemm/fast.gpu_time is 30.00 us and should be at most 25.00 us (+20.0 %): 0.25 * "
+              "gemm/slow.gpu_time (gemm/slow.gpu_time is 100.0 us), for [m=1]");
+    const model::VerdictDocument document = judged(run);
+    EXPECT_EQ(document.exit_code, 1);
+    EXPECT_EQ(document.suites.at(0).relations, std::vector{verdict});
+}
+
+TEST(Relations, EveryComparisonComparesAsItIsWritten) {
+    const auto verdict = [](Comparator comparator, double fast_ns) {
+        Relation relation = quarter();
+        relation.comparator = comparator;
+        return only_verdict(run_with(relation, fast_ns, 80)).verdict == Verdict::pass;
+    };
+    // Left, against 20: below, equal, above.
+    using Outcomes = std::vector<bool>;
+    const auto outcomes = [&](Comparator comparator) {
+        return Outcomes{verdict(comparator, 19), verdict(comparator, 20), verdict(comparator, 21)};
+    };
+    EXPECT_EQ(outcomes(Comparator::less), (Outcomes{true, false, false}));
+    EXPECT_EQ(outcomes(Comparator::less_equal), (Outcomes{true, true, false}));
+    EXPECT_EQ(outcomes(Comparator::greater), (Outcomes{false, false, true}));
+    EXPECT_EQ(outcomes(Comparator::greater_equal), (Outcomes{false, true, true}));
+    EXPECT_EQ(outcomes(Comparator::equal), (Outcomes{false, true, false}));
+    EXPECT_EQ(outcomes(Comparator::not_equal), (Outcomes{true, false, true}));
+}
+
+TEST(Relations, ArithmeticIsDoneInBaseUnits) {
+    // (registers - 4) * 1us / -2 = -30 us, registers being 64.
+    Relation relation = quarter();
+    relation.comparator = Comparator::greater;
+    relation.right = {OperandMetric{1, "registers"},
+                      4.0,
+                      Operator::subtract,
+                      1e-6,
+                      Operator::multiply,
+                      2.0,
+                      Operator::negate,
+                      Operator::divide};
+    EXPECT_DOUBLE_EQ(only_verdict(run_with(relation, 5, 5)).right.value(), -30'000);
+}
+
+TEST(Relations, AConstantIsNotRepeated) {
+    Relation relation = quarter();
+    relation.right_text = "25us";
+    relation.right = {25e-6};
+    relation.operands = {"gemm/fast"};
+    relation.instances = {{"gemm/fast[m=1]"}};
+    EXPECT_EQ(only_verdict(run_with(relation, 30'000, 1)).sentence,
+              "gemm/fast.gpu_time is 30.00 us and should be at most 25.00 us (+20.0 %), for [m=1]");
+}
+
+// ---- what was not measured ----------------------------------------------------------------------
+
+TEST(Relations, OverACaseThatFailedIsAnError) {
+    for (const CaseStatus status :
+         {CaseStatus::error, CaseStatus::incorrect, CaseStatus::invalid}) {
+        model::Run run = run_with(quarter(), 1, 1);
+        run.suites[0].cases[1].status = status;
+        run.suites[0].cases[1].reason = "why";
+        const RelationVerdict verdict = only_verdict(run);
+        EXPECT_EQ(verdict.verdict, Verdict::error);
+        EXPECT_FALSE(verdict.left || verdict.right);
+        EXPECT_NE(verdict.sentence.find("gemm/slow[m=1] was not measured: it "), std::string::npos)
+            << verdict.sentence;
+        EXPECT_NE(verdict.sentence.find(": why"), std::string::npos);
+    }
+}
+
+TEST(Relations, OverAnUnmeasuredCaseAloneMakesTheExitCodeThree) {
+    model::Run run = run_with(quarter(), 1, 1);
+    run.suites[0].cases.pop_back();
+    EXPECT_EQ(only_verdict(run).sentence, "cannot be judged: gemm/slow[m=1] is not in the run");
+    EXPECT_EQ(judged(run).exit_code, 3);
+}
+
+TEST(Relations, OverAMetricThatWasNotCollectedIsAnError) {
+    model::Run run = run_with(quarter(), 1, 1);
+    run.suites[0].cases[0].metrics.erase("gpu_time");
+    run.suites[0].cases[0].not_collected = {{"gpu_time", "no permission"}};
+    const RelationVerdict verdict = only_verdict(run);
+    EXPECT_EQ(verdict.verdict, Verdict::error);
+    EXPECT_EQ(verdict.sentence,
+              "cannot be judged: gpu_time of gemm/fast[m=1] was not collected: no permission");
+}
+
+TEST(Relations, OverACaseThatWasSkippedIsSkippedForItsReason) {
+    model::Run run = run_with(quarter(), 1, 1);
+    run.suites[0].cases[0].status = CaseStatus::error;
+    run.suites[0].cases[1].status = CaseStatus::skipped;
+    run.suites[0].cases[1].reason = "needs compute capability 10.0, the device has 9.0";
+    const RelationVerdict verdict = only_verdict(run);
+    EXPECT_EQ(verdict.verdict, Verdict::skipped);
+    EXPECT_EQ(verdict.sentence,
+              "not judged: gemm/slow[m=1] was skipped: needs compute capability 10.0, the device "
+              "has 9.0");
+}
+
+TEST(Relations, OverAMetricThatTheChipDoesNotHaveIsSkipped) {
+    model::Run run = run_with(quarter(), 1, 1);
+    run.suites[0].cases[0].metrics.erase("gpu_time");
+    run.suites[0].cases[0].not_applicable = {"gpu_time"};
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::skipped);
+}
+
+TEST(Relations, OfAPartialRunAreSkippedWhereACaseWasNotSelected) {
+    model::Run run = run_with(quarter(), 1, 1);
+    run.suites[0].partial = true;
+    run.suites[0].cases.pop_back();
+    const RelationVerdict verdict = only_verdict(run);
+    EXPECT_EQ(verdict.verdict, Verdict::skipped);
+    EXPECT_EQ(verdict.sentence, "not judged: gemm/slow[m=1] was not selected (--filter, --tag)");
+    run.suites[0].cases = {case_of("other", 1)};
+    EXPECT_TRUE(judge_relations(run, run.suites[0]).empty());
+}
+
+TEST(Relations, AValueThatDoesNotExistIsAnError) {
+    Relation relation = quarter();
+    relation.right = {1.0, OperandMetric{1, "gpu_time"}, Operator::divide};
+    EXPECT_EQ(only_verdict(run_with(relation, 1, 0)).sentence,
+              "cannot be judged: 0.25 * gemm/slow.gpu_time has no value (gemm/slow.gpu_time is 0 "
+              "ns): a division by 0, or a number too large");
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(only_verdict(run_with(quarter(), nan, 1)).verdict, Verdict::error);
+}
+
+TEST(Relations, OfARunThatOnlyVerifiedAreNotJudged) {
+    model::Run run = run_with(quarter(), 30'000, 100'000);
+    run.verify_only = true;
+    EXPECT_TRUE(judge_relations(run, run.suites[0]).empty());
+}
+
+TEST(Relations, HostileTextStaysOnOneLine) {
+    Relation relation = quarter();
+    relation.left_text = "a\n\x1b[31mb";
+    const RelationVerdict verdict = only_verdict(run_with(relation, 30'000, 100'000));
+    EXPECT_EQ(verdict.sentence.find('\n'), std::string::npos);
+    EXPECT_EQ(verdict.sentence.find('\x1b'), std::string::npos);
+}
+
+TEST(Ceilings, CasesAreHeldAgainstTheRunsOwn) {
+    model::Run run = run_of({case_of("fast", 1000)});
+    run.suites[0].cases[0].work = model::Work{0, 500};
+    run.environment.ceilings.copy_bytes_per_s = 1e9;
+    const auto ceiling = judged(run).suites.at(0).cases.at(0).ceiling;
+    ASSERT_TRUE(ceiling.has_value());
+    EXPECT_DOUBLE_EQ(ceiling->share, 0.5);
+}
+
+}  // namespace
+}  // namespace perfgate::gate

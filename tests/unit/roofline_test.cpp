@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/roofline.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/dimension.hpp"
+
+namespace perfgate::model {
+namespace {
+
+/// A device that copies 1 byte and computes 10 bf16 operations per nanosecond.
+const Ceilings machine{1e9, {{"bf16", 1e10}}, ""};
+
+CaseResult case_of(Work work, double time_ns) {
+    CaseResult result;
+    result.work = std::move(work);
+    result.metrics["gpu_time"] = {"ns", time_ns, "activity/cold", {}};
+    return result;
+}
+
+void expect_share(const CaseResult& result, Bound bound, const std::string& ceiling,
+                  double share) {
+    const std::optional<CeilingShare> found = ceiling_share(result, machine);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->bound, bound);
+    EXPECT_EQ(found->ceiling, ceiling);
+    EXPECT_DOUBLE_EQ(found->share, share);
+}
+
+TEST(Roofline, TheLargerLeastTimeSetsTheBound) {
+    expect_share(case_of({1000, 800, "bf16"}, 1000), Bound::memory, "copy", 0.8);
+    expect_share(case_of({9000, 800, "bf16"}, 1000), Bound::compute, "bf16", 0.9);
+}
+
+TEST(Roofline, FarFromItsCeilingACaseIsBoundByNeither) {
+    expect_share(case_of({0, 100, ""}, 1000), Bound::neither, "copy", 0.1);
+}
+
+TEST(Roofline, WithoutAReasonToBelieveItNothingIsSaid) {
+    EXPECT_FALSE(ceiling_share(case_of({0, 0, ""}, 1000), machine));
+    EXPECT_FALSE(ceiling_share(case_of({0, 100, ""}, 0), machine));
+    EXPECT_FALSE(ceiling_share(case_of({0, 100, ""}, 1000), {}));
+    // The type of its operations is not stated, or was not measured: they may be the bound.
+    EXPECT_FALSE(ceiling_share(case_of({9000, 800, ""}, 1000), machine));
+    EXPECT_FALSE(ceiling_share(case_of({9000, 800, "f16"}, 1000), machine));
+    CaseResult no_work = case_of({}, 1000);
+    no_work.work.reset();
+    EXPECT_FALSE(ceiling_share(no_work, machine));
+}
+
+TEST(Roofline, TheSpanStandsInForAMissingTime) {
+    CaseResult result = case_of({0, 500, ""}, 1000);
+    result.metrics["gpu_span"] = result.metrics["gpu_time"];
+    result.metrics.erase("gpu_time");
+    EXPECT_DOUBLE_EQ(ceiling_share(result, machine).value().share, 0.5);
+}
+
+TEST(Roofline, IsToldInWords) {
+    EXPECT_EQ(in_words(CeilingShare{Bound::memory, "copy", 0.874}),
+              "87 % of copy bandwidth, memory-bound");
+    EXPECT_EQ(in_words(CeilingShare{Bound::compute, "bf16", 0.6}),
+              "60 % of bf16 matrix rate, compute-bound");
+    EXPECT_EQ(in_words(CeilingShare{Bound::neither, "f32", 0.03}),
+              "3 % of f32 matrix rate, far from both ceilings");
+    EXPECT_EQ(in_words(machine), "copy 1.000 GB/s, bf16 10.00 Gflop/s");
+    EXPECT_EQ(in_words(Ceilings{}), "");
+}
+
+TEST(Dimension, UnitsOfMetricsComeBackFromTheirDimension) {
+    for (const char* unit : {"ns", "Hz", "bytes", "bytes/s", "flop", "flop/s", "flop/byte", ""}) {
+        EXPECT_EQ(unit_of(meaning_of(unit).dimension), unit);
+    }
+}
+
+TEST(Dimension, BytesOverATimeAreABandwidth) {
+    const UnitMeaning bytes = meaning_of("bytes");
+    const UnitMeaning time = meaning_of("ns");
+    EXPECT_EQ(unit_of(bytes.dimension / time.dimension), "bytes/s");
+    EXPECT_DOUBLE_EQ(3 * bytes.scale / (1 * time.scale), 3e9);
+    EXPECT_EQ(unit_of(time.dimension * time.dimension * bytes.dimension), "s^2*bytes");
+}
+
+TEST(Dimension, CountsAndPercentagesArePlainNumbers) {
+    for (const char* unit : {"%", "count", "ratio", "registers", "bytes/cycle"}) {
+        EXPECT_EQ(meaning_of(unit).dimension, Dimension{}) << unit;
+    }
+    EXPECT_DOUBLE_EQ(meaning_of("%").scale, 0.01);
+}
+
+}  // namespace
+}  // namespace perfgate::model
