@@ -9,7 +9,7 @@ model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>&
     BackendChoice choice;
     choice.backend = "host";
     choice.plugins = plugins;
-    return open_backend(choice)->capabilities.workloads;
+    return open_backend(choice).capabilities.workloads;
 }
 
 }  // namespace perfgate::cli

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interruption.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 
 namespace perfgate::cli {
 namespace {
 
-volatile std::sig_atomic_t flag = 0;
+// Read by the threads of all devices; lock-free, so that a handler may touch it.
+std::atomic<bool> flag = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void set_flag(int /*signal*/) {
-    flag = 1;
+    // Twice: whoever asks means now. The workers are killed by the kernel when this process ends.
+    if (flag.exchange(true)) _exit(130);
 }
 
 }  // namespace
@@ -23,7 +29,7 @@ void catch_interruptions() {
 }
 
 bool interrupted() {
-    return flag != 0;
+    return flag;
 }
 
 }  // namespace perfgate::cli

@@ -4,7 +4,8 @@
 
 namespace perfgate::cli {
 
-/// From now on the two signals set a flag instead of ending the process.
+/// From now on the two signals set a flag instead of ending the process; the second one ends it at
+/// once, with 130.
 void catch_interruptions();
 bool interrupted();
 

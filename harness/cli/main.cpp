@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/verb.hpp"
+#include "measure/workers.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -33,6 +34,8 @@ int main(int argc, char** argv) {
     using namespace perfgate;
     // A reader that goes away (`perfgate list | head`) is a write error, not a death.
     std::signal(SIGPIPE, SIG_IGN);
+    // So is a file that has become too large for the limits on this process.
+    std::signal(SIGXFSZ, SIG_IGN);
 
     CLI::App app{
         "perfgate gates the performance of CUDA kernels: it runs the workloads of a YAML "
@@ -62,6 +65,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         // CLI11 prints help and version with exit 0; everything else is a usage error.
         return app.exit(error) == 0 ? 0 : 2;
+    } catch (const measure::Interrupted& error) {
+        return report_error(error.what(), 130);
     } catch (const model::InputError& error) {
         return report_error(error.what(), 2);
     } catch (const std::exception& error) {

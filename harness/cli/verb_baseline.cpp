@@ -124,6 +124,7 @@ int measure_and_accept(const RefreshOptions& options) {
     MeasuringChoice choice = options.measuring;
     choice.filters = options.selection.filters;
     choice.tags = options.selection.tags;
+    if (!choice.processes) choice.processes = baseline_processes;
     const model::Run run = measure_suites(options.inputs, choice);
     if (run.interrupted) return 130;
     accept_run(run, options);

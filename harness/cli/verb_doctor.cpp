@@ -16,9 +16,8 @@ namespace {
 using Level = measure::Diagnosis::Level;
 
 std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
-    measure::MeasureOptions options;
-    options.worker_command = worker_command(choice, choice.backend == "host" ? "host" : "cuda");
-    measure::Workers workers(options);
+    measure::Workers workers(
+        worker_command(choice, choice.backend == "host" ? "host" : "cuda", choice.devices), {});
     try {
         const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
         return std::get<measure::DiagnoseReply>(reply).diagnoses;

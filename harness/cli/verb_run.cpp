@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -9,10 +10,33 @@
 #include "cli/output_options.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
+#include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "suite/profile.hpp"
 
 namespace perfgate::cli {
+
+namespace {
+
+/// Stores the Run where it belongs, or, where there is no room for it, where temporary files go:
+/// what a GPU has measured for minutes is not thrown away. 3 where it is not in its place.
+int store_run(const model::Run& run, const std::filesystem::path& folder) {
+    const std::string text = model::write_run(run);
+    try {
+        model::write_file_atomically(folder / "run.json", text);
+        return 0;
+    } catch (const model::Error& error) {
+        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
+    }
+    const std::filesystem::path elsewhere =
+        std::filesystem::temp_directory_path() / fmt::format("perfgate-run-{}.json", getpid());
+    model::write_file_atomically(elsewhere, text);
+    fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
+    return 3;
+}
+
+}  // namespace
 
 void add_run(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
@@ -27,6 +51,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
     options->output.out = "perfgate-out";
     verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
     add_measuring_options(*verb, options->measuring);
+    verb->add_option("--resume", options->measuring.resume,
+                     "Measure what is missing in the output folder of a run that did not come to "
+                     "its end; the rest must be as it was")
+        ->type_name("DIR");
     add_gate_options(*verb, options->gate);
     add_output_options(*verb, options->output);
     verb->footer(
@@ -40,14 +68,17 @@ void add_run(CLI::App& app, Invocation& invocation) {
             const suite::Profile profile = apply_profile(*verb, options->gate, options->output);
             if (profile.backend && verb->count("--backend") == 0)
                 measuring.backend.backend = *profile.backend;
+            if (profile.processes && !measuring.processes)
+                measuring.processes = static_cast<std::size_t>(*profile.processes);
+            if (!measuring.resume.empty()) options->output.out = measuring.resume;
             check_outputs(options->output);
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;
             const model::Run run = measure_suites(options->suites, measuring);
-            model::write_file_atomically(std::filesystem::path(measuring.out) / "run.json",
-                                         model::write_run(run));
-            return judge_and_report(run, options->gate, options->output);
+            const int stored = store_run(run, measuring.out);
+            return model::combine_exit_codes(stored,
+                                             judge_and_report(run, options->gate, options->output));
         };
     });
 }

@@ -19,7 +19,9 @@
 namespace perfgate::cli {
 namespace {
 
-std::unique_ptr<measure::Backend> load_cuda_backend(const measure::BackendOptions& options) {
+/// The function `symbol` of the CUDA backend's module.
+template <class Function>
+Function* cuda_function(const char* symbol) {
     const std::filesystem::path module = cuda_backend_module();
     if (!std::filesystem::exists(module))
         throw model::Error(
@@ -30,26 +32,30 @@ std::unique_ptr<measure::Backend> load_cuda_backend(const measure::BackendOption
     if (!handle)
         throw model::Error(
             fmt::format("the CUDA backend cannot be loaded: {}", model::printable(dlerror())));
-    const auto create =
-        reinterpret_cast<measure::CreateBackend*>(dlsym(handle, measure::create_backend_symbol));
-    if (!create)
-        throw model::Error(fmt::format("{} is no backend: it exports no {}", module.string(),
-                                       measure::create_backend_symbol));
-    return std::unique_ptr<measure::Backend>(create(options));
+    const auto function = reinterpret_cast<Function*>(dlsym(handle, symbol));
+    if (!function)
+        throw model::Error(
+            fmt::format("{} is no backend: it exports no {}", module.string(), symbol));
+    return function;
 }
 
-int work(const std::string& backend_name, const measure::BackendOptions& options) {
-    std::unique_ptr<measure::Backend> backend;
-    try {
-        backend = backend_name == "cuda" ? load_cuda_backend(options)
-                                         : backend::make_host_backend(options);
-    } catch (const std::exception& error) {
-        const bool usage = dynamic_cast<const model::InputError*>(&error) != nullptr;
-        return measure::serve_failure(error.what(), usage, STDIN_FILENO, measure::reply_fd);
-    }
-    const int code = measure::serve(*backend, STDIN_FILENO, measure::reply_fd);
-    backend.reset();
-    return code;
+measure::BackendSource backend_source(const std::string& backend,
+                                      const measure::BackendOptions& options) {
+    if (backend == "host")
+        return {[](const std::string&) {
+                    return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
+                },
+                [&options] { return backend::make_host_backend(options); }};
+    return {[](const std::string& wanted) {
+                std::vector<measure::ListedDevice> devices;
+                cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted, devices);
+                return devices;
+            },
+            [&options] {
+                const auto create =
+                    cuda_function<measure::CreateBackend>(measure::create_backend_symbol);
+                return std::unique_ptr<measure::Backend>(create(options));
+            }};
 }
 
 }  // namespace
@@ -70,7 +76,8 @@ void add_worker(CLI::App& app, Invocation& invocation) {
     verb->callback([&invocation, options] {
         invocation.body = [options] {
             options->backend_options.cupti = !options->no_cupti;
-            return work(options->backend, options->backend_options);
+            return measure::serve(backend_source(options->backend, options->backend_options),
+                                  STDIN_FILENO, measure::reply_fd);
         };
     });
 }

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <random>
 
 #include "cli/installation.hpp"
@@ -19,6 +21,7 @@
 #include "measure/journal.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
+#include "model/text.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 
@@ -90,13 +93,137 @@ model::Ceilings ask_ceilings(measure::Workers& workers) {
     return none;
 }
 
-std::unique_ptr<OpenedBackend> try_backend(const BackendChoice& choice, const std::string& name) {
-    auto opened = std::make_unique<OpenedBackend>();
-    opened->name = name;
-    opened->options.worker_command = worker_command(choice, name);
-    opened->workers = std::make_unique<measure::Workers>(opened->options);
-    opened->capabilities = describe(*opened->workers);
+std::vector<measure::ListedDevice> list_devices(const BackendChoice& choice,
+                                                const std::string& backend) {
+    measure::Workers workers(worker_command(choice, backend, ""), interrupted);
+    const measure::Reply reply =
+        workers.must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
+    const auto* listed = std::get_if<measure::DevicesReply>(&reply);
+    if (!listed || listed->devices.empty())
+        throw model::Error("worker: it answered something else than what was asked");
+    return listed->devices;
+}
+
+/// A run has one device key: its baselines are kept under it.
+void require_one_key(const std::vector<measure::ListedDevice>& devices) {
+    const measure::ListedDevice& first = devices.front();
+    for (const measure::ListedDevice& other : devices)
+        if (other.device.key != first.device.key)
+            throw model::InputError(fmt::format(
+                "--devices: {} is a {} and {} is a {}: one run measures boards of one kind; run "
+                "once for each kind",
+                first.id, first.device.name, other.id, other.device.name));
+}
+
+std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
+                                          const measure::DeviceLock::Waiting& how) {
+    // All runs take them in one order, so that no two wait for each other.
+    std::sort(devices.begin(), devices.end(), [](const auto& left, const auto& right) {
+        return left.device.board < right.device.board;
+    });
+    std::vector<measure::DeviceLock> locks;
+    for (const measure::ListedDevice& listed : devices) {
+        const std::string& name = listed.device.name;
+        measure::DeviceLock::Waiting waiting = how;
+        waiting.tell = [&](const std::string& holder) {
+            fmt::print(stderr, "perfgate: {} is in use by {}: waiting up to {:g} s for it\n",
+                       model::printable(name, 100), holder, how.limit_s);
+        };
+        locks.emplace_back(listed.device.board, model::printable(name, 100), waiting);
+    }
+    return locks;
+}
+
+OpenedBackend try_backend(const BackendChoice& choice, const std::string& name,
+                          const measure::DeviceLock::Waiting* lock) {
+    OpenedBackend opened;
+    opened.name = name;
+    const std::vector<measure::ListedDevice> devices = list_devices(choice, name);
+    require_one_key(devices);
+    if (lock) opened.locks = lock_all(devices, *lock);
+    for (const measure::ListedDevice& listed : devices)
+        opened.devices.push_back(
+            {listed.device, std::make_unique<measure::Workers>(
+                                worker_command(choice, name, listed.id), interrupted)});
+    opened.capabilities = describe(*opened.devices.front().workers);
     return opened;
+}
+
+model::BoardState board_state(measure::Workers& workers) {
+    const auto answer = workers.ask(measure::BoardStateRequest{}, 10, nullptr);
+    const auto* state =
+        answer.reply ? std::get_if<measure::BoardStateReply>(&*answer.reply) : nullptr;
+    return state ? state->state : model::BoardState{};
+}
+
+/// Tells files apart that are not the same; "" for one that cannot be read.
+std::string fingerprint(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, 64 bits
+    std::array<char, 65536> buffer;
+    while (stream.read(buffer.data(), buffer.size()) || stream.gcount() > 0)
+        for (std::streamsize i = 0; i < stream.gcount(); ++i)
+            hash = (hash ^ static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)])) *
+                   0x100000001b3;
+    return stream.bad() || !stream.is_open() ? "" : fmt::format("{:016x}", hash);
+}
+
+/// The plugin's file and its second module, which stands beside it and begins with its name.
+std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugin) {
+    std::vector<std::filesystem::path> modules;
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::absolute(plugin).parent_path();
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(plugin.stem().string()) && entry.path().extension() == ".so")
+            modules.push_back(entry.path());
+    }
+    std::sort(modules.begin(), modules.end());
+    return modules;
+}
+
+/// Results of an earlier execution must not pass for this one's, should it end early.
+void remove_results(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    for (const char* name : {"run.json", "verdict.json", "junit.xml"})
+        std::filesystem::remove(folder / name, ignored);
+}
+
+measure::Identity identity(const model::Plan& plan, const OpenedBackend& backend,
+                           const MeasuringChoice& choice, std::size_t processes) {
+    measure::Identity identity{
+        {"perfgate", PERFGATE_VERSION},
+        {"backend", backend.name},
+        {"--processes", std::to_string(processes)},
+        {"--verify-only", choice.verify_only ? "yes" : "no"},
+        {"--no-cupti", choice.backend.no_cupti ? "yes" : "no"},
+    };
+    std::string boards;
+    for (const OpenedBackend::Device& device : backend.devices)
+        boards += (boards.empty() ? "" : " ") + device.device.board;
+    identity.emplace_back("--devices", boards);
+    std::vector<std::string> plugins = bundled_plugins();
+    plugins.insert(plugins.end(), choice.backend.plugins.begin(), choice.backend.plugins.end());
+    for (const std::string& plugin : plugins)
+        for (const std::filesystem::path& module : modules_of(plugin))
+            identity.emplace_back("plugin " + module.filename().string(), fingerprint(module));
+    for (auto& field : measure::identity_of(plan, backend.capabilities.environment))
+        identity.push_back(std::move(field));
+    return identity;
+}
+
+/// What --resume goes on with. Throws model::InputError where that was another run.
+std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choice,
+                                                    const measure::Identity& now) {
+    if (choice.resume.empty()) return std::nullopt;
+    measure::JournalContent content = measure::read_journal(choice.resume);
+    const std::string differs = measure::difference(content.header.identity, now);
+    if (!differs.empty())
+        throw model::InputError(
+            fmt::format("--resume {}: {}: what was measured there does not "
+                        "belong to this run; measure anew",
+                        choice.resume, differs));
+    return content;
 }
 
 model::Target target_of(const std::string& backend) {
@@ -111,9 +238,10 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
                    "is a device, else host")
         ->check(CLI::IsMember({"auto", "cuda", "host"}))
         ->capture_default_str();
-    app.add_option("--device", choice.device,
-                   "The GPU: its index, UUID or PCI bus id (default: the first)")
-        ->type_name("ID");
+    app.add_option("--devices", choice.devices,
+                   "GPUs of one kind: all, or a list such as 0,1 of index, UUID or PCI bus id "
+                   "(default: the first)")
+        ->type_name("LIST");
     app.add_option("--plugin", choice.plugins,
                    "A plugin with workloads, besides the bundled ones (repeatable)")
         ->type_name("FILE");
@@ -135,16 +263,26 @@ void add_measuring_options(CLI::App& app, MeasuringChoice& choice) {
                    "Seconds after which a case is given up and its worker ended")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--processes", choice.processes,
+                   "Fresh processes that each take a batch of every time (default: 5, for a "
+                   "baseline 20)")
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N");
+    app.add_option("--lock-wait", choice.lock_wait_s,
+                   "Seconds to wait for a device that another run uses; 0: not at all")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     app.add_flag("--quiet", choice.quiet, "No progress line");
 }
 
-std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend) {
+std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
+                                        const std::string& device) {
     std::vector<std::string> command = {own_binary().string(), "worker", "--backend", backend};
     const auto add = [&](const std::string& option, const std::string& value) {
         command.push_back(option);
         command.push_back(value);
     };
-    if (!choice.device.empty() && backend == "cuda") add("--device", choice.device);
+    if (!device.empty()) add("--device", device);
     for (const std::string& plugin : bundled_plugins()) add("--plugin", plugin);
     for (const std::string& plugin : choice.plugins)
         add("--plugin", std::filesystem::absolute(plugin).string());
@@ -152,39 +290,42 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
     return command;
 }
 
-std::unique_ptr<OpenedBackend> open_backend(const BackendChoice& choice) {
+OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLock::Waiting* lock) {
     if (choice.backend != "auto") {
-        auto opened = try_backend(choice, choice.backend);
-        if (!opened->capabilities.timing)
+        OpenedBackend opened = try_backend(choice, choice.backend, lock);
+        if (!opened.capabilities.timing)
             throw model::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
-                                           opened->capabilities.kernel_records_problem));
+                                           opened.capabilities.kernel_records_problem));
         return opened;
     }
     std::string why;
     try {
-        auto opened = try_backend(choice, "cuda");
-        if (opened->capabilities.timing) return opened;
-        why = opened->capabilities.kernel_records_problem;
+        list_devices(choice, "cuda");
     } catch (const model::InputError&) {
+        throw;
+    } catch (const measure::Interrupted&) {
         throw;
     } catch (const model::Error& error) {
         why = error.what();
     }
+    // From here on a GPU that fails is an error: it is there.
+    if (why.empty()) return try_backend(choice, "cuda", lock);
     fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
                why);
-    return try_backend(choice, "host");
+    return try_backend(choice, "host", lock);
 }
 
 model::Run measure_suites(const std::vector<std::string>& files, const MeasuringChoice& choice) {
     const auto start = std::chrono::steady_clock::now();
-    const std::string started_at = utc_now();
     catch_interruptions();
 
-    const std::unique_ptr<OpenedBackend> backend = open_backend(choice.backend);
-    const measure::Capabilities& capabilities = backend->capabilities;
+    const measure::DeviceLock::Waiting waiting{choice.lock_wait_s, interrupted, {}};
+    OpenedBackend backend = open_backend(choice.backend, &waiting);
+    const measure::Capabilities& capabilities = backend.capabilities;
+    measure::Workers& workers = *backend.devices.front().workers;
 
     suite::PlanOptions plan_options;
-    plan_options.target = target_of(backend->name);
+    plan_options.target = target_of(backend.name);
     plan_options.device_key = capabilities.environment.device.key;
     plan_options.compute_capability = capabilities.environment.device.compute_capability;
     plan_options.filters = choice.filters;
@@ -192,34 +333,46 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
     const model::Plan plan = suite::plan_suites(
         suite::load_suites({files.begin(), files.end()}, capabilities.workloads), plan_options);
 
-    measure::MeasureOptions& options = backend->options;
+    measure::MeasureOptions options;
     options.verify_only = choice.verify_only;
     options.case_limit_s = choice.case_limit_s;
-    options.verify_seed = choice.verify_seed.value_or(fresh_seed());
-    options.stop = interrupted;
+    options.processes = choice.processes.value_or(usual_processes);
+    options.again = choice.again;
+    options.processes_per_round = choice.processes_per_round;
     ProgressLine progress(choice.quiet);
     options.progress = [&](const measure::Progress& step) { progress.show(step); };
 
-    const auto board_state = [&]() -> model::BoardState {
-        const auto answer = backend->workers->ask(measure::BoardStateRequest{}, 10, nullptr);
-        const auto* state =
-            answer.reply ? std::get_if<measure::BoardStateReply>(&*answer.reply) : nullptr;
-        return state ? state->state : model::BoardState{};
-    };
+    measure::JournalHeader header{utc_now(), choice.verify_seed.value_or(fresh_seed()),
+                                  identity(plan, backend, choice, options.processes)};
+    const std::optional<measure::JournalContent> resumed = read_resumed(choice, header.identity);
+    if (resumed) {
+        header = resumed->header;
+        options.resumed = &*resumed;
+    }
+    options.verify_seed = header.verify_seed;
+    remove_results(choice.out);
+    const std::unique_ptr<measure::Journal> journal =
+        resumed ? std::make_unique<measure::Journal>(choice.out, *resumed)
+                : std::make_unique<measure::Journal>(choice.out, header);
 
-    measure::Journal journal(choice.out);
-    const model::BoardState before = board_state();
-    model::Run run = measure::measure(plan, capabilities, *backend->workers, options, journal);
+    std::vector<measure::MeasuredDevice> devices;
+    for (const OpenedBackend::Device& device : backend.devices)
+        devices.push_back({device.device.board, device.workers.get()});
+    const model::BoardState before = board_state(workers);
+    model::Run run = measure::measure(plan, capabilities, devices, options, *journal);
     run.environment.before = before;
     if (!run.interrupted) {
-        // After the cases: what the yardstick does to the board's temperature is not theirs to bear.
-        if (!choice.verify_only) run.environment.ceilings = ask_ceilings(*backend->workers);
-        run.environment.after = board_state();
+        // After the cases: what the yardstick does to the board's temperature is not theirs to
+        // bear.
+        if (!choice.verify_only) run.environment.ceilings = ask_ceilings(workers);
+        run.environment.after = board_state(workers);
     }
+    if (const std::string problem = journal->problem(); !problem.empty())
+        fmt::print(stderr, "perfgate: {}\n", model::printable(problem, 1000));
     run.tool_version = PERFGATE_VERSION;
     run.git_revision = git_revision(std::filesystem::absolute(files.front()).parent_path());
-    run.started_at = started_at;
-    run.backend = backend->name;
+    run.started_at = header.started_at;
+    run.backend = backend.name;
     run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return run;
 }

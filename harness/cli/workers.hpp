@@ -3,13 +3,16 @@
 // `baseline refresh` share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "measure/coordinator.hpp"
+#include "measure/device_lock.hpp"
 #include "model/run.hpp"
 
 namespace CLI {
@@ -20,7 +23,7 @@ namespace perfgate::cli {
 
 struct BackendChoice {
     std::string backend = "auto";      ///< "auto", "cuda" or "host"
-    std::string device;                ///< empty: the first one
+    std::string devices;               ///< empty: the first one; "all", or a list with commas
     std::vector<std::string> plugins;  ///< besides the bundled ones
     bool no_cupti = false;
 };
@@ -33,27 +36,45 @@ struct MeasuringChoice {
     double case_limit_s = 120;
     std::optional<std::uint64_t> verify_seed;  ///< absent: a fresh one
     bool quiet = false;
+    std::optional<std::size_t> processes;  ///< absent: usual_processes, or as the profile says
+    double lock_wait_s = 600;
+    std::string resume;  ///< the output folder of an earlier execution; empty: none
+    /// As measure::MeasureOptions has it.
+    std::function<std::vector<measure::Suspicion>(const model::Run&)> again;
+    std::size_t processes_per_round = 0;
 };
+
+/// Batches that a case of a usual run has, and one of a baseline.
+inline constexpr std::size_t usual_processes = 5;
+inline constexpr std::size_t baseline_processes = 20;
 
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 /// All that says how suites are measured, but for filters, tags and the output folder, which other
 /// verbs have too.
 void add_measuring_options(CLI::App& app, MeasuringChoice& choice);
 
-/// The command line of a worker for this backend ("cuda" or "host").
-std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend);
+/// The command line of a worker for this backend ("cuda" or "host") and one device; empty: the
+/// first.
+std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
+                                        const std::string& device);
 
-/// A backend whose worker has answered.
+/// A backend whose worker has answered. The devices have one key.
 struct OpenedBackend {
     std::string name;  ///< "cuda" or "host"
-    measure::MeasureOptions options;
-    std::unique_ptr<measure::Workers> workers;  ///< refers to `options`
-    measure::Capabilities capabilities;
+    struct Device {
+        model::Device device;
+        std::unique_ptr<measure::Workers> workers;
+    };
+    std::vector<Device> devices;             ///< one at least
+    measure::Capabilities capabilities;      ///< of the first
+    std::vector<measure::DeviceLock> locks;  ///< where they were asked for
 };
 
-/// `auto` takes the GPU where there is one and says in one line on stderr when there is none.
-/// Throws model::Error where the chosen backend cannot measure, with the remedy.
-std::unique_ptr<OpenedBackend> open_backend(const BackendChoice& choice);
+/// `auto` takes the GPU where there is one and says in one line on stderr when there is none. With
+/// `lock`, the devices are locked before they are opened. Throws model::Error where the chosen
+/// backend cannot measure, with the remedy.
+OpenedBackend open_backend(const BackendChoice& choice,
+                           const measure::DeviceLock::Waiting* lock = nullptr);
 
 /// Loads, plans and measures the suites. Throws model::InputError (exit 2) before anything is
 /// measured where they are wrong or nothing is selected.

@@ -114,7 +114,7 @@ struct Diagnosis {
 std::string_view to_text(Diagnosis::Level level);
 
 struct BackendOptions {
-    std::string device;                ///< "" first one; index, UUID or PCI bus id
+    std::string device;                ///< "" first one; index, UUID or PCI bus id; of one device
     std::vector<std::string> plugins;  ///< files to load
     bool cupti = true;                 ///< false: events only, other tools may attach
 };
@@ -123,7 +123,9 @@ class Backend {
   public:
     virtual ~Backend() = default;
 
-    virtual Capabilities capabilities() = 0;
+    /// `probe_counters`: finds out whether counters may be collected, which sets the profiler up
+    /// (and takes a second). Processes that take times do without, so that all take them alike.
+    virtual Capabilities capabilities(bool probe_counters) = 0;
     virtual model::BoardState board_state() = 0;
     /// Measures the device's ceilings, in about a second. Empty by default: there are none.
     virtual model::Ceilings ceilings() { return {}; }
@@ -167,10 +169,20 @@ class CounterCatalogue {
     virtual Description describe(const std::string& chip, const std::string& counter) = 0;
 };
 
-/// A backend module (a shared library) exports these two with C linkage.
+/// A device that may be chosen, as it can be told without opening it.
+struct ListedDevice {
+    std::string id;  ///< what BackendOptions::device takes
+    model::Device device;
+};
+
+/// A backend module (a shared library) exports these with C linkage. ListDevices appends the
+/// devices that `wanted` names: "" the first, "all", or a list with commas of what
+/// BackendOptions::device takes. Throws model::InputError for one that is not there.
 using CreateBackend = Backend*(const BackendOptions&);
+using ListDevices = void(const std::string& wanted, std::vector<ListedDevice>& devices);
 using CreateCounterCatalogue = CounterCatalogue*();
 inline constexpr const char* create_backend_symbol = "perfgate_create_backend";
+inline constexpr const char* list_devices_symbol = "perfgate_list_devices";
 inline constexpr const char* create_counter_catalogue_symbol = "perfgate_create_counter_catalogue";
 
 }  // namespace perfgate::measure

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "measure/sampling.hpp"
+#include "measure/steadiness.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 #include "stats/quantiles.hpp"
@@ -70,6 +72,13 @@ double seconds_since(Clock::time_point start) {
     return Seconds(Clock::now() - start).count();
 }
 
+/// What moves while a run goes on.
+model::BoardState what_moves(model::BoardState state) {
+    state.max_sm_clock_mhz = state.max_memory_clock_mhz = state.power_limit_w = std::nullopt;
+    state.persistence_mode = state.ecc = std::nullopt;
+    return state;
+}
+
 }  // namespace
 
 std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics) {
@@ -82,7 +91,7 @@ std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics
 }
 
 CaseMeasurement::CaseMeasurement(Backend& backend)
-    : backend_(backend), capabilities_(backend.capabilities()) {}
+    : backend_(backend), capabilities_(backend.capabilities(false)) {}
 
 const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) const {
     const model::WorkloadInfo* workload =
@@ -97,11 +106,13 @@ const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) 
 void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& settings,
                               const PhaseObserver& observe) {
     const auto start = Clock::now();
+    observe("set-up");
     const auto fail = [&](const std::string& why) {
         result.status = model::CaseStatus::error;
         result.reason = why;
         result.kernels.clear();
         result.metrics.clear();
+        result.readings.clear();
         result.wall_s += seconds_since(start);
     };
     try {
@@ -109,7 +120,8 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         const model::VariantInfo& info = variant(result.spec);
         for (const std::string& name : settings.metrics) {
             const auto metric = metrics::find_metric(name);
-            if (metric && !applies(*metric, info.target)) result.not_applicable.push_back(name);
+            if (metric && !applies(*metric, info.target) && !settings.times_only)
+                result.not_applicable.push_back(name);
         }
 
         const CaseFacts facts = backend_.facts(result.spec);
@@ -125,17 +137,17 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
 
         const std::unique_ptr<Case> opened = backend_.open(result.spec);
-        {
+        if (!settings.times_only) {
             observe("verify");
             const Range phase(backend_, "verify");
             result.verification = opened->verify(settings.verify_seed);
-        }
-        if (!result.verification->passed) {
-            result.status = model::CaseStatus::incorrect;
-            result.reason = fmt::format("wrong result (inputs of seed {}): {}",
-                                        result.verification->seed, result.verification->detail);
-            result.wall_s += seconds_since(start);
-            return;
+            if (!result.verification->passed) {
+                result.status = model::CaseStatus::incorrect;
+                result.reason = fmt::format("wrong result (inputs of seed {}): {}",
+                                            result.verification->seed, result.verification->detail);
+                result.wall_s += seconds_since(start);
+                return;
+            }
         }
         if (!settings.verify_only) {
             opened->fill(settings.seed);
@@ -167,13 +179,15 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     const std::string& board = capabilities_.environment.device.board;
     const model::Target target = variant(result.spec).target;
 
-    if (target == model::Target::cuda && capabilities_.kernel_records)
+    if (target == model::Target::cuda && capabilities_.kernel_records && !settings.times_only)
         result.kernels = opened.record_launch().kernels;
 
+    std::array<model::BoardState, 2> around{backend_.board_state(), {}};
     for (const KindOfMetric& time : times) {
         if (time.target != target || !requests(settings, time.metric)) continue;
         if (time.kind == TimeKind::gpu_time && !capabilities_.kernel_records) {
-            result.not_collected.push_back({time.metric, capabilities_.kernel_records_problem});
+            if (!settings.times_only)
+                result.not_collected.push_back({time.metric, capabilities_.kernel_records_problem});
             continue;
         }
         const SamplingGoal goal{.precision = settings.precision,
@@ -189,10 +203,18 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                                  samples.values_ns.end());
             series.method = std::move(samples.method);
         }
+        around[1] = backend_.board_state();
+        batch.round = settings.round;
+        batch.sm_clock_mhz = clock_of(around);
+        batch.set_aside = disturbance(around);
+        around[0] = around[1];
         series.value = stats::median(batch.samples);
         series.batches.push_back(std::move(batch));
         result.metrics[time.metric] = std::move(series);
     }
+    if (const model::BoardState state = what_moves(around[0]); state != model::BoardState{})
+        result.readings.push_back({settings.process, board, state});
+    if (settings.times_only) return;
 
     for (const std::string& name : settings.metrics) {
         const auto metric = metrics::find_metric(name);

@@ -20,10 +20,12 @@ struct CaseSettings {
     double precision = 0.005;
     double time_budget_s = 0.1;
     std::int64_t process = 0;  ///< number of the worker process within the run
+    std::int64_t round = 0;    ///< of the batches
+    bool times_only = false;   ///< one more batch of each time: verified and recorded before
     bool verify_only = false;
 };
 
-/// "verify", "warm-up", "time", "counters": told as each begins.
+/// "set-up", "verify", "warm-up", "time", "counters": told as each begins.
 using PhaseObserver = std::function<void(std::string_view phase)>;
 
 class CaseMeasurement {
@@ -34,7 +36,8 @@ class CaseMeasurement {
 
     /// Verifies and times the case; fills status, verification, kernels, metrics. Counter metrics
     /// are left to collect_counters. Errors of the case become CaseStatus::error; DeviceLost is
-    /// thrown after that is noted in `result`.
+    /// thrown after that is noted in `result`. With `times_only` the result has the new batches and
+    /// readings alone.
     void measure(model::CaseResult& result, const CaseSettings& settings,
                  const PhaseObserver& observe);
 

@@ -2,71 +2,52 @@
 // Carries out a Plan with worker processes and makes the Run. Loads no plugin, creates no context.
 #pragma once
 
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "measure/protocol.hpp"
-#include "measure/worker_process.hpp"
+#include "measure/device_chain.hpp"
+#include "measure/journal.hpp"
+#include "measure/workers.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::measure {
 
-class Journal;
-
-/// One step of the work, for people who wait.
-struct Progress {
-    std::string_view suite, case_id, phase;
-    std::size_t done = 0, total = 0;
+/// A case that is worth more batches.
+struct Suspicion {
+    std::size_t suite = 0, index = 0;  ///< places in Run::suites and SuiteResult::cases
 };
 
 struct MeasureOptions {
-    std::vector<std::string> worker_command;  ///< absolute path and arguments
     bool verify_only = false;
     double case_limit_s = 120;  ///< a case that takes longer is an error
     std::uint64_t verify_seed = 0;
-    std::function<void(const Progress&)> progress;
-    std::function<bool()> stop;  ///< true: interrupted
+    /// Processes that each take a batch of every case.
+    std::size_t processes = 1;
+    /// Asked after the usual run, and after each round, which cases to measure again in
+    /// `processes_per_round` fresh processes; their batches are of the next round. None: it is
+    /// enough.
+    std::function<std::vector<Suspicion>(const model::Run&)> again;
+    std::size_t processes_per_round = 0;
+    const JournalContent* resumed = nullptr;        ///< what an earlier execution has measured
+    std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
 };
 
-/// A worker that is started when needed and replaced when it dies.
-class Workers {
-  public:
-    explicit Workers(const MeasureOptions& options) : options_(options) {}
-
-    /// One request, answered. `observe` hears phases. Throws model::InputError where the worker
-    /// says that the input is at fault, model::Error where it died, hung or failed.
-    struct Answer {
-        std::optional<Reply> reply;  ///< nothing: the worker is gone
-        std::string why;             ///< it is gone: how it ended, or the time limit
-        std::string log;             ///< last lines of its stderr
-        bool interrupted = false;
-    };
-    Answer ask(const Request& request, double limit_s,
-               const std::function<void(const std::string&)>& observe);
-
-    /// The same for requests whose failure ends everything: describe, facts.
-    Reply must_ask(const Request& request, double limit_s);
-
-    /// How many processes were started so far.
-    std::int64_t started() const { return started_; }
-    bool running() const { return process_ != nullptr; }
-    void end() { process_.reset(); }
-
-  private:
-    const MeasureOptions& options_;
-    std::unique_ptr<WorkerProcess> process_;
-    std::int64_t started_ = 0;
+/// A device to measure on: every one of a run has the same key.
+struct MeasuredDevice {
+    std::string board;  ///< model::Device::board
+    Workers* workers = nullptr;
 };
 
-/// Every case has a result in the Run, in the plan's order. Throws model::InputError where a case's
-/// parameters are not supported (all of them named), before anything is measured.
-model::Run measure(const model::Plan& plan, const Capabilities& capabilities, Workers& workers,
-                   const MeasureOptions& options, Journal& journal);
+/// Every case has a result in the Run, in the plan's order. All batches of a case are of one
+/// device; with several, the cases with most work go first to whichever is free. `capabilities` are
+/// those of the first. Throws model::InputError where a case's parameters are not supported (all of
+/// them named), before anything is measured.
+model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
+                   const std::vector<MeasuredDevice>& devices, const MeasureOptions& options,
+                   Journal& journal);
 
 }  // namespace perfgate::measure

@@ -139,6 +139,19 @@ std::string_view to_text(Diagnosis::Level level) {
     return "problem";
 }
 
+static void write(JsonWriter& json, const ListedDevice& listed) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "id", listed.id);
+    json.key("device");
+    write(json, listed.device);
+    json.end_object();
+}
+
+static void read(JsonValue value, ListedDevice& listed) {
+    read_field(value, "id", listed.id);
+    read(value.at("device"), listed.device);
+}
+
 static void write(JsonWriter& json, const CaseSettings& settings) {
     json.begin_object(JsonLayout::compact);
     write_field(json, "metrics", settings.metrics);
@@ -147,6 +160,8 @@ static void write(JsonWriter& json, const CaseSettings& settings) {
     write_field(json, "precision", settings.precision);
     write_field(json, "time_budget_s", settings.time_budget_s);
     write_field(json, "process", settings.process);
+    write_field(json, "round", settings.round);
+    write_field(json, "times_only", settings.times_only);
     write_field(json, "verify_only", settings.verify_only);
     json.end_object();
 }
@@ -158,6 +173,8 @@ static void read(JsonValue value, CaseSettings& settings) {
     read_field(value, "precision", settings.precision);
     read_field(value, "time_budget_s", settings.time_budget_s);
     read_field(value, "process", settings.process);
+    read_field(value, "round", settings.round);
+    read_field(value, "times_only", settings.times_only);
     read_field(value, "verify_only", settings.verify_only);
 }
 
@@ -269,6 +286,10 @@ std::string message(std::string_view kind, std::string_view name, Fields&& field
 constexpr auto no_fields = [](JsonWriter&) {};
 
 struct RequestWriter {
+    std::string operator()(const DevicesRequest& request) const {
+        return message("do", "devices",
+                       [&](JsonWriter& json) { write_field(json, "wanted", request.wanted); });
+    }
     std::string operator()(const DescribeRequest&) const {
         return message("do", "describe", no_fields);
     }
@@ -303,6 +324,10 @@ struct ReplyWriter {
     std::string operator()(const PhaseReply& reply) const {
         return message("reply", "phase",
                        [&](JsonWriter& json) { write_field(json, "phase", reply.phase); });
+    }
+    std::string operator()(const DevicesReply& reply) const {
+        return message("reply", "devices",
+                       [&](JsonWriter& json) { write_list(json, "devices", reply.devices); });
     }
     std::string operator()(const DescribeReply& reply) const {
         return message("reply", "describe", [&](JsonWriter& json) {
@@ -366,6 +391,7 @@ Request parse_request(std::string_view line) {
     const JsonDocument document(line, "request");
     const JsonValue root = document.root();
     const std::string_view what = root.at("do").text();
+    if (what == "devices") return DevicesRequest{std::string(root.at("wanted").text())};
     if (what == "describe") return DescribeRequest{};
     if (what == "diagnose") return DiagnoseRequest{};
     if (what == "board_state") return BoardStateRequest{};
@@ -386,6 +412,7 @@ Reply parse_reply(std::string_view line) {
     const JsonValue root = document.root();
     const std::string_view what = root.at("reply").text();
     if (what == "phase") return PhaseReply{std::string(root.at("phase").text())};
+    if (what == "devices") return DevicesReply{read_list<ListedDevice>(root, "devices")};
     if (what == "describe") {
         DescribeReply reply;
         read(root.at("capabilities"), reply.capabilities);

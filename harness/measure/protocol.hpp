@@ -14,6 +14,10 @@
 
 namespace perfgate::measure {
 
+/// Which devices `wanted` names; opens none.
+struct DevicesRequest {
+    std::string wanted;
+};
 struct DescribeRequest {};
 struct DiagnoseRequest {};
 struct BoardStateRequest {};
@@ -37,11 +41,14 @@ struct CountersRequest {
     std::vector<Job> jobs;
 };
 
-using Request = std::variant<DescribeRequest, DiagnoseRequest, BoardStateRequest, CeilingsRequest,
-                             FactsRequest, MeasureRequest, CountersRequest>;
+using Request = std::variant<DevicesRequest, DescribeRequest, DiagnoseRequest, BoardStateRequest,
+                             CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest>;
 
 struct PhaseReply {
     std::string phase;
+};
+struct DevicesReply {
+    std::vector<ListedDevice> devices;
 };
 struct DescribeReply {
     Capabilities capabilities;
@@ -72,8 +79,8 @@ struct FailedReply {
     bool device_lost = false;
 };
 
-using Reply = std::variant<PhaseReply, DescribeReply, DiagnoseReply, BoardStateReply, CeilingsReply,
-                           FactsReply, MeasureReply, CountersReply, FailedReply>;
+using Reply = std::variant<PhaseReply, DevicesReply, DescribeReply, DiagnoseReply, BoardStateReply,
+                           CeilingsReply, FactsReply, MeasureReply, CountersReply, FailedReply>;
 
 std::string write_request(const Request& request);
 Request parse_request(std::string_view line);

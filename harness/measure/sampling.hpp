@@ -11,6 +11,7 @@ struct SamplingGoal {
     double precision = 0.005;    ///< half width of the median's 95 % interval, as a fraction
     double time_budget_s = 0.1;  ///< on what was spent, flushes included
     int min_samples = 10;        ///< below this no interval of the median means much
+    int least_samples = 3;       ///< where min_samples would cost more than the budget
     int max_samples = 300;
 };
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <optional>
 
 #include "measure/protocol.hpp"
@@ -53,23 +54,26 @@ bool reply(int fd, const Reply& what) {
 
 class Server {
   public:
-    Server(Backend& backend, int replies_fd)
-        : backend_(backend), measurement_(backend), replies_fd_(replies_fd) {}
+    Server(const BackendSource& source, int replies_fd)
+        : source_(source), replies_fd_(replies_fd) {}
 
-    Reply operator()(const DescribeRequest&) { return DescribeReply{measurement_.capabilities()}; }
-    Reply operator()(const DiagnoseRequest&) { return DiagnoseReply{backend_.diagnose()}; }
-    Reply operator()(const BoardStateRequest&) { return BoardStateReply{backend_.board_state()}; }
-    Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend_.ceilings()}; }
+    Reply operator()(const DevicesRequest& request) {
+        return DevicesReply{source_.list(request.wanted)};
+    }
+    Reply operator()(const DescribeRequest&) { return DescribeReply{backend().capabilities(true)}; }
+    Reply operator()(const DiagnoseRequest&) { return DiagnoseReply{backend().diagnose()}; }
+    Reply operator()(const BoardStateRequest&) { return BoardStateReply{backend().board_state()}; }
+    Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend().ceilings()}; }
     Reply operator()(const FactsRequest& request) {
         FactsReply facts;
         for (const model::CaseResult& entry : request.cases)
-            facts.facts.push_back(backend_.facts(entry.spec));
+            facts.facts.push_back(backend().facts(entry.spec));
         return facts;
     }
     Reply operator()(const MeasureRequest& request) {
         MeasureReply measured{request.result, false};
         try {
-            measurement_.measure(measured.result, request.settings, observer());
+            measurement().measure(measured.result, request.settings, observer());
         } catch (const DeviceLost&) {
             measured.device_lost = true;
         }
@@ -81,31 +85,41 @@ class Server {
         std::vector<CaseMeasurement::CounterJob> jobs;
         for (std::size_t i = 0; i < request.jobs.size(); ++i)
             jobs.push_back({&counters.results[i], request.jobs[i].settings});
-        measurement_.collect_counters(jobs, observer());
+        measurement().collect_counters(jobs, observer());
         return counters;
     }
 
   private:
+    Backend& backend() {
+        if (!backend_) backend_ = source_.open();
+        return *backend_;
+    }
+    CaseMeasurement& measurement() {
+        if (!measurement_) measurement_.emplace(backend());
+        return *measurement_;
+    }
+
     PhaseObserver observer() {
         return
             [this](std::string_view phase) { reply(replies_fd_, PhaseReply{std::string(phase)}); };
     }
 
-    Backend& backend_;
-    CaseMeasurement measurement_;
+    const BackendSource& source_;
     int replies_fd_;
+    std::unique_ptr<Backend> backend_;
+    std::optional<CaseMeasurement> measurement_;
 };
 
 }  // namespace
 
-int serve(Backend& backend, int requests_fd, int replies_fd) {
+int serve(const BackendSource& source, int requests_fd, int replies_fd) {
     LineReader requests(requests_fd);
-    Server server(backend, replies_fd);
+    Server server(source, replies_fd);
     while (const std::optional<std::string> line = requests.next()) {
         Reply answer;
         bool lost = false;
         try {
-            answer = std::visit(server, parse_request(*line));
+            answer = std::visit(std::ref(server), parse_request(*line));
             if (const auto* measured = std::get_if<MeasureReply>(&answer))
                 lost = measured->device_lost;
         } catch (const DeviceLost& error) {
@@ -121,13 +135,6 @@ int serve(Backend& backend, int requests_fd, int replies_fd) {
         if (lost) _exit(3);
     }
     return 0;
-}
-
-int serve_failure(const std::string& message, bool usage, int requests_fd, int replies_fd) {
-    LineReader requests(requests_fd);
-    while (requests.next())
-        if (!reply(replies_fd, FailedReply{message, usage, false})) break;
-    return 3;
 }
 
 }  // namespace perfgate::measure

@@ -2,15 +2,25 @@
 // The worker's loop: reads requests, lets the backend do them, writes replies.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "measure/backend.hpp"
 
 namespace perfgate::measure {
 
-/// Serves requests from `requests_fd` until it is closed or the device is lost; writes replies to
-/// `replies_fd`. Returns the process's exit code.
-int serve(Backend& backend, int requests_fd, int replies_fd);
+/// Where a worker's backend comes from. It is opened when the first request needs it: asking which
+/// devices there are touches none of them.
+struct BackendSource {
+    std::function<std::vector<ListedDevice>(const std::string& wanted)> list;
+    std::function<std::unique_ptr<Backend>()> open;
+};
 
-/// Answers every request with the same failure: the backend could not be made.
-int serve_failure(const std::string& message, bool usage, int requests_fd, int replies_fd);
+/// Serves requests from `requests_fd` until it is closed or the device is lost; writes replies to
+/// `replies_fd`. Returns the process's exit code. Where the backend cannot be opened, every request
+/// that needs it is answered with that failure.
+int serve(const BackendSource& source, int requests_fd, int replies_fd);
 
 }  // namespace perfgate::measure

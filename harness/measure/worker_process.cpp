@@ -60,6 +60,7 @@ void close_fd(int& fd) {
     else
         dup2(replies, reply_fd);
     std::signal(SIGPIPE, SIG_DFL);
+    std::signal(SIGXFSZ, SIG_DFL);
     execv(argv[0], argv);
     _exit(127);
 }

@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-constexpr std::array<std::string_view, 5> profile_keys{"backend", "policy", "junit_profile",
-                                                       "baselines", "out"};
+constexpr std::array<std::string_view, 6> profile_keys{"backend",   "policy", "junit_profile",
+                                                       "baselines", "out",    "processes"};
 constexpr std::array<std::string_view, 5> policy_keys{"no_baseline", "inconclusive", "false_alarms",
                                                       "rounds", "changed"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
                                                        "tool_version"};
 constexpr std::int64_t most_rounds = 10;
+constexpr std::int64_t most_processes = 1000;
 
 std::optional<std::string> read_word(const Fields& fields, std::string_view key,
                                      const std::vector<std::string>& choices, Problems& problems) {
@@ -99,6 +100,14 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
     profile.junit_profile = read_word(fields, "junit_profile", {"github", "strict"}, problems);
     profile.baselines = read_folder(fields, "baselines", problems);
     profile.out = read_folder(fields, "out", problems);
+    if (const YamlNode* node = fields.find("processes")) {
+        const std::optional<std::int64_t> processes = integer_of(*node);
+        if (processes && *processes >= 1 && *processes <= most_processes) {
+            profile.processes = processes;
+        } else {
+            add_wrong_type(*node, "processes", "a number of processes from 1 to 1000", problems);
+        }
+    }
     problems.throw_if_any();
     return profile;
 }

@@ -14,11 +14,13 @@
 //   junit_profile: github    # github or strict
 //   baselines: baselines     # folder, as --baselines
 //   out: perfgate-out        # folder, as --out
+//   processes: 5             # as --processes
 //
 // Every key may be left out. Paths are relative to the folder that perfgate runs in, as they are on
 // the command line.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +35,7 @@ struct Profile {
     std::optional<std::string> junit_profile;  ///< "github", "strict"
     std::optional<std::string> baselines;
     std::optional<std::string> out;
+    std::optional<std::int64_t> processes = std::nullopt;
 
     bool operator==(const Profile&) const = default;
 };

@@ -57,7 +57,7 @@ class Faults(tool.Case):
     def test_the_journal_has_every_case(self):
         self.cases("crash", "ok")
         lines = (self.folder / "perfgate-out/journal.jsonl").read_text().splitlines()
-        self.assertEqual(["crash", "ok"], [json.loads(line)["case"]["variant"] for line in lines])
+        self.assertEqual(["crash", "ok"], [json.loads(line)["case"]["variant"] for line in lines[1:]])
 
     def test_a_hang_is_ended_at_the_limit(self):
         cases = self.cases("hang", "ok", more=["--case-limit", "1"])

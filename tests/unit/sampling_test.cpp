@@ -11,9 +11,18 @@ namespace {
 const SamplingGoal goal{
     .precision = 0.01, .time_budget_s = 1.0, .min_samples = 10, .max_samples = 100};
 
-TEST(Sampling, TakesTheMinimumFirst) {
-    EXPECT_EQ(next_samples({}, 0, goal), 10);
+TEST(Sampling, TakesAFewFirstAndThenTheMinimum) {
+    EXPECT_EQ(next_samples({}, 0, goal), 3);
+    EXPECT_EQ(next_samples(std::vector<double>(3, 5.0), 0.01, goal), 7);
     EXPECT_EQ(next_samples(std::vector<double>(4, 5.0), 0, goal), 6);
+}
+
+TEST(Sampling, TheBudgetHoldsForSlowKernelsToo) {
+    // 0.3 s each: one more fits in what is left, and after it none.
+    EXPECT_EQ(next_samples(std::vector<double>(2, 5.0), 0.6, goal), 1);
+    EXPECT_EQ(next_samples(std::vector<double>(3, 5.0), 0.69, goal), 1);
+    EXPECT_EQ(next_samples(std::vector<double>(3, 5.0), 0.9, goal), 0);
+    EXPECT_EQ(next_samples(std::vector<double>(3, 5.0), 9.0, goal), 0);
 }
 
 TEST(Sampling, StopsWhenTheMedianIsKnown) {

@@ -14,9 +14,10 @@ TEST(SuiteProfile, ReadsEveryKey) {
         "policy: {no_baseline: fail, inconclusive: fail}\n"
         "junit_profile: strict\n"
         "baselines: here/baselines\n"
-        "out: there\n",
+        "out: there\n"
+        "processes: 7\n",
         "p.yaml");
-    EXPECT_EQ(profile, (Profile{"host", {true, true}, "strict", "here/baselines", "there"}));
+    EXPECT_EQ(profile, (Profile{"host", {true, true}, "strict", "here/baselines", "there", 7}));
 }
 
 TEST(SuiteProfile, ReadsHowMuchTheGateMayErrAndWhatChangesItTakes) {
@@ -33,6 +34,13 @@ TEST(SuiteProfile, ReadsHowMuchTheGateMayErrAndWhatChangesItTakes) {
     EXPECT_EQ(policy.rounds, 0);
     using enum model::OnChange;
     EXPECT_EQ(policy.changed, (model::ChangePolicy{accept, refuse, refuse, warn, accept}));
+}
+
+TEST(SuiteProfile, RefusesWhatIsNoNumberOfProcesses) {
+    EXPECT_EQ(test::refusal([] { parse_profile("processes: 0", "p.yaml"); }),
+              "p.yaml:1:12: wrong value for 'processes'; expected a number of processes from 1 to "
+              "1000, found 0");
+    EXPECT_NE(test::refusal([] { parse_profile("processes: few", "p.yaml"); }), "");
 }
 
 TEST(SuiteProfile, RefusesWhatIsNoShareAndNoNumberOfRounds) {
@@ -79,7 +87,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out; did you mean 'out'?");
+              "baselines, out, processes; did you mean 'out'?");
 }
 
 TEST(SuiteProfile, RefusesAMissingFile) {

@@ -29,7 +29,7 @@ class CudaBackend : public measure::Backend {
           nvml_(Nvml::open(device_.facts().uuid, device_.facts().pci_bus_id, &nvml_problem_)),
           plugins_(options.plugins) {}
 
-    measure::Capabilities capabilities() override {
+    measure::Capabilities capabilities(bool probe_counters) override {
         measure::Capabilities capabilities;
         capabilities.environment = describe_environment(device_, nvml_.get());
         capabilities.workloads = plugins_.catalogue();
@@ -37,7 +37,8 @@ class CudaBackend : public measure::Backend {
         capabilities.kernel_records = device_.has_cupti();
         if (!capabilities.kernel_records)
             capabilities.kernel_records_problem = device_.cupti_problem();
-        capabilities.counters_problem = device_.counters_problem();
+        capabilities.counters_problem =
+            probe_counters ? device_.counters_problem() : "it was not asked for";
         capabilities.counters = capabilities.counters_problem.empty();
         return capabilities;
     }
@@ -133,6 +134,13 @@ class CudaBackend : public measure::Backend {
 };
 
 }  // namespace
+
+std::vector<measure::ListedDevice> list_devices(const std::string& wanted) {
+    std::vector<measure::ListedDevice> devices;
+    for (const int ordinal : find_devices(wanted))
+        devices.push_back({std::to_string(ordinal), describe_device(device_facts(ordinal), "")});
+    return devices;
+}
 
 std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options) {
     return std::make_unique<CudaBackend>(options);

@@ -11,6 +11,11 @@ PERFGATE_MODULE_EXPORT perfgate::measure::Backend* perfgate_create_backend(
     return perfgate::backend::cuda::make_cuda_backend(options).release();
 }
 
+PERFGATE_MODULE_EXPORT void perfgate_list_devices(
+    const std::string& wanted, std::vector<perfgate::measure::ListedDevice>& devices) {
+    devices = perfgate::backend::cuda::list_devices(wanted);
+}
+
 PERFGATE_MODULE_EXPORT perfgate::measure::CounterCatalogue* perfgate_create_counter_catalogue() {
     return std::make_unique<perfgate::backend::cuda::HostCounterCatalogue>().release();
 }

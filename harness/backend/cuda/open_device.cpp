@@ -46,8 +46,32 @@ int find_device(const std::string& wanted) {
                                facts.pci_bus_id);
     }
     throw model::InputError(
-        fmt::format("--device {}: no such device; expected an index, a UUID or a PCI bus id of {}",
+        fmt::format("--devices {}: no such device; expected an index, a UUID or a PCI bus id of {}",
                     wanted, devices));
+}
+
+std::vector<int> find_devices(const std::string& wanted) {
+    std::vector<int> ordinals;
+    if (wanted == "all") {
+        const int count = device_count();
+        for (int ordinal = 0; ordinal < count; ++ordinal) ordinals.push_back(ordinal);
+        if (ordinals.empty()) find_device("");  // says what is wrong
+        return ordinals;
+    }
+    for (std::size_t begin = 0; begin <= wanted.size();) {
+        const std::size_t end = std::min(wanted.find(',', begin), wanted.size());
+        const std::string one = wanted.substr(begin, end - begin);
+        if (one.empty() && !wanted.empty())
+            throw model::InputError(fmt::format(
+                "--devices {}: a device is empty; expected a list such as 0,1, or all", wanted));
+        const int ordinal = find_device(one);
+        if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end())
+            throw model::InputError(fmt::format(
+                "--devices {}: '{}' is there twice; name each device once", wanted, one));
+        ordinals.push_back(ordinal);
+        begin = end + 1;
+    }
+    return ordinals;
 }
 
 OpenDevice::OpenDevice(int ordinal, bool use_cupti)

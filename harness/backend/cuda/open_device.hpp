@@ -21,6 +21,10 @@ namespace perfgate::backend::cuda {
 /// beginning) or a PCI bus id. Throws model::InputError listing the devices for anything else.
 int find_device(const std::string& wanted);
 
+/// The ordinals that `--devices` means: "all", or a list with commas of what find_device takes.
+/// Throws model::InputError for a device that is named twice.
+std::vector<int> find_devices(const std::string& wanted);
+
 class OpenDevice {
   public:
     /// `use_cupti`: false leaves CUPTI alone, so that another tool may attach.

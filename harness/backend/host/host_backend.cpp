@@ -71,17 +71,11 @@ class HostBackend : public measure::Backend {
   public:
     explicit HostBackend(const measure::BackendOptions& options) : plugins_(options.plugins) {}
 
-    measure::Capabilities capabilities() override {
+    measure::Capabilities capabilities(bool /*probe_counters*/) override {
         measure::Capabilities capabilities;
         model::Environment& environment = capabilities.environment;
         describe_host(environment);
-        environment.device.name = environment.cpu;
-        environment.device.key =
-            "host-" + model::slug(fmt::format("{} {} cores", environment.cpu, environment.cores));
-        environment.device.multiprocessors = environment.cores;
-        environment.device.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                                          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-        environment.device.board = "host";
+        environment.device = host_device();
         capabilities.workloads = plugins_.catalogue();
         capabilities.timing = true;
         capabilities.counters_problem = "the host backend has no counters";
@@ -128,6 +122,19 @@ class HostBackend : public measure::Backend {
 };
 
 }  // namespace
+
+model::Device host_device() {
+    model::Environment host;
+    describe_host(host);
+    model::Device device;
+    device.name = host.cpu;
+    device.key = "host-" + model::slug(fmt::format("{} {} cores", host.cpu, host.cores));
+    device.multiprocessors = host.cores;
+    device.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    device.board = "host";
+    return device;
+}
 
 std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options) {
     return std::make_unique<HostBackend>(options);

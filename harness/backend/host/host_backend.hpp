@@ -8,6 +8,9 @@
 
 namespace perfgate::backend {
 
+/// The machine as a device: the one that there is.
+model::Device host_device();
+
 std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options);
 
 }  // namespace perfgate::backend

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/batches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "stats/quantiles.hpp"
+
+namespace perfgate::measure {
+
+void join_batches(model::CaseResult& result, model::CaseResult more) {
+    for (auto& [name, from] : more.metrics) {
+        const auto found = result.metrics.find(name);
+        if (found == result.metrics.end()) continue;
+        model::MetricSeries& series = found->second;
+        for (model::Batch& batch : from.batches) {
+            if (from.method != series.method)
+                batch.set_aside =
+                    fmt::format("its method is {}, the case's is {}", from.method, series.method);
+            series.batches.push_back(std::move(batch));
+        }
+        if (const std::vector<double> samples = model::all_samples(series); !samples.empty())
+            series.value = stats::median(samples);
+    }
+    result.readings.insert(result.readings.end(), more.readings.begin(), more.readings.end());
+    result.wall_s += more.wall_s;
+}
+
+std::size_t processes_in_round(const model::CaseResult& result, std::int64_t round) {
+    std::size_t most = 0;
+    for (const auto& [name, series] : result.metrics) {
+        std::set<std::int64_t> processes;
+        for (const model::Batch& batch : series.batches)
+            if (batch.round == round) processes.insert(batch.process);
+        most = std::max(most, processes.size());
+    }
+    return most;
+}
+
+std::int64_t last_round(const model::CaseResult& result) {
+    std::int64_t last = 0;
+    for (const auto& [name, series] : result.metrics)
+        for (const model::Batch& batch : series.batches) last = std::max(last, batch.round);
+    return last;
+}
+
+std::int64_t last_process(const model::CaseResult& result, const std::string& device) {
+    std::int64_t last = -1;
+    for (const auto& [name, series] : result.metrics)
+        for (const model::Batch& batch : series.batches)
+            if (batch.device == device) last = std::max(last, batch.process);
+    return last;
+}
+
+std::string device_of(const model::CaseResult& result) {
+    for (const auto& [name, series] : result.metrics)
+        if (!series.batches.empty()) return series.batches.front().device;
+    return {};
+}
+
+}  // namespace perfgate::measure

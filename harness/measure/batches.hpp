@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The batches of a case, as they come in from one process after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+/// Adds what a later process measured: its batches, readings and cost. A batch that was obtained in
+/// another way than the case's is kept and set aside.
+void join_batches(model::CaseResult& result, model::CaseResult more);
+
+/// How many processes have taken batches in this round: of the timing metric with the most.
+std::size_t processes_in_round(const model::CaseResult& result, std::int64_t round);
+
+/// The highest round of any batch.
+std::int64_t last_round(const model::CaseResult& result);
+
+/// The highest number of any process that took batches on `device`; -1: none.
+std::int64_t last_process(const model::CaseResult& result, const std::string& device);
+
+/// The device whose batches these are; empty: there are none.
+std::string device_of(const model::CaseResult& result);
+
+}  // namespace perfgate::measure

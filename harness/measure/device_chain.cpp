@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/device_chain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "measure/batches.hpp"
+#include "measure/coordinator.hpp"
+#include "measure/steadiness.hpp"
+
+namespace perfgate::measure {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Device memory that the cases of one counter session may take together, as a fraction of the
+/// device's: the rest is for counter data and the flush buffer.
+constexpr double session_memory_share = 0.4;
+/// Cases of one counter session: bounds the counter data (about 1 MB a kernel) and what a crash
+/// costs.
+constexpr std::size_t session_cases = 256;
+
+/// A worker that dies before it has begun with a case was killed by something else; how often
+/// another one may have a try.
+constexpr int tries = 3;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Adds what `work` takes to `sum`.
+template <class Work>
+void timed(double& sum, Work&& work) {
+    const auto start = Clock::now();
+    work();
+    sum += seconds_since(start);
+}
+
+void note_not_collected(const Item& item, const std::string& why) {
+    for (const std::string& metric : counter_metrics(item.planned->metrics))
+        item.result->not_collected.push_back({metric, why});
+}
+
+bool measured(const Item& item) {
+    return item.result->status == model::CaseStatus::measured;
+}
+
+}  // namespace
+
+Item* CaseQueue::take(std::size_t chain) {
+    const std::lock_guard lock(mutex_);
+    const auto next = std::find_if(items_.begin(), items_.end(), [&](const Item* item) {
+        return !item->chain || *item->chain == chain;
+    });
+    if (next == items_.end()) return nullptr;
+    Item* item = *next;
+    items_.erase(next);
+    item->chain = chain;
+    return item;
+}
+
+void Shared::tell(const Item& item, std::string_view phase) {
+    if (!options.progress) return;
+    const std::string id = model::case_id(item.planned->spec);
+    const std::lock_guard lock(progress_);
+    options.progress({*item.suite, id, phase, done, total});
+}
+
+void DeviceChain::measure(CaseQueue& queue) {
+    timed(phase_s_["timing"], [&] {
+        while (!shared_.interrupted) {
+            Item* item = queue.take(number_);
+            if (!item) break;
+            items_.push_back(item);
+            if (!item->begun) first(*item);
+        }
+    });
+    if (shared_.interrupted || shared_.options.verify_only) return workers_.end();
+    timed(phase_s_["counters"], [&] { collect_counters(); });
+
+    // Interleaved: each process takes a batch of every case, so that drift hits all alike.
+    for (;;) {
+        std::vector<Item*> missing;
+        for (Item* item : items_)
+            if (measured(*item) && item->passes < shared_.options.processes)
+                missing.push_back(item);
+        if (missing.empty() || shared_.interrupted) break;
+        pass(missing, 0);
+    }
+    // Where the environment has spoilt too much, as often again.
+    for (std::size_t more = 0; more < shared_.options.processes; ++more) {
+        std::vector<Item*> thin;
+        for (Item* item : items_) {
+            if (!measured(*item)) continue;
+            set_aside_other_clocks(*item->result);
+            if (!too_thin(*item->result, shared_.options.processes).empty()) thin.push_back(item);
+        }
+        if (thin.empty() || shared_.interrupted) break;
+        pass(thin, 0);
+    }
+    workers_.end();
+}
+
+void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
+    workers_.end();
+    timed(phase_s_["timing"], [&] {
+        for (Item* item : items) {
+            if (shared_.interrupted) break;
+            if (measured(*item)) again(*item, round);
+        }
+    });
+    workers_.end();
+}
+
+void DeviceChain::first(Item& item) {
+    const auto start = Clock::now();
+    const auto answer = ask(
+        [&](std::int64_t process) {
+            return MeasureRequest{*item.result, settings(item, process)};
+        },
+        shared_.options.case_limit_s, item);
+    if (answer.interrupted) return;
+    item.begun = true;
+    item.passes = 1;
+    if (answer.reply) {
+        if (const auto* reply = std::get_if<MeasureReply>(&*answer.reply)) {
+            *item.result = reply->result;
+            if (reply->device_lost) item.result->log = answer.log;
+        } else if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
+            fail(item, failed->message, answer.log);
+        } else {
+            fail(item, "the worker answered something else than what was asked", "");
+        }
+    } else {
+        fail(item, answer.why, answer.log);
+        item.result->wall_s = seconds_since(start);
+    }
+    shared_.journal.add(*item.suite, *item.result);
+    ++shared_.done;
+}
+
+void DeviceChain::again(Item& item, std::int64_t round) {
+    const auto start = Clock::now();
+    model::CaseResult empty;
+    empty.spec = item.result->spec;
+    std::int64_t number = 0;
+    const auto answer = ask(
+        [&](std::int64_t process) {
+            CaseSettings how = settings(item, process);
+            how.times_only = true;
+            how.round = round;
+            number = process;
+            return MeasureRequest{empty, std::move(how)};
+        },
+        shared_.options.case_limit_s, item);
+    if (answer.interrupted) return;
+    ++item.passes;
+    ++shared_.done;
+    // A case that fails once has failed: what it measured before is no use to anybody.
+    const auto failed_again = [&](const std::string& why) {
+        fail(item, fmt::format("when it was measured again (process {}): {}", number, why),
+             answer.log);
+        item.result->wall_s += seconds_since(start);
+        shared_.journal.add(*item.suite, *item.result);
+    };
+    if (!answer.reply) return failed_again(answer.why);
+    if (const auto* failed = std::get_if<FailedReply>(&*answer.reply))
+        return failed_again(failed->message);
+    const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
+    if (!reply) return failed_again("the worker answered something else than what was asked");
+    if (reply->result.status != model::CaseStatus::measured)
+        return failed_again(reply->result.reason);
+    shared_.journal.add_batches(*item.suite, reply->result);
+    join_batches(*item.result, reply->result);
+}
+
+Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t process)>& request,
+                                 double limit_s, const Item& item) {
+    for (int attempt = 1;; ++attempt) {
+        const std::int64_t process = workers_.process();
+        Workers::Answer answer =
+            workers_.ask(request(process), limit_s,
+                         [&](const std::string& phase) { shared_.tell(item, phase); });
+        if (answer.interrupted) shared_.interrupted = true;
+        if (!answer.not_begun || attempt == tries) return answer;
+    }
+}
+
+CaseSettings DeviceChain::settings(const Item& item, std::int64_t process) const {
+    CaseSettings settings;
+    settings.metrics = item.planned->metrics;
+    settings.seed = item.planned->seed;
+    settings.verify_seed = shared_.options.verify_seed;
+    settings.precision = item.planned->precision;
+    settings.time_budget_s = item.planned->time_budget_s;
+    settings.process = process;
+    settings.verify_only = shared_.options.verify_only;
+    return settings;
+}
+
+void DeviceChain::fail(Item& item, const std::string& why, const std::string& log) {
+    model::CaseResult& result = *item.result;
+    result.status = model::CaseStatus::error;
+    result.reason = why;
+    result.log = log;
+    result.kernels.clear();
+    result.metrics.clear();
+    result.readings.clear();
+}
+
+/// The counters of all measured cases: in sessions of many, halved where a worker dies, until the
+/// case that kills it stands alone.
+void DeviceChain::collect_counters() {
+    std::vector<Item*> wanting;
+    for (Item* item : items_) {
+        if (!measured(*item) || item->counted) continue;
+        if (item->planned->target != model::Target::cuda) continue;
+        if (counter_metrics(item->planned->metrics).empty()) continue;
+        wanting.push_back(item);
+    }
+    if (!shared_.capabilities.counters) {
+        for (Item* item : wanting) {
+            note_not_collected(*item, shared_.capabilities.counters_problem);
+            shared_.journal.add(*item->suite, *item->result);
+        }
+        return;
+    }
+    std::vector<Item*> session;
+    const auto flush = [&] {
+        if (!session.empty()) collect_session(session);
+        session.clear();
+    };
+    double bytes = 0;
+    const double limit = session_memory_share *
+                         static_cast<double>(shared_.capabilities.environment.device.memory_bytes);
+    for (Item* item : wanting) {
+        const double needs = static_cast<double>(item->facts.memory_bytes);
+        const bool same_metrics =
+            session.empty() || session.front()->planned->metrics == item->planned->metrics;
+        if (!same_metrics || bytes + needs > limit || session.size() >= session_cases) {
+            flush();
+            bytes = 0;
+        }
+        session.push_back(item);
+        bytes += needs;
+        if (shared_.interrupted) return;
+    }
+    flush();
+}
+
+void DeviceChain::collect_session(std::vector<Item*> session) {
+    if (shared_.interrupted || session.empty()) return;
+    const double limit = shared_.options.case_limit_s * static_cast<double>(session.size());
+    const auto answer = ask(
+        [&](std::int64_t process) {
+            CountersRequest request;
+            for (const Item* item : session)
+                request.jobs.push_back({*item->result, settings(*item, process)});
+            return request;
+        },
+        limit, *session.front());
+    if (answer.interrupted) return;
+    const auto* collected = answer.reply ? std::get_if<CountersReply>(&*answer.reply) : nullptr;
+    if (collected && collected->results.size() == session.size()) {
+        for (std::size_t i = 0; i < session.size(); ++i) {
+            *session[i]->result = collected->results[i];
+            shared_.journal.add(*session[i]->suite, *session[i]->result);
+        }
+        return;
+    }
+    if (session.size() > 1) {
+        const auto middle = session.begin() + static_cast<std::ptrdiff_t>(session.size() / 2);
+        collect_session({session.begin(), middle});
+        collect_session({middle, session.end()});
+        return;
+    }
+    const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
+    note_not_collected(*session.front(), "counters: " + (failed ? failed->message : answer.why));
+    session.front()->result->log = answer.log;
+    shared_.journal.add(*session.front()->suite, *session.front()->result);
+}
+
+}  // namespace perfgate::measure

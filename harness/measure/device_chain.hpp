@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device's part of a run: its worker processes, one after the other, and the cases that they
+// measure. Each device has a chain and each chain a thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/journal.hpp"
+#include "measure/workers.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+/// One step of the work, for people who wait. `done` and `total` count batches.
+struct Progress {
+    std::string_view suite, case_id, phase;
+    std::size_t done = 0, total = 0;
+};
+
+struct MeasureOptions;
+
+/// A case on its way: where its result goes and how it is measured.
+struct Item {
+    const model::PlannedCase* planned = nullptr;
+    const std::string* suite = nullptr;
+    model::CaseResult* result = nullptr;
+    CaseFacts facts;
+    std::optional<std::size_t> chain;  ///< the device that has begun with it
+    bool begun = false;                ///< it has a result
+    bool counted = false;              ///< its counters were asked for
+    std::size_t passes = 0;            ///< processes that took, or should have taken, batches
+};
+
+/// The cases that no device has begun with. From any thread.
+class CaseQueue {
+  public:
+    explicit CaseQueue(std::vector<Item*> items) : items_(std::move(items)) {}
+
+    /// The next case that is free, or bound to this chain; null: there is none.
+    Item* take(std::size_t chain);
+
+  private:
+    std::mutex mutex_;
+    std::vector<Item*> items_;
+};
+
+/// What the chains share. Safe from any thread.
+class Shared {
+  public:
+    Shared(const Capabilities& capabilities_, const MeasureOptions& options_, Journal& journal_)
+        : capabilities(capabilities_), options(options_), journal(journal_) {}
+
+    void tell(const Item& item, std::string_view phase);
+
+    const Capabilities& capabilities;
+    const MeasureOptions& options;
+    Journal& journal;
+    std::atomic<bool> interrupted = false;
+    std::atomic<std::size_t> done = 0, total = 0;
+
+  private:
+    std::mutex progress_;
+};
+
+class DeviceChain {
+  public:
+    DeviceChain(std::size_t number, Workers& workers, Shared& shared)
+        : number_(number), workers_(workers), shared_(shared) {}
+
+    /// The usual run: takes cases until there are no more; in the first process verifies and times
+    /// each and collects the counters, then takes the further batches in a fresh process each.
+    void measure(CaseQueue& queue);
+
+    /// One more batch of each of the cases that is measured so far, in a fresh process.
+    void pass(const std::vector<Item*>& items, std::int64_t round);
+
+    std::vector<Item*>& items() { return items_; }
+    /// Seconds spent, by phase.
+    const std::map<std::string, double>& phase_s() const { return phase_s_; }
+
+  private:
+    void first(Item& item);
+    void again(Item& item, std::int64_t round);
+    void collect_counters();
+    void collect_session(std::vector<Item*> session);
+    Workers::Answer ask(const std::function<Request(std::int64_t process)>& request, double limit_s,
+                        const Item& item);
+    CaseSettings settings(const Item& item, std::int64_t process) const;
+    void fail(Item& item, const std::string& why, const std::string& log);
+
+    std::size_t number_;
+    Workers& workers_;
+    Shared& shared_;
+    std::vector<Item*> items_;
+    std::map<std::string, double> phase_s_;
+};
+
+}  // namespace perfgate::measure

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/steadiness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "metrics/catalogue.hpp"
+#include "stats/quantiles.hpp"
+
+namespace perfgate::measure {
+namespace {
+
+/// Throttle reasons that come over a board from outside the kernel, in the words of NVML's reader.
+constexpr std::array<std::string_view, 4> disturbing{
+    "hardware slowdown", "software thermal slowdown", "hardware thermal slowdown",
+    "hardware power brake"};
+
+/// How every clock's reason begins: what a later call may take back.
+constexpr std::string_view other_clock = "SM clock ";
+
+bool is_time(const std::string& name) {
+    const auto metric = metrics::find_metric(name);
+    return metric && metric->definition.metric_class == model::MetricClass::timing &&
+           metric->source != metrics::Source::counter;
+}
+
+bool for_its_clock(const model::Batch& batch) {
+    return std::string_view(batch.set_aside).substr(0, other_clock.size()) == other_clock;
+}
+
+/// The clock of each process that counts but for its clock. One per process, because the kinds of
+/// time that a process takes are no independent witnesses.
+std::map<std::int64_t, double> clocks_of(const model::CaseResult& result) {
+    std::map<std::int64_t, double> clocks;
+    for (const auto& [name, series] : result.metrics)
+        for (const model::Batch& batch : series.batches)
+            if (batch.sm_clock_mhz && (batch.set_aside.empty() || for_its_clock(batch)))
+                clocks.emplace(batch.process, *batch.sm_clock_mhz);
+    return clocks;
+}
+
+/// The clock of most processes: the middle of those that agree with more others than any else does.
+std::optional<double> usual_clock(const std::map<std::int64_t, double>& clocks) {
+    std::optional<double> usual;
+    std::size_t most = 0;
+    for (const auto& [process, clock] : clocks) {
+        std::size_t agreeing = 0;
+        for (const auto& [other, other_mhz] : clocks)
+            agreeing += std::abs(other_mhz - clock) <= clock_tolerance * clock ? 1 : 0;
+        // Of equally many the higher: a board falls below its clock more often than it exceeds it.
+        if (agreeing > most || (agreeing == most && usual && clock > *usual)) {
+            most = agreeing;
+            usual = clock;
+        }
+    }
+    return usual;
+}
+
+}  // namespace
+
+std::string disturbance(std::span<const model::BoardState> around) {
+    for (const model::BoardState& state : around)
+        for (const std::string& reason : state.throttle_reasons)
+            if (std::find(disturbing.begin(), disturbing.end(), reason) != disturbing.end())
+                return fmt::format("throttled: {}", reason);
+    return {};
+}
+
+std::optional<double> clock_of(std::span<const model::BoardState> around) {
+    double sum = 0;
+    for (const model::BoardState& state : around) {
+        if (!state.sm_clock_mhz) return std::nullopt;
+        sum += *state.sm_clock_mhz;
+    }
+    if (around.empty()) return std::nullopt;
+    return sum / static_cast<double>(around.size());
+}
+
+void set_aside_other_clocks(model::CaseResult& result) {
+    const std::optional<double> usual = usual_clock(clocks_of(result));
+    for (auto& [name, series] : result.metrics) {
+        for (model::Batch& batch : series.batches) {
+            if (for_its_clock(batch)) batch.set_aside.clear();
+            if (!batch.sm_clock_mhz || !usual || !batch.set_aside.empty()) continue;
+            if (std::abs(*batch.sm_clock_mhz - *usual) > clock_tolerance * *usual)
+                batch.set_aside = fmt::format("{}{:.0f} MHz where the case's others had {:.0f} MHz",
+                                              other_clock, *batch.sm_clock_mhz, *usual);
+        }
+        // Where nothing counts the value stays what it was: the case is invalid then.
+        const std::vector<double> samples = model::all_samples(series);
+        if (!samples.empty()) series.value = stats::median(samples);
+    }
+}
+
+std::size_t usable_batches(const model::CaseResult& result, std::size_t none) {
+    std::optional<std::size_t> least;
+    for (const auto& [name, series] : result.metrics) {
+        if (!is_time(name)) continue;
+        const auto used = static_cast<std::size_t>(
+            std::count_if(series.batches.begin(), series.batches.end(),
+                          [](const model::Batch& batch) { return batch.set_aside.empty(); }));
+        least = std::min(least.value_or(used), used);
+    }
+    return least.value_or(none);
+}
+
+std::string too_thin(const model::CaseResult& result, std::size_t wanted) {
+    const std::size_t used = usable_batches(result, wanted);
+    if (used >= (wanted + 1) / 2) return {};
+    std::map<std::string, int> reasons;
+    for (const auto& [name, series] : result.metrics)
+        for (const model::Batch& batch : series.batches)
+            if (!batch.set_aside.empty()) ++reasons[batch.set_aside];
+    const auto most = std::max_element(
+        reasons.begin(), reasons.end(),
+        [](const auto& left, const auto& right) { return left.second < right.second; });
+    return fmt::format(
+        "the environment spoilt it: {} of {} batches count ({}); measure again when "
+        "the device is quiet",
+        used, wanted, most == reasons.end() ? "none was taken" : most->first);
+}
+
+}  // namespace perfgate::measure
