@@ -11,6 +11,7 @@
 // with the row's number: neither cp.async nor ldmatrix nor its transposing form meets a bank
 // conflict.
 #include "attention/launchers.hpp"
+#include "attention/online_softmax.cuh"
 #include "attention/tensor_core.cuh"
 #include "common/cuda.hpp"
 
@@ -67,7 +68,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     const unsigned shared_v = shared_k + S::kStages * S::kBytesTile;
 
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int warp_row = static_cast<int>(threadIdx.x) / 32 * S::kWarpRows;
+    // Broadcast, so that the compiler knows it is one value for the warp.
+    const int warp_row =
+        __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0) * S::kWarpRows;
     // Causal blocks differ in length: the longest start first.
     const int block = static_cast<int>(S::kCausal ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     const int first_query = block * S::kQueries;
@@ -89,12 +92,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     fetch_tile(0);
     commit_copies();
 
-    float out[S::kMmaRows][S::kHeadSize / 8][4] = {};
-    // Per row of the thread: the largest score, and the sum of this thread's weights.
-    float largest[S::kMmaRows][2];
-    float sum[S::kMmaRows][2] = {};
-#pragma unroll
-    for (int i = 0; i < S::kMmaRows; ++i) largest[i][0] = largest[i][1] = -INFINITY;
+    float out[S::kMmaRows][S::kHeadSize / 2] = {};
+    Rows rows[S::kMmaRows];
 
     // Where this lane's rows of the first fragments begin. The chunks of the others are found by an
     // exclusive or, since tiles begin on whole rows.
@@ -114,7 +113,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
         const unsigned stage = tile % S::kStages * S::kBytesTile;
 
         // Scores. The next fragment of K is on its way while the last one is multiplied.
-        float score[S::kMmaRows][S::kKeys / 8][4] = {};
+        float score[S::kMmaRows][S::kKeys / 2] = {};
         {
             constexpr int kPairs = S::kKeys / 16;
             constexpr int kSteps = S::kHeadSize / 16;
@@ -140,80 +139,28 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     if (at + 1 < kSteps * kPairs) load_k(b[(at + 1) % 2], at + 1);
 #pragma unroll
                     for (int i = 0; i < S::kMmaRows; ++i) {
-                        multiply_accumulate(score[i][2 * pair], a[i], b[at % 2][0], b[at % 2][1]);
-                        multiply_accumulate(score[i][2 * pair + 1], a[i], b[at % 2][2],
+                        multiply_accumulate(score[i], 8 * pair, a[i], b[at % 2][0], b[at % 2][1]);
+                        multiply_accumulate(score[i], 8 * pair + 4, a[i], b[at % 2][2],
                                             b[at % 2][3]);
                     }
                 }
             }
         }
 
-        // A thread holds columns 2 (lane % 4) and the next of every 8, in rows lane / 4 and 8
-        // below.
         const int last_key = first_key + S::kKeys - 1;
         if (last_key >= sequence || (S::kCausal && last_key > first_query + warp_row)) {
 #pragma unroll
             for (int i = 0; i < S::kMmaRows; ++i) {
-#pragma unroll
-                for (int j = 0; j < S::kKeys / 8; ++j) {
-#pragma unroll
-                    for (int e = 0; e < 4; ++e) {
-                        const int key = first_key + j * 8 + lane % 4 * 2 + e % 2;
-                        const int query = first_query + warp_row + i * 16 + e / 2 * 8 + lane / 4;
-                        if (key >= sequence || (S::kCausal && key > query)) {
-                            score[i][j][e] = -INFINITY;
-                        }
-                    }
-                }
-            }
-        }
-
-        // Every row sees key 0, so its largest score is finite from the first tile on.
-        float grown[S::kMmaRows][2];
-        bool lags = false;
-#pragma unroll
-        for (int i = 0; i < S::kMmaRows; ++i) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                float most = largest[i][half];
-#pragma unroll
-                for (int j = 0; j < S::kKeys / 8; ++j) {
-                    most = fmaxf(most, fmaxf(score[i][j][2 * half], score[i][j][2 * half + 1]));
-                }
-                grown[i][half] = quad_max(most);
-                lags |= (grown[i][half] - largest[i][half]) * scale_log2 > kLagLog2;
-            }
-        }
-        if (__any_sync(0xffffffffu, lags)) {
-#pragma unroll
-            for (int i = 0; i < S::kMmaRows; ++i) {
-#pragma unroll
-                for (int half = 0; half < 2; ++half) {
-                    const float factor =
-                        exp2_fast((largest[i][half] - grown[i][half]) * scale_log2);
-                    largest[i][half] = grown[i][half];
-                    sum[i][half] *= factor;
-#pragma unroll
-                    for (int j = 0; j < S::kHeadSize / 8; ++j) {
-                        out[i][j][2 * half] *= factor;
-                        out[i][j][2 * half + 1] *= factor;
-                    }
-                }
+                mask<S::kCausal>(score[i], first_key, sequence,
+                                 first_query + warp_row + i * 16 + lane / 4);
             }
         }
 #pragma unroll
         for (int i = 0; i < S::kMmaRows; ++i) {
+            float factor[2];
+            if (online_softmax(score[i], rows[i], factor, scale_log2)) {
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const float shift = largest[i][half] * scale_log2;
-#pragma unroll
-                for (int j = 0; j < S::kKeys / 8; ++j) {
-#pragma unroll
-                    for (int e = 2 * half; e < 2 * half + 2; ++e) {
-                        score[i][j][e] = exp2_fast(fmaf(score[i][j][e], scale_log2, -shift));
-                        sum[i][half] += score[i][j][e];
-                    }
-                }
+                for (int e = 0; e < S::kHeadSize / 2; ++e) out[i][e] *= factor[e % 4 / 2];
             }
         }
 
@@ -228,8 +175,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                 for (int i = 0; i < S::kMmaRows; ++i) {
 #pragma unroll
                     for (int w = 0; w < 4; ++w) {
-                        const float(&pair)[4] = score[i][2 * step + w / 2];
-                        a[step][i][w] = pack(pair[w % 2 * 2], pair[w % 2 * 2 + 1]);
+                        const int e = 8 * step + 2 * w;
+                        a[step][i][w] = pack(score[i][e], score[i][e + 1]);
                     }
                 }
             }
@@ -247,9 +194,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                 const int pair = at / kSteps;
 #pragma unroll
                 for (int i = 0; i < S::kMmaRows; ++i) {
-                    multiply_accumulate(out[i][2 * pair], a[at % kSteps][i], b[at % 2][0],
+                    multiply_accumulate(out[i], 8 * pair, a[at % kSteps][i], b[at % 2][0],
                                         b[at % 2][1]);
-                    multiply_accumulate(out[i][2 * pair + 1], a[at % kSteps][i], b[at % 2][2],
+                    multiply_accumulate(out[i], 8 * pair + 4, a[at % kSteps][i], b[at % 2][2],
                                         b[at % 2][3]);
                 }
             }
@@ -262,13 +209,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     for (int i = 0; i < S::kMmaRows; ++i) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const float inverse = 1.0f / quad_sum(sum[i][half]);
+            const float inverse = 1.0f / quad_sum(rows[i].sum[half]);
             const int row = warp_row + i * 16 + half * 8 + lane / 4;
 #pragma unroll
             for (int j = 0; j < S::kHeadSize / 8; ++j) {
-                store_shared(
-                    shared_q + chunk_at<S>(row, j) + lane % 4 * 4,
-                    pack(out[i][j][2 * half] * inverse, out[i][j][2 * half + 1] * inverse));
+                store_shared(shared_q + chunk_at<S>(row, j) + lane % 4 * 4,
+                             pack(out[i][4 * j + 2 * half] * inverse,
+                                  out[i][4 * j + 2 * half + 1] * inverse));
             }
         }
     }

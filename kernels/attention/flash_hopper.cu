@@ -13,6 +13,7 @@
 
 #include "attention/hopper.cuh"
 #include "attention/launchers.hpp"
+#include "attention/online_softmax.cuh"
 #include "attention/tensor_core.cuh"
 #include "common/cuda.hpp"
 
@@ -105,53 +106,6 @@ __device__ __forceinline__ void load_tiles(const CUtensorMap& q_map, const CUten
     }
 }
 
-// What a thread knows of its two rows, lane / 4 of its warp and the eighth after it: the largest
-// score, in units of log2, and the sum of its own weights.
-struct Rows {
-    float largest[2] = {-INFINITY, -INFINITY};
-    float sum[2] = {};
-};
-
-// Turns scores into weights that are not yet divided by their sum. What the output must be
-// multiplied with first comes back in `factor`; false: by nothing.
-template <int kScores>
-__device__ __forceinline__ bool online_softmax(float (&score)[kScores], Rows& rows,
-                                               float (&factor)[2], float scale_log2) {
-    float grown[2];
-    bool lags = false;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        float most = -INFINITY;
-#pragma unroll
-        for (int i = 2 * half; i < kScores; i += 4) {
-            most = fmaxf(most, fmaxf(score[i], score[i + 1]));
-        }
-        grown[half] = fmaxf(rows.largest[half], quad_max(most) * scale_log2);
-        lags |= grown[half] - rows.largest[half] > kLagLog2;
-    }
-    lags = __any_sync(0xffffffffu, lags);
-    if (lags) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            factor[half] = exp2_fast(rows.largest[half] - grown[half]);
-            rows.largest[half] = grown[half];
-            rows.sum[half] *= factor[half];
-        }
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int i = 2 * half; i < kScores; i += 4) {
-#pragma unroll
-            for (int e = i; e < i + 2; ++e) {
-                score[e] = exp2_fast(fmaf(score[e], scale_log2, -rows.largest[half]));
-                rows.sum[half] += score[e];
-            }
-        }
-    }
-    return lags;
-}
-
 template <class S>
 __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int first_query,
                                              int head, int tiles, unsigned shared_q,
@@ -202,16 +156,11 @@ __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int
         }
         multiply_commit();
     };
-    const auto mask = [&](int tile) {
+    const auto mask_tile = [&](int tile) {
         const int first_key = tile * S::kKeys;
         const int last_key = first_key + S::kKeys - 1;
         if (last_key < sequence && (!S::kCausal || last_key <= group_query)) return;
-#pragma unroll
-        for (int i = 0; i < S::kKeys / 2; ++i) {
-            const int key = first_key + i / 4 * 8 + lane % 4 * 2 + i % 2;
-            const int query = group_query + row + i % 4 / 2 * 8;
-            if (key >= sequence || (S::kCausal && key > query)) score[i] = -INFINITY;
-        }
+        mask<S::kCausal>(score, first_key, sequence, group_query + row);
     };
     const auto pack_weights = [&] {
 #pragma unroll
@@ -239,7 +188,7 @@ __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int
     pin(score);
     release(barriers.k_empty[0]);
     keys.advance();
-    mask(0);
+    mask_tile(0);
     online_softmax(score, rows, factor, scale_log2);  // nothing is summed up yet
     pack_weights();
 
@@ -254,7 +203,7 @@ __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int
         pin(score);
         release(barriers.k_empty[keys.stage]);
         keys.advance();
-        mask(tile);
+        mask_tile(tile);
         const bool rescale = online_softmax(score, rows, factor, scale_log2);
         multiply_wait<0>();
         pin(out);

@@ -48,12 +48,14 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&words)[4], u
                  : "memory");
 }
 
-// c (16 x 8) += a (16 x 16) * b (16 x 8)
-__device__ __forceinline__ void multiply_accumulate(float (&c)[4], const unsigned (&a)[4],
-                                                    unsigned b0, unsigned b1) {
+// c (16 x 8, elements `first` to first + 3 of its array) += a (16 x 16) * b (16 x 8)
+template <int kCount>
+__device__ __forceinline__ void multiply_accumulate(float (&c)[kCount], int first,
+                                                    const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
         "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "+f"(c[first]), "+f"(c[first + 1]), "+f"(c[first + 2]), "+f"(c[first + 3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
@@ -82,20 +84,6 @@ __device__ __forceinline__ float exp2_fast(float x) {
     asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
     return y;
 }
-
-// The four lanes of a quad share the rows of a fragment.
-__device__ __forceinline__ float quad_max(float x) {
-    x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-    return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-__device__ __forceinline__ float quad_sum(float x) {
-    x += __shfl_xor_sync(0xffffffffu, x, 1);
-    return x + __shfl_xor_sync(0xffffffffu, x, 2);
-}
-
-// The largest score so far is only there to keep exp2 in range, so it may lag behind: weights up to
-// 2^8 are as exact as those up to 1, in bf16 as in f32. Rescaling the output is then rare.
-inline constexpr float kLagLog2 = 8.0f;
 
 inline constexpr float kLog2E = 1.44269504088896340736f;
 
