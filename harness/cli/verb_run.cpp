@@ -10,6 +10,8 @@
 #include "cli/output_options.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/suspects.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
@@ -34,6 +36,20 @@ int store_run(const model::Run& run, const std::filesystem::path& folder) {
     model::write_file_atomically(elsewhere, text);
     fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
     return 3;
+}
+
+/// The gate's suspects, for the coordinator.
+std::vector<measure::Suspicion> suspicions(const model::Run& run, const GateOptions& options) {
+    const model::Policy policy = policy_of(options);
+    std::vector<measure::Suspicion> suspicions;
+    try {
+        for (const gate::Suspect& suspect : gate::suspects(
+                 run, load_baselines(run, options.baselines), policy, gate::BatchRule(policy)))
+            suspicions.push_back({suspect.suite, suspect.index});
+    } catch (const model::InputError&) {
+        // A baseline that cannot be used: judging says so, once the run is stored.
+    }
+    return suspicions;
 }
 
 }  // namespace
@@ -75,6 +91,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;
+            measuring.again = [&](const model::Run& run) { return suspicions(run, options->gate); };
+            measuring.processes_per_round = gate::processes_per_round;
             const model::Run run = measure_suites(options->suites, measuring);
             const int stored = store_run(run, measuring.out);
             return model::combine_exit_codes(stored,
