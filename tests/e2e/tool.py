@@ -23,6 +23,8 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        # Tests run side by side on one machine; what they test of locks they say themselves.
+        os.environ["PERFGATE_LOCK_DIR"] = str(self.folder / "locks")
 
     def run_tool(self, *words, code=0, env=None, **kwargs):
         """Runs perfgate and checks its exit code; returns the finished process."""
