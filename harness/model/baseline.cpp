@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/baseline.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 #include "model/shared_json.hpp"
 
 namespace perfgate::model {
@@ -40,16 +44,143 @@ static void read(JsonValue value, Provenance& provenance) {
     read_optional(value, "reason", provenance.reason);
 }
 
+/// Whether the short form says all there is: one value per process, in order, nothing set aside.
+static bool is_short(const MetricSeries& series) {
+    if (series.batches.size() < 2) return false;
+    const Batch& first = series.batches.front();
+    std::int64_t process = 0;
+    std::int64_t run = 0;
+    for (const Batch& batch : series.batches) {
+        const bool next_run = process > 0 && batch.run == run + 1;
+        const Batch expected{process, first.device, first.seed,         {},
+                             0,       {},           batch.sm_clock_mhz, next_run ? run + 1 : run};
+        Batch found = batch;
+        found.samples.clear();
+        if (batch.samples.size() != 1 || !(found == expected) ||
+            batch.sm_clock_mhz.has_value() != first.sm_clock_mhz.has_value()) {
+            return false;
+        }
+        run = expected.run;
+        ++process;
+    }
+    return true;
+}
+
+static void write_short(JsonWriter& json, const MetricSeries& series) {
+    const Batch& first = series.batches.front();
+    std::vector<std::int64_t> runs;
+    std::vector<double> values;
+    std::vector<double> clocks;
+    for (const Batch& batch : series.batches) {
+        if (runs.size() <= static_cast<std::size_t>(batch.run)) runs.push_back(0);
+        ++runs.back();
+        values.push_back(batch.samples.front());
+        if (batch.sm_clock_mhz) clocks.push_back(*batch.sm_clock_mhz);
+    }
+    const bool repeated = std::all_of(values.begin(), values.end(),
+                                      [&](double value) { return value == series.value; });
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "unit", series.unit);
+    write_field(json, "value", series.value);
+    write_field(json, "method", series.method);
+    write_field(json, "device", first.device);
+    write_field(json, "seed", first.seed);
+    if (runs.size() > 1) write_field(json, "runs", runs);
+    if (repeated) {
+        write_field(json, "repeated", static_cast<std::int64_t>(values.size()));
+    } else {
+        write_field(json, "processes", values);
+    }
+    if (!clocks.empty()) write_field(json, "sm_clock_mhz", clocks);
+    json.end_object();
+}
+
+static void read_short(JsonValue value, MetricSeries& series) {
+    read_field(value, "unit", series.unit);
+    read_field(value, "value", series.value);
+    read_field(value, "method", series.method);
+    Batch batch;
+    read_field(value, "device", batch.device);
+    read_field(value, "seed", batch.seed);
+
+    std::vector<double> values;
+    if (const auto repeated = value.find("repeated")) {
+        constexpr std::int64_t most = 100'000;
+        const std::int64_t count = repeated->count();
+        if (count < 2 || count > most) repeated->fail("expected a count from 2 to 100000");
+        values.assign(static_cast<std::size_t>(count), series.value);
+    } else {
+        read_field(value, "processes", values);
+        if (values.size() < 2) value.at("processes").fail("expected values of several processes");
+    }
+    std::vector<double> clocks;
+    read_optional(value, "sm_clock_mhz", clocks);
+    if (!clocks.empty() && clocks.size() != values.size()) {
+        value.at("sm_clock_mhz").fail("expected as many clocks as processes");
+    }
+    std::vector<std::int64_t> runs;
+    read_optional(value, "runs", runs);
+    std::size_t left = values.size();
+    for (const std::int64_t count : runs) {
+        if (count < 1 || static_cast<std::size_t>(count) > left) {
+            value.at("runs").fail("expected counts that add up to the number of processes");
+        }
+        left -= static_cast<std::size_t>(count);
+    }
+    if (!runs.empty() && left != 0) {
+        value.at("runs").fail("expected counts that add up to the number of processes");
+    }
+    std::int64_t in_run = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        batch.process = static_cast<std::int64_t>(i);
+        batch.samples = {values[i]};
+        if (!clocks.empty()) batch.sm_clock_mhz = clocks[i];
+        if (!runs.empty() && in_run == runs.at(static_cast<std::size_t>(batch.run))) {
+            ++batch.run;
+            in_run = 0;
+        }
+        ++in_run;
+        series.batches.push_back(batch);
+    }
+}
+
+/// A series as baselines write it: short where that is enough.
+struct StoredSeries {
+    MetricSeries series;
+};
+
+static void read(JsonValue value, StoredSeries& stored) {
+    if (value.kind() != JsonKind::object || value.find("batches")) {
+        read(value, stored.series);
+    } else {
+        read_short(value, stored.series);
+    }
+}
+
 static void write(JsonWriter& json, const BaselineCase& expected) {
     json.begin_object(JsonLayout::lines);
     write_field(json, "provenance", expected.provenance);
-    write_metrics(json, expected.metrics);
+    json.key("metrics");
+    json.begin_object(JsonLayout::lines);
+    for (const auto& [name, series] : expected.metrics) {
+        json.key(name);
+        if (is_short(series)) {
+            write_short(json, series);
+        } else {
+            write(json, series);
+        }
+    }
+    json.end_object();
     json.end_object();
 }
 
 static void read(JsonValue value, BaselineCase& expected) {
     read_optional(value, "provenance", expected.provenance);
-    read_field(value, "metrics", expected.metrics);
+    std::map<std::string, StoredSeries> metrics;
+    read_field(value, "metrics", metrics);
+    for (auto& [name, stored] : metrics) {
+        expected.metrics.emplace_hint(expected.metrics.end(), name, std::move(stored.series));
+    }
 }
 
 std::string write_baseline(const Baseline& baseline) {

@@ -42,7 +42,15 @@ struct Baseline {
 };
 
 /// JSON, schema "perfgate.baseline" version 1: sorted, one line per metric, the same bytes for the
-/// same content.
+/// same content. A metric whose batches hold one value each, as a refresh makes them, is written as
+/// the list of these values, or as a count where all are equal:
+///
+///   "gpu_time": {"unit":"ns","value":8512,"method":"activity/cold","device":"b888","seed":1,
+///                "runs":[5,5],"processes":[8511.2,8520.5,…],"sm_clock_mhz":[1980,1980,…]}
+///   "registers": {"unit":"registers","value":64,"method":"kernel-record","device":"b888",
+///                 "seed":1,"repeated":10}
+///
+/// `runs` is how many of the processes each run had; absent: one run.
 std::string write_baseline(const Baseline& baseline);
 Baseline parse_baseline(std::string_view json, std::string_view source);
 

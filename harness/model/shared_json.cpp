@@ -130,6 +130,7 @@ void write(JsonWriter& json, const MetricSeries& series) {
         write_unless_default(json, "round", batch.round);
         write_unless_default(json, "set_aside", batch.set_aside);
         write_if_known(json, "sm_clock_mhz", batch.sm_clock_mhz);
+        write_unless_default(json, "run", batch.run);
         write_field(json, "samples", batch.samples);
         json.end_object();
     }
@@ -146,6 +147,7 @@ static void read(JsonValue value, Batch& batch) {
     if (batch.round < 0) value.at("round").fail("expected a round from 0");
     read_optional(value, "set_aside", batch.set_aside);
     read_optional(value, "sm_clock_mhz", batch.sm_clock_mhz);
+    read_optional(value, "run", batch.run);
 }
 
 void read(JsonValue value, MetricSeries& series) {

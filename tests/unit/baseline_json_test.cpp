@@ -70,6 +70,97 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
 )");
 }
 
+/// One value per process, as a refresh leaves it.
+MetricSeries of_processes(const std::vector<double>& values, double value) {
+    MetricSeries series{"ns", value, "activity/cold", {}};
+    for (const double sample : values) {
+        series.batches.push_back(
+            {static_cast<std::int64_t>(series.batches.size()), "b1", 7, {sample}});
+    }
+    return series;
+}
+
+Baseline of_one_metric(const MetricSeries& series) {
+    Baseline baseline;
+    baseline.suite = "gemm";
+    baseline.device.key = "nvidia-h100";
+    baseline.cases["gemm/naive[m=2]"] = {{}, {{"gpu_time", series}}};
+    return baseline;
+}
+
+/// The line of the metric, after a round trip was seen to be one.
+std::string metric_line(const MetricSeries& series) {
+    const std::string text = write_baseline(of_one_metric(series));
+    EXPECT_EQ(parse_baseline(text, "b.json"), of_one_metric(series)) << text;
+    const std::size_t start = text.find("\"gpu_time\"");
+    return text.substr(start, text.find('\n', start) - start);
+}
+
+TEST(BaselineJson, ProcessesAreOneLineOfValues) {
+    MetricSeries series = of_processes({10, 11, 10.5}, 10.5);
+    EXPECT_EQ(metric_line(series),
+              R"("gpu_time": {"unit":"ns","value":10.5,"method":"activity/cold","device":"b1",)"
+              R"("seed":7,"processes":[10,11,10.5]})");
+    series.batches[2].run = 1;
+    for (Batch& batch : series.batches) batch.sm_clock_mhz = 1980;
+    EXPECT_EQ(metric_line(series),
+              R"("gpu_time": {"unit":"ns","value":10.5,"method":"activity/cold","device":"b1",)"
+              R"("seed":7,"runs":[2,1],"processes":[10,11,10.5],"sm_clock_mhz":[1980,1980,1980]})");
+}
+
+TEST(BaselineJson, WhatRepeatsIsACount) {
+    EXPECT_EQ(metric_line(of_processes({64, 64, 64, 64}, 64)),
+              R"("gpu_time": {"unit":"ns","value":64,"method":"activity/cold","device":"b1",)"
+              R"("seed":7,"repeated":4})");
+}
+
+TEST(BaselineJson, WhatTheShortFormCannotSayIsWrittenOut) {
+    const std::vector<void (*)(MetricSeries&)> oddities{
+        [](MetricSeries& series) { series.batches[1].device = "b2"; },
+        [](MetricSeries& series) { series.batches[1].seed = 8; },
+        [](MetricSeries& series) { series.batches[1].round = 1; },
+        [](MetricSeries& series) { series.batches[1].set_aside = "hot"; },
+        [](MetricSeries& series) {
+            series.batches[1].samples = {1, 2};
+        },
+        [](MetricSeries& series) { series.batches[1].samples.clear(); },
+        [](MetricSeries& series) { series.batches[1].process = 5; },
+        [](MetricSeries& series) { series.batches[1].sm_clock_mhz = 1; },
+        [](MetricSeries& series) { series.batches[0].run = 1; },
+        [](MetricSeries& series) { series.batches[1].run = 2; },
+        [](MetricSeries& series) { series.batches.resize(1); },
+    };
+    for (std::size_t i = 0; i < oddities.size(); ++i) {
+        MetricSeries series = of_processes({10, 11, 10.5}, 10.5);
+        oddities[i](series);
+        EXPECT_NE(metric_line(series).find("\"batches\""), std::string::npos) << "oddity " << i;
+    }
+}
+
+TEST(BaselineJson, RefusesProcessesThatDoNotAddUp) {
+    const auto message = [](const std::string& fields) {
+        const std::string text = parse_message(
+            R"({"schema": "perfgate.baseline", "version": 1, "suite": "s",
+                "device": {"key": "k", "name": "n"}, "cases": {"c": {"metrics": {"m":
+                {"unit": "ns", "value": 1, "method": "x", "device": "b", "seed": 1, )" +
+            fields + "}}}}}");
+        return text.substr(text.find(".m.") + 1);
+    };
+    EXPECT_EQ(message(R"("processes": [1, 2], "runs": [2])"), "(no error)");
+    EXPECT_EQ(message(R"("processes": [1])"), "m.processes: expected values of several processes");
+    EXPECT_EQ(message(R"("repeated": 1)"), "m.repeated: expected a count from 2 to 100000");
+    EXPECT_EQ(message(R"("repeated": 1000000000)"),
+              "m.repeated: expected a count from 2 to 100000");
+    EXPECT_EQ(message(R"("processes": [1, 2], "runs": [1])"),
+              "m.runs: expected counts that add up to the number of processes");
+    EXPECT_EQ(message(R"("processes": [1, 2], "runs": [0, 2])"),
+              "m.runs: expected counts that add up to the number of processes");
+    EXPECT_EQ(message(R"("processes": [1, 2], "runs": [2, 1])"),
+              "m.runs: expected counts that add up to the number of processes");
+    EXPECT_EQ(message(R"("processes": [1, 2], "sm_clock_mhz": [1980])"),
+              "m.sm_clock_mhz: expected as many clocks as processes");
+}
+
 TEST(BaselineJson, RefusesWhatIsNoBaseline) {
     EXPECT_EQ(parse_message(R"({"schema": "perfgate.baseline", "version": 9})"),
               "b.json: schema perfgate.baseline version 9; this perfgate reads version 1: upgrade "
