@@ -98,7 +98,7 @@ TEST(AttentionChecker, AcceptsWeightsAndScoresInBf16ButOnlyWhereTheyAreOwnedTo) 
 
 TEST(AttentionChecker, FindsAnElementThatWasNeverWritten) {
     Bits o = attention_of(kSmall);
-    o[2 * kSmall.head_elements() + 17 * 64 + 5] = 0xffff;
+    o[2 * kSmall.head_elements() + std::size_t{17 * 64 + 5}] = 0xffff;
     const CheckReport report = check(kSmall, o);
     EXPECT_FALSE(report.passed);
     EXPECT_NE(report.detail.find("batch 1, head 0, query 17, element 5 is "), std::string::npos)
@@ -114,7 +114,7 @@ TEST(AttentionChecker, FindsAnElementThatIsSlightlyWrong) {
 TEST(AttentionChecker, FindsAValueOfTheNextKey) {
     // As a kernel would use it that is one row off.
     Bits v = operand(kSmall, kValue);
-    std::rotate(v.begin(), v.begin() + 64, v.begin() + 150 * 64);
+    std::rotate(v.begin(), v.begin() + 64, v.begin() + std::ptrdiff_t{150 * 64});
     EXPECT_FALSE(check(kSmall, attention_of(kSmall, operand(kSmall, kKey), v)).passed);
 }
 

@@ -68,7 +68,7 @@ TEST(AttentionReference, EqualValuesPassThroughWhateverTheScores) {
 TEST(AttentionReference, OrderOfKeysDoesNotMatter) {
     const Operands o = operands(101);
     Operands reversed = o;
-    for (int row = 0; row < 101; ++row) {
+    for (std::ptrdiff_t row = 0; row < 101; ++row) {
         const auto at = [row](std::vector<float>& rows) { return rows.begin() + row * kSize; };
         const auto from = [row](const std::vector<float>& rows) {
             return rows.begin() + (100 - row) * kSize;
