@@ -64,7 +64,7 @@ struct HopperShape {
     static constexpr int kBoxBytes = kBoxCols * kLineBytes;
 
     static_assert(kConsumerM % kMmaM == 0 && (kTileN == 128 || kTileN == 256));
-    static_assert(kMmaRows * kSums == 128, "an accumulator of 128 registers a thread");
+    static_assert(kMmaRows * kSums <= 128, "an accumulator of more registers would be spilled");
     static_assert(kBoxes >= 1 && kBoxes * kBoxCols * kCluster == kTileN);
     static_assert(kBytes <= 227 * 1024);
 };
@@ -346,9 +346,13 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
 
 template <Dtype dtype>
 Launcher choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
-    using Shape = HopperShape<dtype, 128, 256, 4, 1, false, 16>;
+    using Large = HopperShape<dtype, 128, 256, 4, 1, false, 16>;
+    using Small = HopperShape<dtype, 128, 128, 6, 1, false, 16>;
     return with_epilogue(problem.epilogue, [&](auto epilogue) {
-        return launcher<Shape, decltype(epilogue)::value>(problem, operands, device);
+        constexpr Epilogue kEpilogue = decltype(epilogue)::value;
+        return fills<Large::kTileM, Large::kTileN>(problem, device)
+                   ? launcher<Large, kEpilogue>(problem, operands, device)
+                   : launcher<Small, kEpilogue>(problem, operands, device);
     });
 }
 
