@@ -32,6 +32,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
     run.environment = capabilities.environment;
     for (const model::PlannedSuite& suite : plan.suites) {
         model::SuiteResult result{suite.name, suite.file, suite.description, suite.partial, {}};
+        result.relations = suite.relations;
         for (const model::PlannedCase& planned : suite.cases) {
             model::CaseResult entry;
             entry.spec = planned.spec;
