@@ -19,7 +19,6 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "report/reporter.hpp"
 
 namespace perfgate::cli {
 
@@ -129,23 +128,23 @@ void print_error(const std::string& text) {
     std::fputs(text.c_str(), stderr);
 }
 
-void print_table(const model::VerdictDocument& document, const model::Run& run,
-                 const OutputOptions& options) {
+}  // namespace
+
+void print_for_people(const OutputOptions& options,
+                      const std::function<std::string(const report::Options&)>& write) {
     const bool to_stderr = takes_standard_output(options);
     const int descriptor = to_stderr ? STDERR_FILENO : STDOUT_FILENO;
     report::Options how;
     how.width = width_of(descriptor);
     how.color = wants_color(options.color, descriptor);
     how.list_all = options.verbose;
-    const std::string table = report::find_format(table_format)->write(document, run, how);
+    const std::string text = write(how);
     if (to_stderr) {
-        print_error(table);
+        print_error(text);
     } else {
-        model::write_file_atomically("-", table);
+        model::write_file_atomically("-", text);
     }
 }
-
-}  // namespace
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
     auto* out =
@@ -208,7 +207,11 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
                                          destination.format->write(document, run, how));
         });
     }
-    attempt([&] { print_table(document, run, options); });
+    attempt([&] {
+        print_for_people(options, [&](const report::Options& table) {
+            return report::find_format(table_format)->write(document, run, table);
+        });
+    });
     return result;
 }
 

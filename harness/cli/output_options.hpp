@@ -2,11 +2,13 @@
 // Where `run`, `compare` and `report` put what they say: files in each format, and the table.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/reporter.hpp"
 
 namespace CLI {
 class App;
@@ -29,6 +31,11 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// Throws InputError, before anything is measured or judged, where two reports want standard output
 /// or a file cannot be written where it should go.
 void check_outputs(const OutputOptions& options);
+
+/// Prints what `write` makes for the terminal (or the file) that it goes to: standard output, or
+/// standard error where a report takes that.
+void print_for_people(const OutputOptions& options,
+                      const std::function<std::string(const report::Options&)>& write);
 
 /// Writes every report and prints the table, on standard error where a report takes standard
 /// output. A report that cannot be written does not keep back the others: it is named on standard

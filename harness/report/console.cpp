@@ -37,9 +37,6 @@ constexpr std::size_t longest_text = 1000;
 constexpr std::size_t narrowest_id = 24;
 constexpr std::string_view gap = "  ";
 
-/// The time of a case is the first of these that it has.
-constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
-
 /// Shown where a case has them and the terminal has room; the last gives way first.
 constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput", "dram_throughput"};
 constexpr std::string_view baseline_title = "baseline";

@@ -9,6 +9,9 @@
 
 namespace perfgate::report {
 
+/// The time of a case is the first of these that it has.
+inline constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
+
 /// "79 pass, 1 regressed, 1 improved, 5 skipped"; "no cases" for none.
 std::string counts_text(const model::SuiteVerdict& suite);
 

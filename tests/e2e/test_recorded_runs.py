@@ -25,6 +25,21 @@ class RecordedRuns(tool.Case):
                 now = self.read_json("verdict.json")
                 self.assertEqual(verdicts(recorded), verdicts(now))
 
+    def test_two_devices_are_set_side_by_side_and_not_judged(self):
+        h100 = RUNS / "nvidia-h100-80gb-hbm3/gemm-1.run.json"
+        h200 = RUNS / "nvidia-h200/gemm-1.run.json"
+        done = self.run_tool("compare", h100, h200, "--across-devices", "--json", "across.json")
+        self.assertIn("NVIDIA H200", done.stdout)
+        self.assertIn("nothing is judged", done.stdout)
+        across = self.read_json("across.json")
+        self.assertEqual("nvidia-h200", across["second"]["device"]["key"])
+        for case in across["suites"][0]["cases"]:
+            self.assertIn("gpu_time", case["metrics"])
+        for wrong in ([h100], [h100, h200, "--csv", "x.csv"]):
+            done = self.run_tool("compare", *wrong, "--across-devices", code=2)
+            self.assert_one_line(done.stderr, "--across-devices")
+        self.run_tool("compare", h100, h200, code=2)
+
     def test_a_tampered_value_is_found(self):
         run = next(RUNS.glob("*/*.run.json"))
         document = json.loads(run.read_text())
