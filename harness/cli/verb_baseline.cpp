@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/gate_options.hpp"
@@ -18,6 +19,7 @@
 #include "cli/workers.hpp"
 #include "gate/baseline_store.hpp"
 #include "gate/diff.hpp"
+#include "gate/learning.hpp"
 #include "gate/refresh.hpp"
 #include "gate/selection.hpp"
 #include "model/error.hpp"
@@ -74,6 +76,8 @@ struct RefreshOptions {
     gate::Acceptance acceptance;
     MeasuringChoice measuring;
     std::string profile;
+    std::size_t runs = 1;  ///< to measure
+    model::Policy policy;  ///< for what the gate will see
 };
 
 /// The baselines of every suite of the run, made before the first is written: a refused suite
@@ -112,10 +116,40 @@ std::string refreshed_text(const gate::Refreshed& result, const fs::path& file) 
     return text;
 }
 
+/// What the processes taught: how fine tolerances can be, and which counts do not repeat.
+std::string lessons_text(const gate::Lessons& lessons) {
+    constexpr std::size_t most_names = 20;
+    const auto percent = [](double fraction) { return fmt::format("{:.3g} %", fraction * 100); };
+    std::string text;
+    for (const gate::Proposal& proposal : lessons.proposals) {
+        text += fmt::format(
+            "  {}: tolerances that the spread allows: {} for half of {} cases, {} for nine of ten, "
+            "{} for all (worst: {})\n",
+            shown(proposal.metric), percent(proposal.half), proposal.cases, percent(proposal.most),
+            percent(proposal.all), shown(proposal.worst_id));
+        if (proposal.too_fine > 0) {
+            text += fmt::format("  {}: {} of the suite's tolerances are finer than that\n",
+                                shown(proposal.metric), proposal.too_fine);
+        }
+    }
+    for (std::size_t i = 0; i < lessons.demotions.size(); ++i) {
+        if (i == most_names) {
+            text += fmt::format("  and {} more\n", lessons.demotions.size() - i);
+            break;
+        }
+        text += fmt::format("  {}: {} did not repeat and is judged by its spread\n",
+                            shown(lessons.demotions[i].id), shown(lessons.demotions[i].metric));
+    }
+    return text;
+}
+
 void accept_run(const model::Run& run, const RefreshOptions& options) {
     std::string text;
-    for (const gate::Refreshed& result : refresh_all(run, options)) {
-        text += refreshed_text(result, gate::save_baseline(options.baselines, result.baseline));
+    const std::vector<gate::Refreshed> results = refresh_all(run, options);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const model::Baseline& baseline = results[i].baseline;
+        text += refreshed_text(results[i], gate::save_baseline(options.baselines, baseline));
+        text += lessons_text(gate::lessons(run, run.suites[i], baseline, options.policy));
     }
     model::write_file_atomically("-", text);
 }
@@ -124,21 +158,34 @@ int measure_and_accept(const RefreshOptions& options) {
     MeasuringChoice choice = options.measuring;
     choice.filters = options.selection.filters;
     choice.tags = options.selection.tags;
-    if (!choice.processes) choice.processes = baseline_processes;
-    const model::Run run = measure_suites(options.inputs, choice);
-    if (run.interrupted) return 130;
-    accept_run(run, options);
+    // As many processes in all, however many runs they are spread over.
+    if (!choice.processes) {
+        choice.processes = (baseline_processes + options.runs - 1) / options.runs;
+    }
+    std::vector<model::Run> runs;
+    for (std::size_t i = 0; i < options.runs; ++i) {
+        if (options.runs > 1) {
+            choice.out = (fs::path(options.measuring.out) / fmt::format("run-{}", i + 1)).string();
+        }
+        runs.push_back(measure_suites(options.inputs, choice));
+        if (runs.back().interrupted) return 130;
+    }
+    accept_run(gate::combine_runs(std::move(runs)), options);
     return 0;
 }
 
 int refresh(const RefreshOptions& options) {
     const auto suites = std::count_if(options.inputs.begin(), options.inputs.end(), is_suite_file);
     if (suites == std::ssize(options.inputs)) return measure_and_accept(options);
-    if (suites != 0 || options.inputs.size() != 1) {
+    if (suites != 0) {
         throw model::InputError(
-            "baseline refresh takes one run document, or suite files (.yaml) to be measured now");
+            "baseline refresh takes run documents, or suite files (.yaml) to be measured now");
     }
-    accept_run(gate::select_cases(read_run(options.inputs.front()), options.selection), options);
+    std::vector<model::Run> runs;
+    for (const std::string& input : options.inputs) {
+        runs.push_back(gate::select_cases(read_run(input), options.selection));
+    }
+    accept_run(gate::combine_runs(std::move(runs)), options);
     return 0;
 }
 
@@ -146,6 +193,7 @@ int refresh(const RefreshOptions& options) {
 void apply_refresh_profile(const CLI::App& verb, RefreshOptions& options) {
     if (options.profile.empty()) return;
     const suite::Profile profile = suite::load_profile(options.profile);
+    options.policy = profile.policy;
     take_unless_given(verb, "--baselines", profile.baselines, options.baselines);
     take_unless_given(verb, "--backend", profile.backend, options.measuring.backend.backend);
     take_unless_given(verb, "--out", profile.out, options.measuring.out);
@@ -157,12 +205,18 @@ void add_refresh(CLI::App& baseline, Invocation& invocation) {
     const auto options = std::make_shared<RefreshOptions>();
     verb->add_option(
             "RUN", options->inputs,
-            "A run document (perfgate-out/run.json), or suite files (.yaml) to be measured "
-            "now")
+            "Run documents (perfgate-out/run.json) of the same cases, or suite files (.yaml) to be "
+            "measured now")
         ->required();
     add_baselines_option(*verb, options->baselines);
     add_profile_option(*verb, options->profile);
     add_selection_options(*verb, options->selection);
+    verb->add_option("--runs", options->runs,
+                     "Measure the suites so many times, with 20 processes in all; three or more "
+                     "show how far whole runs lie apart")
+        ->check(CLI::Range(1, 100))
+        ->type_name("N")
+        ->capture_default_str();
     verb->add_option("--reason", options->acceptance.reason, "Why, kept with each accepted case")
         ->type_name("TEXT");
     verb->add_option("--author", options->acceptance.accepted_by,

@@ -258,17 +258,22 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
 
 }  // namespace
 
+std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series) {
+    const bool again =
+        std::any_of(series.batches.begin(), series.batches.end(),
+                    [](const model::Batch& batch) { return in_use(batch) && batch.round > 0; });
+    std::vector<const model::Batch*> used;
+    for (const model::Batch& batch : series.batches) {
+        if (in_use(batch) && (!again || batch.round > 0)) used.push_back(&batch);
+    }
+    return used;
+}
+
 std::vector<double> batch_values(const model::MetricSeries& series) {
-    std::int64_t last = 0;
-    for (const model::Batch& batch : series.batches) {
-        if (in_use(batch)) last = std::max(last, batch.round);
-    }
-    std::vector<double> values;
-    for (const model::Batch& batch : series.batches) {
-        if (in_use(batch) && (last == 0 || batch.round > 0)) values.push_back(batch_value(batch));
-    }
     // A document written by hand may have the value alone.
-    if (series.batches.empty()) values.push_back(series.value);
+    if (series.batches.empty()) return {series.value};
+    std::vector<double> values;
+    for (const model::Batch* batch : batches_in_use(series)) values.push_back(batch_value(*batch));
     return values;
 }
 

@@ -33,8 +33,11 @@ class BatchRule final : public Rule {
     std::int64_t rounds_;
 };
 
-/// One value per process of the series in use, those of the latest rounds where there are any:
-/// what BatchRule judges. Empty where every batch was set aside.
+/// The batches that count: not set aside, and of the rounds after the first where there are any.
+std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
+
+/// One value for each of them: what BatchRule judges. A series without batches has its value;
+/// empty where every batch was set aside.
 std::vector<double> batch_values(const model::MetricSeries& series);
 
 /// Whether the series has several processes, and all of them have the same value.

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
+#include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 
@@ -68,16 +68,11 @@ std::optional<double> rise(const MetricSeries* before, const MetricSeries* after
 
 /// Mean SM clock of the batches that the judgement rests on, where all of them tell.
 std::optional<double> clock_mhz(const MetricSeries& series) {
-    std::int64_t last = 0;
-    for (const model::Batch& batch : series.batches) {
-        if (batch.set_aside.empty()) last = std::max(last, batch.round);
-    }
     double sum = 0;
     double count = 0;
-    for (const model::Batch& batch : series.batches) {
-        if (!batch.set_aside.empty() || (last > 0 && batch.round == 0)) continue;
-        if (!batch.sm_clock_mhz || !(*batch.sm_clock_mhz > 0)) return std::nullopt;
-        sum += *batch.sm_clock_mhz;
+    for (const model::Batch* batch : batches_in_use(series)) {
+        if (!batch->sm_clock_mhz || !(*batch->sm_clock_mhz > 0)) return std::nullopt;
+        sum += *batch->sm_clock_mhz;
         ++count;
     }
     if (count == 0) return std::nullopt;

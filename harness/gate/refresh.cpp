@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "gate/learning.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -127,6 +128,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             continue;
         }
         BaselineCase accepted{provenance, result.metrics};
+        for (auto& [metric, series] : accepted.metrics) series = condensed(series);
         const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
         (unchanged ? refreshed.unchanged : refreshed.accepted).push_back(id);
         refreshed.baseline.cases.emplace(
