@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 4> disturbing{
     "hardware slowdown", "software thermal slowdown", "hardware thermal slowdown",
     "hardware power brake"};
 
+constexpr std::string_view power_cap = "power cap";
+
 /// How every clock's reason begins: what a later call may take back.
 constexpr std::string_view other_clock = "SM clock ";
 
@@ -75,7 +77,10 @@ std::string disturbance(std::span<const model::BoardState> around) {
 std::optional<double> clock_of(std::span<const model::BoardState> around) {
     double sum = 0;
     for (const model::BoardState& state : around) {
-        if (!state.sm_clock_mhz) return std::nullopt;
+        const auto& reasons = state.throttle_reasons;
+        if (!state.sm_clock_mhz ||
+            std::find(reasons.begin(), reasons.end(), power_cap) != reasons.end())
+            return std::nullopt;
         sum += *state.sm_clock_mhz;
     }
     if (around.empty()) return std::nullopt;

@@ -18,11 +18,12 @@ namespace perfgate::measure {
 inline constexpr double clock_tolerance = 0.02;
 
 /// Why a batch taken between these readings does not count; empty: it does. The power cap is no
-/// reason: a kernel that draws that much is held by it in every run, and where it is not, the
-/// clocks tell.
+/// reason: a kernel that draws that much is held by it in every run.
 std::string disturbance(std::span<const model::BoardState> around);
 
-/// The clock that the readings agree on, MHz: their mean.
+/// The clock that the readings agree on, MHz: their mean. Nothing under the power cap, where the
+/// clock follows the load from moment to moment (an 8192³ GEMM on an H100: 1425 to 1500 MHz), so
+/// that two readings say nothing of a batch; how far its times wander shows in the batches.
 std::optional<double> clock_of(std::span<const model::BoardState> around);
 
 /// Sets aside the batches whose clock is not that of most batches of the case, and takes back what

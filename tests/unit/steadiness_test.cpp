@@ -65,6 +65,11 @@ TEST(ClockOf, IsTheMeanAndNothingWhereAReadingIsMissing) {
     EXPECT_EQ(clock_of({}), std::nullopt);
 }
 
+TEST(ClockOf, TellsNothingUnderThePowerCap) {
+    const std::array capped{at_clock(1425), at_clock(1500, {"power cap"})};
+    EXPECT_EQ(clock_of(capped), std::nullopt);
+}
+
 TEST(OtherClocks, AFewStepsOfTheBoostClockAreBorne) {
     model::CaseResult result = with_clocks({1980, 1965, 1950, 1980, 1965});
     set_aside_other_clocks(result);
