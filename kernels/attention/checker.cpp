@@ -14,8 +14,9 @@
 namespace attention {
 namespace {
 
-constexpr double kBf16Rounding = 0x1p-9;
+constexpr double kBf16Rounding = 0x1p-8;
 constexpr double kElementSpreads = 6.0;
+constexpr double kSizeSpreads = 4.0;
 // Up to this many multiply-adds every row is computed: a tenth of a second on a few cores.
 constexpr double kExhaustive = 0x1p29;
 constexpr int kSampledRows = 16;
@@ -48,11 +49,13 @@ std::vector<int> rows_to_check(const Problem& p, std::uint64_t seed, int head) {
 // What one head's check found; rows are counted over all heads, head * sequence + row.
 struct HeadTally {
     common::Tally elements;
-    common::Finding row;  // col -1: the row as a whole
+    common::Finding row;   // col -1: the row as a whole
+    double product = 0.0;  // of output and reference
     std::size_t rows = 0;
     void merge(const HeadTally& other) {
         elements.merge(other.elements);
         if (other.row.before(row)) row = other.row;
+        product += other.product;
         rows += other.rows;
     }
 };
@@ -123,6 +126,7 @@ class HeadCheck {
             const auto value = static_cast<double>(common::float_from_bf16(got[d]));
             tally_.elements.element(place(row), static_cast<int>(d), value, expected,
                                     rounding + kElementSpreads * std::sqrt(squared_spread));
+            tally_.product += value * expected;
             squared_error += (value - expected) * (value - expected);
             squared_allowed += rounding * rounding + squared_spread;
         }
@@ -170,6 +174,14 @@ CheckReport check_output(const Problem& p, std::uint64_t seed, const std::uint16
     if (const common::Finding& at = all.row; at.found()) {
         return {false, common::describe("O at %s is %.3g off (Euclidean norm), allowed %.3g",
                                         describe_place(p, at.row).c_str(), at.got, at.allowed)};
+    }
+    const double size = all.product / all.elements.squared_reference;
+    const double size_allowed =
+        kSizeSpreads * (kBf16Rounding + score_rounding) / std::sqrt(static_cast<double>(all.rows));
+    if (!(std::abs(size - 1.0) <= size_allowed)) {
+        return {false, common::describe("O as a whole is %.6f times what it should be, allowed "
+                                        "1 +- %.2g: do all rows see too many keys, or too few?",
+                                        size, size_allowed)};
     }
     const double total = static_cast<double>(heads) * p.sequence;
     return {true, common::describe("%zu of %.0f rows within rounding: relative error %.2g, largest "

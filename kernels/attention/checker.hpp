@@ -4,12 +4,13 @@
 //
 // With weights w_i, scores s_i and values v_i of a query, rounding moves the output o by about
 //     sum_i w_i a_i v_i + sum_i w_i s_i b_i (v_i - o),    |a_i| <= u, |b_i| <= r,
-// where u = 2^-9 rounds the weights to bf16 and r the scores; then o itself is rounded to bf16. The
+// where u = 2^-8 rounds the weights to bf16 and r the scores; then o itself is rounded to bf16. The
 // roundings are independent, so their squares add:
 //     spread^2 = 2 (sum_i c_i v_i^2 + o^2 sum_i c_i),     c_i = w_i^2 (u^2 + r^2 s_i^2).
 // An element may be u |o| + 6 spread away, and a row, whose elements cannot all be unlucky, by the
-// Euclidean norm of (u o, spread). A key that is left out, seen twice or taken from a neighbour
-// moves its row by more, unless its weight is below about 1/500 of the row's largest.
+// Euclidean norm of (u o, spread). What is too little to see in any row, such as a few keys of
+// zeros beyond the end, makes all of them smaller: so the size of the output as a whole is held to
+// 4 (u + r) / sqrt(rows).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace attention {
 
 // How a variant holds the scores between the two products, as the largest relative rounding error.
 inline constexpr double kScoresInF32 = 0x1p-20;  // sums of up to 128 products, each in f32
-inline constexpr double kScoresInBf16 = 0x1p-9;
+inline constexpr double kScoresInBf16 = 0x1p-8;
 
 struct CheckReport {
     bool passed = false;

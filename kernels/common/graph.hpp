@@ -21,7 +21,8 @@ class Graph {
             enqueue(stream.get());
         } catch (...) {
             cudaStreamEndCapture(stream.get(), &graph);
-            cudaGraphDestroy(graph);
+            if (graph) cudaGraphDestroy(graph);
+            cudaGetLastError();  // or the next launch of another case would report it
             throw;
         }
         check(cudaStreamEndCapture(stream.get(), &graph), "capturing a graph");

@@ -122,6 +122,7 @@ class Chain : public Interpolation {
         context_.use(stream);
         results_ = interpolate_chain(context_, problem(), device_, time);
     }
+    void forget_results() { results_ = {}; }
 
   private:
     void poison() override {
@@ -169,6 +170,7 @@ class GraphOfChain final : public Chain {
         fill(0);
         run(nullptr, time_.get());
         common::check(cudaStreamSynchronize(nullptr), "running the chain");
+        forget_results();
         graph_.emplace([&](cudaStream_t stream) { run(stream, time_.get()); });
     }
 

@@ -118,12 +118,12 @@ TEST(AttentionChecker, FindsAValueOfTheNextKey) {
     EXPECT_FALSE(check(kSmall, attention_of(kSmall, operand(kSmall, kKey), v)).passed);
 }
 
-TEST(AttentionChecker, FindsAKeyBeyondTheEnd) {
-    // A padded key of zeros has score 0 and value 0: it only makes the sum of weights larger.
+TEST(AttentionChecker, FindsKeysBeyondTheEnd) {
+    // Padded keys of zeros have score 0 and value 0: they only make the sum of weights larger.
     Problem longer = kSmall;
     longer.batch = longer.heads = 1;
     Problem p = longer;
-    longer.sequence = 151;
+    longer.sequence = 154;
     const auto padded = [&](Operand which) {
         Bits bits = operand(p, which);
         bits.resize(longer.elements());
@@ -132,6 +132,7 @@ TEST(AttentionChecker, FindsAKeyBeyondTheEnd) {
     Bits o(longer.elements());
     attend_all(longer, padded(kQuery).data(), padded(kKey).data(), padded(kValue).data(), o.data());
     EXPECT_TRUE(check(p, attention_of(p)).passed);
+    EXPECT_NE(check(p, o).detail.find("too many keys"), std::string::npos) << check(p, o).detail;
     EXPECT_FALSE(check(p, o).passed);
 }
 
