@@ -22,7 +22,8 @@ namespace perfgate::cli {
 namespace {
 
 /// Stores the Run where it belongs, or, where there is no room for it, where temporary files go:
-/// what a GPU has measured for minutes is not thrown away. 3 where it is not in its place.
+/// what a GPU has measured for minutes is not thrown away. 3 where it is not in its place; where no
+/// place takes it the reports are still to come.
 int store_run(const model::Run& run, const std::filesystem::path& folder) {
     const std::string text = model::write_run(run);
     try {
@@ -33,8 +34,12 @@ int store_run(const model::Run& run, const std::filesystem::path& folder) {
     }
     const std::filesystem::path elsewhere =
         std::filesystem::temp_directory_path() / fmt::format("perfgate-run-{}.json", getpid());
-    model::write_file_atomically(elsewhere, text);
-    fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
+    try {
+        model::write_file_atomically(elsewhere, text);
+        fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
+    } catch (const model::Error& error) {
+        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
+    }
     return 3;
 }
 

@@ -99,7 +99,7 @@ class SideParser {
 
     /// The whole rest of the text.
     Part expression() {
-        const Part part = sum();
+        Part part = sum();
         skip_spaces();
         if (at_ < text_.size()) {
             const bool compares =
@@ -464,7 +464,7 @@ std::optional<RelationExpression> parse_relation(const PlacedText& left, const P
     RelationExpression relation;
     const std::optional<Part> left_part = unless_wrong([&] {
         SideParser parser(left, workloads, relation.operands, problems);
-        const Part part = parser.expression();
+        Part part = parser.expression();
         relation.left = parser.take_steps();
         return part;
     });
@@ -475,7 +475,7 @@ std::optional<RelationExpression> parse_relation(const PlacedText& left, const P
     const std::optional<Part> right_part = unless_wrong([&] {
         SideParser parser(right, workloads, relation.operands, problems);
         relation.comparator = parser.comparator();
-        const Part part = parser.expression();
+        Part part = parser.expression();
         relation.right = parser.take_steps();
         return part;
     });

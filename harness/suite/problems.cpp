@@ -34,6 +34,7 @@ Problems::Problems(std::string_view file) : file_(model::printable(file, 300)) {
 
 void Problems::add(Position at, std::string message) {
     problems_.emplace(at, std::move(message));
+    ++added_;
 }
 
 void Problems::add_unknown(Position at, std::string_view what, std::string_view name,
@@ -48,7 +49,7 @@ void Problems::add_unknown(Position at, std::string_view what, std::string_view 
     } else {
         message += "; expected none";
     }
-    if (count() < most_suggestions) message += model::did_you_mean(name, candidates);
+    if (problems_.size() < most_suggestions) message += model::did_you_mean(name, candidates);
     add(at, std::move(message));
 }
 

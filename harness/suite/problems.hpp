@@ -40,8 +40,8 @@ class Problems {
     void add_unknown(Position at, std::string_view what, std::string_view name,
                      const std::vector<std::string>& candidates, std::string_view expected = {});
 
-    /// Grows with every problem that was not known before.
-    std::size_t count() const { return problems_.size(); }
+    /// Grows with every problem that is added, one that was known before too.
+    std::size_t count() const { return added_; }
 
     /// Throws model::InputError with one line per problem, sorted by place.
     void throw_if_any() const;
@@ -54,6 +54,7 @@ class Problems {
 
     std::string file_;
     std::set<std::pair<Position, std::string>> problems_;
+    std::size_t added_ = 0;
 };
 
 /// Text from the file as messages quote it: one line, printable, not too long.

@@ -17,7 +17,7 @@ struct Shape {
     static constexpr int kPixels = kPixels_;
     static constexpr int kBatch = kBatch_;  // splats in shared memory at a time
     static constexpr int kThreads = kTilePixels / kPixels;
-    static constexpr int kLaneColumns = kPixels == 8 ? 16 : 8;
+    static constexpr int kLaneColumns = 8;
     static constexpr int kWarpRows = 32 / kLaneColumns * kPixels;
     static_assert(kWarpRows <= kTile);
 };

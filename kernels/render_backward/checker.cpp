@@ -18,9 +18,9 @@ namespace {
 // Of the sum of a gradient's terms' magnitudes. A pixel's light is divided by 1 - alpha at every
 // splat that it passes; alpha, at most kMostOpacity, is known to some 2^-22, so each division can
 // cost 50 times that.
-constexpr double kTolerance = 5e-4;
+constexpr double kTolerance = 2e-4;
 // Of sums over all Gaussians, where errors cancel.
-constexpr double kSumTolerance = 2e-5;
+constexpr double kSumTolerance = 2e-6;
 // Of what the forward pass left.
 constexpr double kForwardTolerance = 1e-3;
 constexpr int kBlock = 4;  // tiles on a side of a block that is drawn

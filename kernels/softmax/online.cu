@@ -25,8 +25,7 @@ struct MaxSum {
 
 __device__ __forceinline__ MaxSum merge(const MaxSum& a, const MaxSum& b) {
     const float max = fmaxf(a.max, b.max);
-    const float max_log2e = max * kLog2E;
-    return {max, a.sum * exp_below(a.max, max_log2e) + b.sum * exp_below(b.max, max_log2e)};
+    return {max, a.sum * exp_below(a.max, max) + b.sum * exp_below(b.max, max)};
 }
 
 // A row in kAccesses packs of kPack elements a thread.
@@ -56,17 +55,16 @@ __device__ __forceinline__ void softmax_row(int rows, int width, const T* __rest
 #pragma unroll
         for (int j = 0; j < kPack; ++j) own.max = fmaxf(own.max, e[i][j]);
     }
-    const float own_log2e = own.max * kLog2E;
 #pragma unroll
     for (int i = 0; i < kAccesses; ++i) {
 #pragma unroll
         for (int j = 0; j < kPack; ++j) {
-            e[i][j] = exp_below(e[i][j], own_log2e);
+            e[i][j] = exp_below(e[i][j], own.max);
             own.sum += e[i][j];
         }
     }
     const MaxSum all = Group::reduce(own, merge);
-    const float scale = exp_below(own.max, all.max * kLog2E) / all.sum;
+    const float scale = exp_below(own.max, all.max) / all.sum;
 #pragma unroll
     for (int i = 0; i < kAccesses; ++i) {
         const int col = first + i * step;

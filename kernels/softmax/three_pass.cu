@@ -45,13 +45,13 @@ __device__ __forceinline__ void softmax_row(int rows, int width, const T* __rest
     }
     largest = Group::reduce(largest,
                             [](Largest a, Largest b) { return Largest{fmaxf(a.value, b.value)}; });
-    const float max_log2e = largest.value * kLog2E;
 
     Sum sum = Sum::none();
     for (int col = first; col < width; col += step) {
         const Access pack = *reinterpret_cast<const Access*>(x + col);
 #pragma unroll
-        for (int j = 0; j < kPack; ++j) sum.value += exp_below(widen(pack.values[j]), max_log2e);
+        for (int j = 0; j < kPack; ++j)
+            sum.value += exp_below(widen(pack.values[j]), largest.value);
     }
     sum = Group::reduce(sum, [](Sum a, Sum b) { return Sum{a.value + b.value}; });
     const float scale = 1.0f / sum.value;
@@ -60,7 +60,7 @@ __device__ __forceinline__ void softmax_row(int rows, int width, const T* __rest
         Access pack = *reinterpret_cast<const Access*>(x + col);
 #pragma unroll
         for (int j = 0; j < kPack; ++j)
-            pack.values[j] = narrow<T>(exp_below(widen(pack.values[j]), max_log2e) * scale);
+            pack.values[j] = narrow<T>(exp_below(widen(pack.values[j]), largest.value) * scale);
         *reinterpret_cast<Access*>(y + col) = pack;
     }
 }

@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "common/inputs.hpp"
 #include "transfer/catalogue.hpp"
 #include "transfer/reference.hpp"
 
@@ -18,7 +17,7 @@ class Reference : public sdk::Instance {
 
     void fill(std::uint64_t seed) override {
         seed_ = seed;
-        common::fill_host(in_.data(), common::Dtype::kF32, kInput, seed, 0, in_.size());
+        fill_input(problem_, seed, in_.data());
         std::fill(out_.begin(), out_.end(), std::numeric_limits<float>::quiet_NaN());
     }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA module: one round trip in three ways.
-#include <algorithm>
 #include <array>
-#include <limits>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include "common/cuda.hpp"
-#include "common/inputs.hpp"
 #include "transfer/catalogue.hpp"
 #include "transfer/kernels.hpp"
 #include "transfer/reference.hpp"
@@ -72,10 +71,8 @@ class RoundTrip : public sdk::Instance {
 
     void fill(std::uint64_t seed) override {
         seed_ = seed;
-        const std::vector<float> values =
-            common::widened_inputs(common::Dtype::kF32, kInput, seed, problem_.count());
-        std::copy(values.begin(), values.end(), host_in_.get());
-        std::fill_n(host_out_.get(), problem_.count(), std::numeric_limits<float>::quiet_NaN());
+        fill_input(problem_, seed, host_in_.get());
+        std::memset(host_out_.get(), 0xff, problem_.bytes());  // NaN
         // Or a copy that came too late would bring the same values along once more.
         in_.poison();
         out_.poison();

@@ -19,6 +19,16 @@ void run_reference(const Problem& problem, const float* in, float* out) {
     }
 }
 
+void fill_input(const Problem& problem, std::uint64_t seed, float* in) {
+    constexpr std::size_t kPerTask = 1 << 16;
+    const std::size_t count = problem.count();
+    common::parallel_for((count + kPerTask - 1) / kPerTask, 0, [&](std::size_t task) {
+        const std::size_t first = task * kPerTask;
+        common::fill_host(in + first, common::Dtype::kF32, kInput, seed, first,
+                          std::min(kPerTask, count - first));
+    });
+}
+
 CheckReport check_result(const Problem& problem, std::uint64_t seed, const float* out) {
     constexpr double kFixedPoint = 0.5;
     constexpr double kGap = 1.0 - static_cast<double>(kFactor);

@@ -12,6 +12,8 @@ namespace transfer {
 // In float64, step by step, one rounding at the end.
 void run_reference(const Problem& problem, const float* in, float* out);
 
+void fill_input(const Problem& problem, std::uint64_t seed, float* in);
+
 struct CheckReport {
     bool passed = false;
     std::string detail;

@@ -57,7 +57,8 @@ class Faults(tool.Case):
     def test_the_journal_has_every_case(self):
         self.cases("crash", "ok")
         lines = (self.folder / "perfgate-out/journal.jsonl").read_text().splitlines()
-        self.assertEqual(["crash", "ok"], [json.loads(line)["case"]["variant"] for line in lines[1:]])
+        first = [json.loads(line)["case"]["variant"] for line in lines if '"case":' in line[:30]]
+        self.assertEqual(["crash", "ok"], first)
 
     def test_a_hang_is_ended_at_the_limit(self):
         cases = self.cases("hang", "ok", more=["--case-limit", "1"])
@@ -86,7 +87,7 @@ class Faults(tool.Case):
             cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         journal = self.folder / "perfgate-out/journal.jsonl"
         deadline = time.monotonic() + tool.PATIENCE_S
-        while not (journal.exists() and journal.read_text().count("\n")):
+        while not (journal.exists() and journal.read_text().count("\n") > 1):
             self.assertLess(time.monotonic(), deadline, "the first case never arrived")
             time.sleep(0.02)
         children = descendants_of(running.pid)

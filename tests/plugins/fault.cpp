@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "later.hpp"
 #include "perfgate.hpp"
 
 namespace {
@@ -56,6 +57,7 @@ Plugin plugin() {
     Workload workload;
     workload.name = "fault";
     workload.help = "variants that go wrong";
+    workload.params = {Param::integer("item", "tells cases apart", 0, 1 << 20, "0")};
     workload.variants = {
         variant("ok", some_work),
         variant<Wrong>("wrong", some_work),
@@ -66,6 +68,16 @@ Plugin plugin() {
                 }),
         variant("exits", [] { _exit(7); }),
         variant("hang", [] { pause(); }),
+        variant("hang_with_child",
+                [] {
+                    fork();
+                    pause();
+                }),
+        variant("crash_later",
+                [] {
+                    if (fault::is_late()) std::raise(SIGSEGV);
+                    some_work();
+                }),
         variant("throws", [] { throw std::runtime_error("no luck today"); }),
         variant("chatty",
                 [] {
@@ -80,6 +92,9 @@ Plugin plugin() {
         {.name = "device_assert", .help = "fails an assertion", .target = Target::cuda},
         {.name = "waits", .help = "says async but waits", .target = Target::cuda},
         {.name = "endless", .help = "never ends", .target = Target::cuda},
+        {.name = "out_of_memory", .help = "wants what is not there", .target = Target::cuda},
+        {.name = "late", .help = "goes wrong in the third process", .target = Target::cuda},
+        {.name = "wrong_on_device", .help = "a wrong result", .target = Target::cuda},
         {.name = "fine", .help = "works", .target = Target::cuda},
     };
     return {.name = "fault", .cuda_module = PROBE_CUDA_MODULE, .workloads = {workload}};

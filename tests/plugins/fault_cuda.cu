@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "cuda_check.hpp"
+#include "later.hpp"
 
 namespace {
 
@@ -46,6 +47,38 @@ class Fault : public Instance {
     float* out_ = nullptr;
 };
 
+class OutOfMemoryFault : public Fault {
+  public:
+    OutOfMemoryFault() : Fault(fine, false) {
+        cuda_check(cudaMalloc(&more_, std::size_t{1} << 46), "64 TiB");
+    }
+    ~OutOfMemoryFault() override { cudaFree(more_); }
+
+  private:
+    void* more_ = nullptr;
+};
+
+class Late : public Fault {
+  public:
+    Late() : Fault(fault::is_late() ? illegal_address : fine, false) {}
+};
+
+class Wrong : public Fault {
+  public:
+    Wrong() : Fault(fine, false) {}
+    Verification verify() override {
+        Fault::verify();
+        return {false, "element 7 is 8, expected 9"};
+    }
+};
+
+template <class Kind>
+Variant variant_of(std::string name) {
+    Variant v{.name = std::move(name), .help = "", .target = Target::cuda};
+    v.create = [](const Values&) { return std::make_unique<Kind>(); };
+    return v;
+}
+
 Variant variant(std::string name, void (*kernel)(float*), bool waits = false) {
     Variant v{.name = std::move(name), .help = "", .target = Target::cuda};
     v.create = [=](const Values&) { return std::make_unique<Fault>(kernel, waits); };
@@ -55,9 +88,14 @@ Variant variant(std::string name, void (*kernel)(float*), bool waits = false) {
 Plugin plugin() {
     Workload workload;
     workload.name = "fault";
-    workload.variants = {variant("fine", fine), variant("illegal_address", illegal_address),
-                         variant("device_assert", device_assert), variant("waits", fine, true),
-                         variant("endless", endless)};
+    workload.variants = {variant("fine", fine),
+                         variant("illegal_address", illegal_address),
+                         variant("device_assert", device_assert),
+                         variant("waits", fine, true),
+                         variant("endless", endless),
+                         variant_of<OutOfMemoryFault>("out_of_memory"),
+                         variant_of<Late>("late"),
+                         variant_of<Wrong>("wrong_on_device")};
     return {.name = "fault", .cuda_module = "", .workloads = {workload}};
 }
 

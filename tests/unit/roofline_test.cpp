@@ -18,8 +18,7 @@ CaseResult case_of(Work work, double time_ns) {
     return result;
 }
 
-void expect_share(const CaseResult& result, Bound bound, const std::string& ceiling,
-                  double share) {
+void expect_share(const CaseResult& result, Bound bound, const std::string& ceiling, double share) {
     const std::optional<CeilingShare> found = ceiling_share(result, machine);
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->bound, bound);

@@ -280,19 +280,6 @@ TEST(SuiteParse, BearsMessagesForEveryKeyOfALargeFile) {
               std::string::npos);
 }
 
-TEST(SuiteParse, TakesTheRepositorysGemmSuite) {
-    const std::vector<Suite> suites =
-        load_suites({std::string(PERFGATE_SOURCE_DIR) + "/suites/gemm.yaml"}, test::workloads());
-    const auto& cases = suites.at(0).cases;
-    EXPECT_EQ(suites[0].name, "gemm");
-    EXPECT_EQ(cases.size(), 86U);
-    EXPECT_EQ(std::count_if(cases.begin(), cases.end(),
-                            [](const SuiteCase& suite_case) {
-                                return suite_case.target == model::Target::host;
-                            }),
-              5);
-}
-
 class SuiteLoad : public testing::Test {
   protected:
     void SetUp() override {

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "common/inputs.hpp"
-
 namespace {
 
 using transfer::Problem;
@@ -18,7 +16,9 @@ using transfer::Problem;
 constexpr std::uint64_t kSeed = 9;
 
 std::vector<float> input(const Problem& p) {
-    return common::widened_inputs(common::Dtype::kF32, transfer::kInput, kSeed, p.count());
+    std::vector<float> in(p.count());
+    transfer::fill_input(p, kSeed, in.data());
+    return in;
 }
 
 std::vector<float> result(const Problem& p) {

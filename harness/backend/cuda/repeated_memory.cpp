@@ -7,9 +7,9 @@ namespace perfgate::backend::cuda {
 
 bool RepeatedMemory::supported(int ordinal) {
     int value = 0;
-    return driver().cuDeviceGetAttribute(
-               &value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, ordinal) ==
-               CUDA_SUCCESS &&
+    return driver().cuDeviceGetAttribute(&value,
+                                         CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                                         ordinal) == CUDA_SUCCESS &&
            value != 0;
 }
 
