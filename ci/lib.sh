@@ -5,7 +5,8 @@ perfgate_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 build_packages=(cmake g++ git libcli11-dev libfmt-dev libpugixml-dev libyaml-cpp-dev ninja-build
                 nlohmann-json3-dev)
-test_packages=(libgtest-dev libxml2-utils python3 python3-jsonschema python3-junitparser python3-yaml)
+test_packages=(libgtest-dev libxml2-utils python3 python3-jsonschema python3-junitparser python3-yaml
+               shellcheck)
 
 say() { printf 'perfgate: %s\n' "$*" >&2; }
 
@@ -22,6 +23,10 @@ install_packages() {
             missing+=("$name")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
+    if [ -n "${PERFGATE_NO_INSTALL:-}" ]; then
+        say "missing packages, and PERFGATE_NO_INSTALL is set: apt-get install ${missing[*]}"
+        return 0
+    fi
     local as_root=()
     if [ "$(id -u)" != 0 ]; then
         command -v sudo >/dev/null 2>&1 || {
@@ -35,6 +40,20 @@ install_packages() {
         DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq \
             --no-install-recommends "${missing[@]}" >&2 ||
         say "apt-get failed; going on with what is installed"
+}
+
+# install_node_tools DIR: what ci/node/package.json names, into the folder; where that fails, says so
+# and goes on: the tests that need it then say that it is missing.
+install_node_tools() {
+    command -v npm >/dev/null 2>&1 || install_packages nodejs npm
+    if cmp -s "$perfgate_root/ci/node/package-lock.json" "$1/installed.json"; then
+        cp "$perfgate_root"/ci/node/*.cjs "$1"
+        return 0
+    fi
+    mkdir -p "$1" && cp "$perfgate_root"/ci/node/* "$1" &&
+        npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 &&
+        cp "$1/package-lock.json" "$1/installed.json" ||
+        say "npm failed; going on without the checks of the workflows"
 }
 
 # build DIR CMAKE_ARGUMENT...: builds; configures with the arguments first where DIR is not yet a build

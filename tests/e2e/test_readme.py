@@ -38,7 +38,8 @@ class Readme(tool.Case):
         self.run_tool("validate", "readme.yaml")
 
     def test_its_links_lead_somewhere(self):
-        for document in ("README.md", "CONTRIBUTING.md", "kernels/README.md", "harness/README.md"):
+        for document in ("README.md", "CONTRIBUTING.md", "kernels/README.md", "harness/README.md",
+                         "ci/runner.md"):
             path = tool.SOURCE / document
             prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
             for link in re.findall(r"\]\(([^)#]+)\)", prose):

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the action's steps share. Sourced by bash.
+
+# A workflow command's message and its properties, escaped as the runner reads them.
+escape_message() {
+    local text=${1//'%'/'%25'}
+    text=${text//$'\r'/'%0D'}
+    printf '%s' "${text//$'\n'/'%0A'}"
+}
+
+# output NAME VALUE: a step's output; a value of several lines stays one value.
+output() {
+    local end
+    end=$(random_word)
+    printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >>"$GITHUB_OUTPUT"
+}
+
+# What nobody can guess who writes to the log or into a value.
+random_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# What an exit code means, as README.md has it.
+meaning() {
+    case $1 in
+        0) echo 'every case passed, improved, or was skipped for a stated reason' ;;
+        1) echo 'a metric regressed, a result is wrong, or a case of the baseline is missing' ;;
+        2) echo 'usage or invalid input; nothing was measured' ;;
+        3) echo 'something could not be measured' ;;
+        4) echo 'inconclusive or no baseline, and the policy says that this fails' ;;
+        130) echo 'interrupted' ;;
+        *) echo 'perfgate did not come to its end' ;;
+    esac
+}
