@@ -17,6 +17,9 @@ namespace {
 /// A process may take this long to start and to open its device, whatever the request may take:
 /// a limit on a case is no limit on a busy machine's patience.
 constexpr double start_limit_s = 60;
+/// A worker that dies over a question was perhaps killed from outside, as one is where memory runs
+/// out; another is asked.
+constexpr int most_tries = 3;
 
 }  // namespace
 
@@ -97,6 +100,8 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
 
 Reply Workers::must_ask(const Request& request, double limit_s) {
     Answer answer = ask(request, limit_s, nullptr);
+    for (int again = 1; again < most_tries && answer.not_begun; ++again)
+        answer = ask(request, limit_s, nullptr);
     if (answer.interrupted) throw Interrupted();
     if (!answer.reply) {
         // The last line that it wrote says more than the way it ended.

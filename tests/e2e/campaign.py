@@ -189,11 +189,11 @@ class Campaign(tool.Case):
                     except OSError:
                         continue
             errors = self.finish(running, 0, 3)
+            killed += here
             if running.returncode == 3 and not (self.folder / "perfgate-out/run.json").exists():
                 # Before there was a plan: nothing was measured, and it says what happened.
                 self.assertIn("signal 9", errors)
                 continue
-            killed += here
             failed = 0
             for name, case in self.cases().items():
                 if case["status"] == "measured":
