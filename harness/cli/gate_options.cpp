@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "explain/explain.hpp"
 #include "gate/baseline_store.hpp"
 #include "gate/batch_rule.hpp"
 
@@ -87,8 +88,10 @@ gate::BaselineSet load_baselines(const model::Run& run, const std::string& folde
 
 model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options) {
     const model::Policy policy = policy_of(options);
-    return gate::judge(run, load_baselines(run, options.baselines), policy,
-                       gate::BatchRule(policy));
+    model::VerdictDocument document =
+        gate::judge(run, load_baselines(run, options.baselines), policy, gate::BatchRule(policy));
+    explain::explain(run, explain::Which::moved, document);
+    return document;
 }
 
 int judge_and_report(const model::Run& run, const GateOptions& gate_options,

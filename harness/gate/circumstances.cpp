@@ -66,19 +66,6 @@ std::optional<double> rise(const MetricSeries* before, const MetricSeries* after
     return model::change_fraction(before->value, after->value);
 }
 
-/// Mean SM clock of the batches that the judgement rests on, where all of them tell.
-std::optional<double> clock_mhz(const MetricSeries& series) {
-    double sum = 0;
-    double count = 0;
-    for (const model::Batch* batch : batches_in_use(series)) {
-        if (!batch->sm_clock_mhz || !(*batch->sm_clock_mhz > 0)) return std::nullopt;
-        sum += *batch->sm_clock_mhz;
-        ++count;
-    }
-    if (count == 0) return std::nullopt;
-    return sum / count;
-}
-
 }  // namespace
 
 bool other_board(const model::Run& run, const BaselineCase& expected) {
@@ -109,6 +96,18 @@ std::string refused_circumstance(const model::Run& run, const BaselineCase& expe
     return {};
 }
 
+std::optional<double> mean_clock_mhz(const MetricSeries& series) {
+    double sum = 0;
+    double count = 0;
+    for (const model::Batch* batch : batches_in_use(series)) {
+        if (!batch->sm_clock_mhz || !(*batch->sm_clock_mhz > 0)) return std::nullopt;
+        sum += *batch->sm_clock_mhz;
+        ++count;
+    }
+    if (count == 0) return std::nullopt;
+    return sum / count;
+}
+
 std::string clock_explanation(const Comparison& comparison, const Judgement& judgement,
                               const model::CaseResult& result, const BaselineCase& expected) {
     // Of the change in time, the clock has to explain most and the cycles next to nothing.
@@ -125,8 +124,8 @@ std::string clock_explanation(const Comparison& comparison, const Judgement& jud
     const auto cycles = rise(find(expected.metrics, "cycles"), find(result.metrics, "cycles"));
     if (!cycles || *cycles > little * slower) return {};
 
-    const std::optional<double> before = clock_mhz(*comparison.baseline);
-    const std::optional<double> now = clock_mhz(*comparison.measured);
+    const std::optional<double> before = mean_clock_mhz(*comparison.baseline);
+    const std::optional<double> now = mean_clock_mhz(*comparison.measured);
     if (!before || !now || *before / *now - 1 < most * slower) return {};
     return fmt::format("the clock's doing: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before, *now,
                        model::change_text(*cycles));

@@ -3,6 +3,7 @@
 // tool, clock. What may explain a change is named; what the policy refuses is not compared.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ std::vector<std::string> circumstance_notes(const model::Run& run,
 std::string refused_circumstance(const model::Run& run, const model::BaselineCase& expected,
                                  model::MetricClass metric_class,
                                  const model::ChangePolicy& policy);
+
+/// Mean SM clock of the batches that a judgement of the series rests on; nothing where not all of
+/// them tell.
+std::optional<double> mean_clock_mhz(const model::MetricSeries& series);
 
 /// Of a timing that got worse: why the clock did it, in one clause, where both the cycles of the
 /// case did not rise with its time and the SM clock was lower by about as much. Empty elsewhere: a

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string_view>
@@ -164,9 +165,34 @@ class Judging {
             if (result.verification) verdict.reason = "verified: " + result.verification->detail;
             return;
         }
-        if (expected != nullptr)
+        if (expected != nullptr) {
             verdict.notes = circumstance_notes(run_, *expected, policy_.changed);
+            add_baseline_values(result, *expected, verdict);
+        }
         add_metrics(result, expected, verdict);
+    }
+
+    /// Of the metrics that nobody judges: reports that explain a change need both sides.
+    void add_baseline_values(const CaseResult& result, const BaselineCase& expected,
+                             CaseVerdict& verdict) const {
+        std::set<std::string_view> gated;
+        for (const GateRule& gate : result.gates) gated.insert(gate.metric);
+        for (const auto& [name, baseline] : expected.metrics) {
+            const auto measured = result.metrics.find(name);
+            const auto definition = run_.metric_definitions.find(name);
+            if (gated.contains(name) || measured == result.metrics.end() ||
+                definition == run_.metric_definitions.end() ||
+                measured->second.unit != baseline.unit ||
+                measured->second.method != baseline.method || !std::isfinite(baseline.value)) {
+                continue;
+            }
+            const model::MetricClass metric_class = definition->second.metric_class;
+            if (!refused_circumstance(run_, expected, metric_class, policy_.changed).empty()) {
+                continue;
+            }
+            verdict.baseline_values.emplace_hint(verdict.baseline_values.end(), name,
+                                                 baseline.value);
+        }
     }
 
     void add_metrics(const CaseResult& result, const BaselineCase* expected, CaseVerdict& verdict) {
@@ -256,6 +282,10 @@ class Judging {
             metric.measured = judgement.measured;
             metric.change = model::change_fraction(judgement.baseline, judgement.measured);
             metric.sees = judgement.sees;
+            if (pending.comparison.definition->metric_class == model::MetricClass::timing) {
+                metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
+                metric.measured_clock_mhz = mean_clock_mhz(*pending.comparison.measured);
+            }
             metric.sentence = judged_sentence(metric.metric, pending.comparison, judgement);
             if (!clock.empty()) metric.sentence += "; " + clock;
             if (judgement.measure_again) suspect(pending, metric.sentence);

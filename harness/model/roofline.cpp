@@ -42,9 +42,13 @@ std::string_view to_text(Bound bound) {
 }
 
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings) {
-    const double measured = measured_seconds(result);
-    if (!result.work || !(measured > 0) || !(ceilings.copy_bytes_per_s > 0)) return std::nullopt;
-    const Work& work = *result.work;
+    if (!result.work) return std::nullopt;
+    return ceiling_share(*result.work, measured_seconds(result), ceilings);
+}
+
+std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
+                                          const Ceilings& ceilings) {
+    if (!(seconds > 0) || !(ceilings.copy_bytes_per_s > 0)) return std::nullopt;
     const double memory = work.bytes / ceilings.copy_bytes_per_s;
     double compute = 0;
     if (work.flops > 0) {
@@ -54,7 +58,7 @@ std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilin
     }
     CeilingShare share;
     share.ceiling = memory >= compute ? std::string(copy_ceiling) : work.arithmetic;
-    share.share = std::fmax(memory, compute) / measured;
+    share.share = std::fmax(memory, compute) / seconds;
     if (!(share.share > 0) || !std::isfinite(share.share)) return std::nullopt;
     if (share.share >= near_share) {
         share.bound = memory >= compute ? Bound::memory : Bound::compute;

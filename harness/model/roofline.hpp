@@ -35,6 +35,10 @@ std::string_view to_text(Bound bound);
 /// measured, or no GPU time was measured.
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings);
 
+/// The same for any time in which that work was done.
+std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
+                                          const Ceilings& ceilings);
+
 /// "87 % of copy bandwidth, memory-bound".
 std::string in_words(const CeilingShare& share);
 

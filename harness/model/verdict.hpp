@@ -77,6 +77,9 @@ int combine_exit_codes(int left, int right);
 /// How bad a verdict is, for sorting and for a case's verdict from its metrics': higher is worse.
 int severity(Verdict verdict);
 
+/// The time of a case is the first of these that it has.
+inline constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
+
 struct MetricVerdict {
     std::string metric;
     std::string unit;
@@ -89,8 +92,29 @@ struct MetricVerdict {
     /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
     /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
     std::optional<double> sees = std::nullopt;
+    /// Mean SM clock of the batches that a timing rests on; absent where not all of them tell.
+    std::optional<double> baseline_clock_mhz = std::nullopt, measured_clock_mhz = std::nullopt;
 
     bool operator==(const MetricVerdict&) const = default;
+};
+
+/// One metric, or what follows from several, on both sides.
+struct Figure {
+    std::string metric;
+    std::string unit;
+    double before = 0;  ///< the baseline's
+    double after = 0;   ///< this run's
+
+    bool operator==(const Figure&) const = default;
+};
+
+/// What moved in a case and what that suggests.
+struct Cause {
+    std::string rule;      ///< which row of explain/rules.cpp says so: "spills", "unexplained"
+    std::string sentence;  ///< with every figure that it rests on, before → after
+    std::vector<Figure> figures = {};
+
+    bool operator==(const Cause&) const = default;
 };
 
 struct CaseVerdict {
@@ -104,6 +128,10 @@ struct CaseVerdict {
     std::vector<MetricVerdict> metrics;
     std::vector<std::string> notes;  ///< "another board than the baseline's", "driver changed …"
     std::optional<CeilingShare> ceiling = {};  ///< where the run has ceilings to hold it against
+    /// What the baseline has of metrics that are not judged, by name, where unit and method are the
+    /// run's: what a change is explained with.
+    std::map<std::string, double> baseline_values = {};
+    std::vector<Cause> why = {};  ///< what explain/ says of a case that moved; first things first
 
     bool operator==(const CaseVerdict&) const = default;
 };

@@ -23,7 +23,26 @@ static void write(JsonWriter& json, const MetricVerdict& verdict) {
     write_if_known(json, "change", verdict.change);
     write_unless_default(json, "tolerance", verdict.tolerance);
     write_if_known(json, "sees", verdict.sees);
+    write_if_known(json, "baseline_clock_mhz", verdict.baseline_clock_mhz);
+    write_if_known(json, "measured_clock_mhz", verdict.measured_clock_mhz);
     write_unless_default(json, "sentence", verdict.sentence);
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const Figure& figure) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "metric", figure.metric);
+    write_field(json, "unit", figure.unit);
+    write_field(json, "before", figure.before);
+    write_field(json, "after", figure.after);
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const Cause& cause) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "rule", cause.rule);
+    write_field(json, "sentence", cause.sentence);
+    write_unless_default(json, "figures", cause.figures);
     json.end_object();
 }
 
@@ -45,6 +64,13 @@ static void write(JsonWriter& json, const CaseVerdict& verdict) {
         write_field(json, "bound", to_text(verdict.ceiling->bound));
         write_field(json, "ceiling", verdict.ceiling->ceiling);
         write_field(json, "ceiling_share", verdict.ceiling->share);
+    }
+    write_unless_default(json, "baseline_values", verdict.baseline_values);
+    if (!verdict.why.empty()) {
+        json.key("why");
+        json.begin_array(JsonLayout::lines);
+        for (const Cause& cause : verdict.why) write(json, cause);
+        json.end_array();
     }
     json.end_object();
 }
@@ -98,7 +124,22 @@ static void read(JsonValue value, MetricVerdict& verdict) {
     read_optional(value, "change", verdict.change);
     read_optional(value, "tolerance", verdict.tolerance);
     read_optional(value, "sees", verdict.sees);
+    read_optional(value, "baseline_clock_mhz", verdict.baseline_clock_mhz);
+    read_optional(value, "measured_clock_mhz", verdict.measured_clock_mhz);
     read_optional(value, "sentence", verdict.sentence);
+}
+
+static void read(JsonValue value, Figure& figure) {
+    read_field(value, "metric", figure.metric);
+    read_field(value, "unit", figure.unit);
+    read_field(value, "before", figure.before);
+    read_field(value, "after", figure.after);
+}
+
+static void read(JsonValue value, Cause& cause) {
+    read_field(value, "rule", cause.rule);
+    read_field(value, "sentence", cause.sentence);
+    read_optional(value, "figures", cause.figures);
 }
 
 static void read(JsonValue value, CaseVerdict& verdict) {
@@ -117,6 +158,8 @@ static void read(JsonValue value, CaseVerdict& verdict) {
         read_field(value, "ceiling", ceiling.ceiling);
         read_field(value, "ceiling_share", ceiling.share);
     }
+    read_optional(value, "baseline_values", verdict.baseline_values);
+    read_optional(value, "why", verdict.why);
 }
 
 static void read(JsonValue value, RelationVerdict& verdict) {

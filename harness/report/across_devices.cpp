@@ -18,8 +18,8 @@
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/shared_json.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
+#include "report/plain_text.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {
@@ -37,7 +37,7 @@ constexpr std::string_view gap = "  ";
 constexpr std::size_t narrowest_id = 24;
 
 std::string shown(std::string_view text) {
-    return model::printable(text, 300);
+    return log_line(text, 300);
 }
 
 /// A case of one run or of both; at least one is there.
@@ -104,7 +104,7 @@ std::optional<double> change_between(const MetricSeries& first, const MetricSeri
 
 /// The first time that either has.
 std::string_view time_of(const Pair& pair) {
-    for (const std::string_view metric : time_metrics) {
+    for (const std::string_view metric : model::time_metrics) {
         if (find_series(pair.first, metric) != nullptr ||
             find_series(pair.second, metric) != nullptr) {
             return metric;

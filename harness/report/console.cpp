@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
@@ -82,39 +81,7 @@ Style style_of(Verdict verdict) {
 }
 
 std::string shown(std::string_view text) {
-    return model::printable(text, longest_text);
-}
-
-struct Value {
-    std::string_view metric, unit;
-    std::optional<double> baseline, measured, change;
-};
-
-/// What is known of a metric of a case, from the gate or, where that did not judge it, the run.
-std::optional<Value> find_value(const JoinedCase& joined, std::string_view metric) {
-    Value value;
-    for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
-        if (verdict.metric != metric) continue;
-        value = {verdict.metric, verdict.unit, verdict.baseline, verdict.measured, verdict.change};
-        break;
-    }
-    if (joined.result != nullptr) {
-        const auto series = joined.result->metrics.find(std::string(metric));
-        if (series != joined.result->metrics.end()) {
-            value.metric = series->first;
-            value.unit = series->second.unit;
-            value.measured = series->second.value;
-        }
-    }
-    if (!value.baseline && !value.measured) return std::nullopt;
-    return value;
-}
-
-std::optional<Value> find_time(const JoinedCase& joined) {
-    for (const std::string_view metric : time_metrics) {
-        if (std::optional<Value> value = find_value(joined, metric)) return value;
-    }
-    return std::nullopt;
+    return log_line(text, longest_text);
 }
 
 /// The arithmetic that the workload states, over the measured time.
@@ -263,6 +230,7 @@ std::vector<std::string> details(const JoinedCase& joined) {
     if (!explained && !reason.empty() && verdict.verdict != Verdict::pass) {
         lines.insert(lines.begin(), reason);
     }
+    for (const std::string& why : why_lines(verdict)) lines.push_back(shown(why));
     return lines;
 }
 

@@ -12,6 +12,10 @@ std::string write_console(const model::VerdictDocument& document, const model::R
                           const Options& options);
 std::string write_junit(const model::VerdictDocument& document, const model::Run& run,
                         const Options& options);
+std::string write_markdown(const model::VerdictDocument& document, const model::Run& run,
+                           const Options& options);
+std::string write_annotations(const model::VerdictDocument& document, const model::Run& run,
+                              const Options& options);
 std::string write_csv(const model::VerdictDocument& document, const model::Run& run,
                       const Options& options);
 std::string write_json(const model::VerdictDocument& document, const model::Run& run,

@@ -87,4 +87,30 @@ std::vector<MetricRow> metric_rows(const JoinedCase& joined) {
     return sorted;
 }
 
+std::optional<Value> find_value(const JoinedCase& joined, std::string_view metric) {
+    Value value;
+    for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
+        if (verdict.metric != metric) continue;
+        value = {verdict.metric, verdict.unit, verdict.baseline, verdict.measured, verdict.change};
+        break;
+    }
+    if (joined.result != nullptr) {
+        const auto series = joined.result->metrics.find(std::string(metric));
+        if (series != joined.result->metrics.end()) {
+            value.metric = series->first;
+            value.unit = series->second.unit;
+            value.measured = series->second.value;
+        }
+    }
+    if (!value.baseline && !value.measured) return std::nullopt;
+    return value;
+}
+
+std::optional<Value> find_time(const JoinedCase& joined) {
+    for (const std::string_view metric : model::time_metrics) {
+        if (std::optional<Value> value = find_value(joined, metric)) return value;
+    }
+    return std::nullopt;
+}
+
 }  // namespace perfgate::report

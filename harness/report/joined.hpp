@@ -38,4 +38,16 @@ struct MetricRow {
 /// Every metric that either side knows, by name.
 std::vector<MetricRow> metric_rows(const JoinedCase& joined);
 
+/// What is known of a metric of a case, from the gate or, where that did not judge it, the run.
+struct Value {
+    std::string_view metric, unit;
+    std::optional<double> baseline, measured, change;
+};
+
+/// Nothing where neither side has a value.
+std::optional<Value> find_value(const JoinedCase& joined, std::string_view metric);
+
+/// The case's time: the first of model::time_metrics that it has.
+std::optional<Value> find_time(const JoinedCase& joined);
+
 }  // namespace perfgate::report

@@ -34,7 +34,6 @@ using model::JunitOutcome;
 // GitHub cuts an annotation at 4,096 characters and Jenkins a passing case's output at 1,000; a
 // name longer than this is hostile.
 constexpr std::size_t longest_name = 1000;
-constexpr std::size_t longest_line = 4000;
 constexpr std::size_t longest_log = 32'768;
 constexpr std::size_t longest_passing_output = 1000;
 constexpr std::size_t longest_output = 32'768;
@@ -151,33 +150,6 @@ std::string join_lines(const std::vector<std::string>& lines) {
     return text;
 }
 
-bool is_bad(JunitOutcome outcome) {
-    return outcome == JunitOutcome::failure || outcome == JunitOutcome::error;
-}
-
-/// Why a case is not a pass: its failed metrics, worst first, then the reason of the case.
-std::vector<std::string> reasons(const JoinedCase& joined, const model::Policy& policy) {
-    std::vector<const model::MetricVerdict*> failed;
-    for (const model::MetricVerdict& metric : joined.verdict->metrics) {
-        if (is_bad(junit_outcome(metric.verdict, policy))) failed.push_back(&metric);
-    }
-    std::stable_sort(failed.begin(), failed.end(), [](const auto* left, const auto* right) {
-        return severity(left->verdict) > severity(right->verdict);
-    });
-    // A case that is worse than each of its metrics has a reason of its own, which leads.
-    const bool own_reason =
-        failed.empty() || severity(failed.front()->verdict) < severity(joined.verdict->verdict);
-    const std::string reason = plain_line(joined.verdict->reason, longest_line);
-    std::vector<std::string> lines;
-    if (own_reason && !reason.empty()) lines.push_back(reason);
-    for (const model::MetricVerdict* metric : failed) {
-        std::string sentence = plain_line(sentence_of(*metric), longest_line);
-        if (!own_reason || sentence != reason) lines.push_back(std::move(sentence));
-    }
-    if (lines.empty()) lines.emplace_back(to_text(joined.verdict->verdict));
-    return lines;
-}
-
 /// What `told`, the reasons, leaves untold: why the verification failed, which metrics could not be
 /// collected, the worker's last words.
 std::string evidence(const JoinedCase& joined, const std::string& told) {
@@ -206,7 +178,7 @@ std::string evidence(const JoinedCase& joined, const std::string& told) {
 void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome outcome,
                  const model::Policy& policy) {
     if (outcome == JunitOutcome::pass) return;
-    const std::vector<std::string> lines = reasons(joined, policy);
+    const std::vector<std::string> lines = reasons(*joined.verdict, policy);
     if (outcome == JunitOutcome::skipped) {
         set_attribute(testcase.append_child("skipped"), "message", lines.front());
         return;
@@ -215,7 +187,10 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome
         testcase.append_child(outcome == JunitOutcome::failure ? "failure" : "error");
     set_attribute(node, "type", to_text(joined.verdict->verdict));
     set_attribute(node, "message", lines.front());
-    const std::string told = join_lines(lines);
+    std::string told = join_lines(lines);
+    for (const std::string& why : why_lines(*joined.verdict)) {
+        told += plain_line(why, longest_line) + '\n';
+    }
     set_text(node, told + evidence(joined, told));
 }
 
@@ -223,8 +198,10 @@ std::string quantity_cell(const std::optional<double>& value, std::string_view u
     return value ? model::quantity_text(*value, unit) : "-";
 }
 
-/// The gated metrics as an aligned table, and the case's notes.
-std::string metric_table(const model::CaseVerdict& verdict, std::size_t limit) {
+/// The gated metrics as an aligned table, the case's notes, and what explains it where no failure
+/// says that.
+std::string metric_table(const model::CaseVerdict& verdict, JunitOutcome outcome) {
+    const std::size_t limit = is_bad(outcome) ? longest_output : longest_passing_output;
     std::vector<std::vector<std::string>> rows = {
         {"metric", "baseline", "measured", "change", "tolerance", "verdict"}};
     for (const model::MetricVerdict& metric : verdict.metrics) {
@@ -253,6 +230,11 @@ std::string metric_table(const model::CaseVerdict& verdict, std::size_t limit) {
     }
     for (const std::string& note : verdict.notes) {
         lines.push_back("note: " + plain_line(note, longest_line));
+    }
+    if (!is_bad(outcome)) {
+        for (const std::string& why : why_lines(verdict)) {
+            lines.push_back(plain_line(why, longest_line));
+        }
     }
     std::string text;
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -307,8 +289,7 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool onl
 
 void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict,
                       JunitOutcome outcome) {
-    const std::size_t limit = is_bad(outcome) ? longest_output : longest_passing_output;
-    const std::string table = metric_table(verdict, limit);
+    const std::string table = metric_table(verdict, outcome);
     if (!table.empty()) set_text(testcase.append_child("system-out"), without_attachments(table));
 }
 

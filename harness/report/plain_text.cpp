@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/text.hpp"
 #include "model/utf8.hpp"
 
 namespace perfgate::report {
@@ -105,6 +106,21 @@ std::string plain_line(std::string_view text, std::size_t limit) {
         while (cut > 0 && !starts_character(line[cut])) --cut;
         line.resize(cut);
         line += ellipsis;
+    }
+    return line;
+}
+
+std::string log_line(std::string_view text, std::size_t limit) {
+    std::string line = model::printable(text, limit);
+    // The runner skips white space of any script first.
+    const auto visible =
+        std::find_if(line.begin(), line.end(), [](char c) { return in_range(c, '\x21', '\x7e'); });
+    const auto begin = static_cast<std::size_t>(visible - line.begin());
+    if (line.compare(begin, 2, "::") == 0) line.insert(begin + 1, 1, ' ');
+    constexpr std::string_view old_form = "##[";
+    for (std::size_t at = line.find(old_form); at != std::string::npos;
+         at = line.find(old_form, at)) {
+        line.insert(at + old_form.size() - 1, 1, ' ');
     }
     return line;
 }

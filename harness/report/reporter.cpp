@@ -10,6 +10,9 @@ namespace {
 constexpr Format table[] = {
     {"console", "table for people", write_console},
     {"junit", "JUnit XML: one testcase per case and relation", write_junit},
+    {"markdown", "Markdown, for $GITHUB_STEP_SUMMARY: what needs attention, worst first",
+     write_markdown},
+    {"annotations", "GitHub workflow commands that mark the suite's lines", write_annotations},
     {"json", "verdict document (schema perfgate.verdict)", write_json},
     {"csv", "spreadsheet: one row per case and metric, and per relation", write_csv},
 };

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+
+#include "report/plain_text.hpp"
 
 namespace perfgate::report {
 
@@ -74,6 +77,42 @@ std::string relation_name(const model::RelationVerdict& relation) {
 std::string sentence_of(const model::MetricVerdict& metric) {
     if (!metric.sentence.empty()) return metric.sentence;
     return fmt::format("{}: {}", metric.metric, to_text(metric.verdict));
+}
+
+bool is_bad(model::JunitOutcome outcome) {
+    return outcome == model::JunitOutcome::failure || outcome == model::JunitOutcome::error;
+}
+
+std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy) {
+    std::vector<const model::MetricVerdict*> failed;
+    for (const model::MetricVerdict& metric : verdict.metrics) {
+        if (is_bad(junit_outcome(metric.verdict, policy))) failed.push_back(&metric);
+    }
+    std::stable_sort(failed.begin(), failed.end(), [](const auto* left, const auto* right) {
+        return severity(left->verdict) > severity(right->verdict);
+    });
+    // A case that is worse than each of its metrics has a reason of its own, which leads.
+    const bool own_reason =
+        failed.empty() || severity(failed.front()->verdict) < severity(verdict.verdict);
+    const std::string reason = plain_line(verdict.reason, longest_line);
+    std::vector<std::string> lines;
+    if (own_reason && !reason.empty()) lines.push_back(reason);
+    for (const model::MetricVerdict* metric : failed) {
+        std::string sentence = plain_line(sentence_of(*metric), longest_line);
+        if (!own_reason || sentence != reason) lines.push_back(std::move(sentence));
+    }
+    if (lines.empty()) lines.emplace_back(to_text(verdict.verdict));
+    return lines;
+}
+
+std::vector<std::string> why_lines(const model::CaseVerdict& verdict) {
+    std::vector<std::string> lines;
+    lines.reserve(verdict.why.size());
+    for (const model::Cause& cause : verdict.why) {
+        // Where a case stands is no cause.
+        lines.push_back((cause.rule == "roofline" ? "" : "why: ") + cause.sentence);
+    }
+    return lines;
 }
 
 }  // namespace perfgate::report

@@ -2,15 +2,14 @@
 // What several formats say in the same words.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/verdict.hpp"
 
 namespace perfgate::report {
-
-/// The time of a case is the first of these that it has.
-inline constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
 
 /// "79 pass, 1 regressed, 1 improved, 5 skipped"; "no cases" for none.
 std::string counts_text(const model::SuiteVerdict& suite);
@@ -29,5 +28,19 @@ std::string relation_name(const model::RelationVerdict& relation);
 
 /// The gate's sentence for a metric, or what can be said without one.
 std::string sentence_of(const model::MetricVerdict& metric);
+
+/// A sentence longer than this is cut: GitHub cuts an annotation at 4,096 characters.
+inline constexpr std::size_t longest_line = 4000;
+
+/// Whether CI is told of a failure or an error.
+bool is_bad(model::JunitOutcome outcome);
+
+/// Why a case is not a pass, a plain line each: its failed metrics, worst first, before them the
+/// reason of the case where none of them has that. Never empty.
+std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy);
+
+/// What explains a case, a line each: "why: spills to local memory: …"; then where it stands:
+/// "roofline: …".
+std::vector<std::string> why_lines(const model::CaseVerdict& verdict);
 
 }  // namespace perfgate::report

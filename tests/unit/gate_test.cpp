@@ -163,6 +163,40 @@ TEST(Gate, AMetricThatTheSuiteDoesNotGateIsNotJudged) {
     EXPECT_EQ(only_case(document).metrics.size(), 2U);
 }
 
+TEST(Gate, OfWhatIsNotJudgedTheBaselinesValueIsCarried) {
+    using Values = std::map<std::string, double>;
+    const auto counted = [](double value) { return series({value}, "count", "counter"); };
+    Pair pair;
+    pair.then().metrics["spill_sectors"] = counted(7);
+    pair.now().metrics["spill_sectors"] = counted(999);
+    pair.then().metrics["l2_hit_rate"] = series({40}, "%", "counter");
+    pair.now().metrics["l2_hit_rate"] = series({50}, "%", "counter/other");
+    pair.then().metrics["cycles"] = counted(5);
+    EXPECT_EQ(only_case(pair.judged()).baseline_values, (Values{{"spill_sectors", 7}}));
+
+    pair.now().metrics["spill_sectors"].unit = "bytes";
+    EXPECT_TRUE(only_case(pair.judged()).baseline_values.empty());
+    pair.now().metrics["spill_sectors"].unit = "count";
+    Policy strict;
+    strict.changed.driver = model::OnChange::refuse;
+    EXPECT_FALSE(only_case(pair.judged(strict)).baseline_values.empty());
+    pair.then().provenance.driver = "570.1";
+    EXPECT_TRUE(only_case(pair.judged(strict)).baseline_values.empty());
+}
+
+TEST(Gate, ATimingCarriesTheClocksThatItRestsOn) {
+    Pair pair;
+    pair.then().metrics["gpu_time"].batches[0].sm_clock_mhz = 1980;
+    pair.now().metrics["gpu_time"].batches[0].sm_clock_mhz = 1755;
+    const VerdictDocument document = pair.judged();
+    const MetricVerdict& time = metric(only_case(document), "gpu_time");
+    EXPECT_EQ(time.baseline_clock_mhz, 1980);
+    EXPECT_EQ(time.measured_clock_mhz, 1755);
+    EXPECT_EQ(metric(only_case(document), "registers").baseline_clock_mhz, std::nullopt);
+    pair.now().metrics["gpu_time"].batches[0].sm_clock_mhz.reset();
+    EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").measured_clock_mhz, std::nullopt);
+}
+
 TEST(Gate, FromAZeroBaselineTheSentenceHasNoChange) {
     Pair pair;
     pair.now().gates = {{"spill_sectors", {}, 0}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -116,6 +117,23 @@ TEST(Console, NeutralisesHostileText) {
                     << text.substr(0, 40);
                 i += step.length;
             }
+        }
+    }
+}
+
+// A job's log is read by GitHub's runner, line by line.
+TEST(Console, NothingHostileIsACommandToTheRunner) {
+    std::vector<std::string> texts = hostile_texts();
+    texts.insert(texts.end(), {"::add-mask::x", "  ::stop-commands::x", "\u00a0\u2003::error::x",
+                               "x ##[add-mask]y##[z]", "##[##[add-mask]x"});
+    for (const std::string& text : texts) {
+        for (const std::string& line : console_lines(hostile(text))) {
+            const std::size_t begin = line.find("::");
+            EXPECT_TRUE(begin == std::string::npos ||
+                        std::any_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    [](char c) { return c > ' '; }))
+                << line.substr(0, 100);
+            EXPECT_EQ(line.find("##["), std::string::npos) << line.substr(0, 100);
         }
     }
 }

@@ -143,9 +143,13 @@ void add_gemm(Documents& documents) {
     add(suite, verdicts,
         timed(gemm("tiled", 4096), 12, Verdict::pass, 2.812e6, 2.8e6,
               "gpu_time passed: 2.812 ms → 2.800 ms (-0.4 %), tolerance 3 %"));
-    add(suite, verdicts,
-        timed(gemm("cublas", 4096), 12, Verdict::improved, 2.6e6, 2.3e6,
-              "gpu_time improved: 2.600 ms → 2.300 ms (-11.5 %), tolerance 3 %"));
+    Pair faster = timed(gemm("cublas", 4096), 12, Verdict::improved, 2.6e6, 2.3e6,
+                        "gpu_time improved: 2.600 ms → 2.300 ms (-11.5 %), tolerance 3 %");
+    faster.verdict.why = {{"instructions",
+                           "fewer instructions for the same work: instructions 1000000 → 880000 "
+                           "(-12.0 %)",
+                           {{"instructions", "count", 1e6, 8.8e5}}}};
+    add(suite, verdicts, faster);
     add(suite, verdicts,
         make_case(gemm("tensor_core", 4096), 12, CaseStatus::skipped, Verdict::skipped,
                   "needs compute capability 10.0; this device has 9.0"));
@@ -198,6 +202,15 @@ void add_gemm(Documents& documents) {
                                        "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %");
     slower.result.metrics["registers"] = series("registers", 128, "record");
     slower.verdict.reason += " (and 1 more)";
+    slower.verdict.why = {
+        {"registers",
+         "more registers, so that fewer warps fit: registers 96 → 128 (+33.3 %), "
+         "theoretical_occupancy 50.00 % → 37.50 % (-12.5 points); fewer warps hide less latency",
+         {{"registers", "registers", 96, 128}, {"theoretical_occupancy", "%", 50, 37.5}}},
+        {"roofline",
+         "roofline: 86 % of f32 matrix rate, compute-bound → 77 % of f32 matrix rate, "
+         "compute-bound",
+         {{"ceiling_share", "ratio", 0.859, 0.773}}}};
     slower.verdict.notes = {"another board than the baseline's: 11111 → b0a7d"};
     add(suite, verdicts, slower);
 
@@ -339,6 +352,8 @@ Documents hostile(const std::string& text) {
         pair.result.not_collected = {{text + "2", text}};
         pair.result.not_applicable = {text};
         pair.verdict.ceiling = model::CeilingShare{model::Bound::neither, text, 0.5};
+        pair.verdict.baseline_values = {{text, 1.0}};
+        pair.verdict.why = {{text, text, {{text, text, 1, 2}}}};
         verdicts.relations.push_back({text, text, {text, 3}, verdict, text, 1.0, 1.5, text});
         pair.verdict.metrics = {judged(text, text, verdict, 1, 1.5, text, text)};
         add(suite, verdicts, pair);
@@ -363,10 +378,19 @@ Documents many_cases(int cases, int metrics) {
             const double value = 1000.0 * (i + 1) / (j + 3);
             pair.result.metrics[name] = series("ns", value, "counter/auto-range/user-replay/cold");
             documents.run.metric_definitions[name] = {name, "a metric", "ns"};
-            if (j >= 4) continue;
+            if (j >= 4) {
+                pair.verdict.baseline_values[name] = value;
+                continue;
+            }
             pair.verdict.metrics.push_back(judged(
                 name, "ns", slow ? Verdict::regressed : Verdict::pass, value * 0.9, value, "3 %",
                 name + (slow ? " regressed: " : " passed: ") + "0.9 → 1.0 (+11.1 %), tolerance"));
+        }
+        if (slow) {
+            pair.verdict.why = {{"instructions",
+                                 "more instructions for the same work: instructions 1000 → 1200 "
+                                 "(+20.0 %)",
+                                 {{"instructions", "count", 1000, 1200}}}};
         }
         add(suite, verdicts, std::move(pair));
     }

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "report/explanations.hpp"
 #include "report/reporter.hpp"
 #include "report_fixture.hpp"
 
@@ -67,6 +68,27 @@ TEST(ReportGolden, JunitWherePolicyFailsWhatHasNoBaseline) {
     documents.verdict.policy.no_baseline_fails = true;
     documents.verdict.exit_code = 4;
     expect_golden(written("junit", documents), "first_run.github.junit.xml");
+}
+
+TEST(ReportGolden, Markdown) {
+    expect_golden(written("markdown", every_verdict()), "report.markdown.md");
+}
+
+TEST(ReportGolden, MarkdownOfAFirstRun) {
+    expect_golden(written("markdown", first_run()), "first_run.markdown.md");
+}
+
+TEST(ReportGolden, Annotations) {
+    expect_golden(written("annotations", every_verdict()), "report.annotations.txt");
+}
+
+TEST(ReportGolden, AnnotationsOfAFirstRun) {
+    expect_golden(written("annotations", first_run()), "first_run.annotations.txt");
+}
+
+TEST(ReportGolden, Explanations) {
+    Documents documents = every_verdict();
+    expect_golden(write_explanations(documents.verdict, {}), "report.explanations.txt");
 }
 
 TEST(ReportGolden, Csv) {

@@ -127,7 +127,12 @@ TEST(Junit, OneFailureListsEveryFailedMetric) {
                  "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %");
     EXPECT_STREQ(failure.child_value(),
                  "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %\n"
-                 "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n");
+                 "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n"
+                 "why: more registers, so that fewer warps fit: registers 96 → 128 (+33.3 %), "
+                 "theoretical_occupancy 50.00 % → 37.50 % (-12.5 points); fewer warps hide less "
+                 "latency\n"
+                 "roofline: 86 % of f32 matrix rate, compute-bound → 77 % of f32 matrix rate, "
+                 "compute-bound\n");
 }
 
 TEST(Junit, TheMessageIsTheWorstMetrics) {

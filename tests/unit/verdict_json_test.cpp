@@ -26,24 +26,33 @@ VerdictDocument awkward_document(unsigned seed) {
                        {on_change(), on_change(), on_change(), on_change(), on_change()}};
     document.exit_code = static_cast<int>(any.below(131));
     document.suites = any.list([&] {
-        return SuiteVerdict{any.text(), any.text(), any.text(), any.texts(), any.list([&] {
-                                return CaseVerdict{any.text(),
-                                                   any.text(),
-                                                   {any.text(), any.count()},
-                                                   verdict(),
-                                                   any.text(),
-                                                   any.text(),
-                                                   any.positive(),
-                                                   any.list([&] {
-                                                       return MetricVerdict{
-                                                           any.text(),         any.text(),
-                                                           verdict(),          any.maybe_number(),
-                                                           any.maybe_number(), any.maybe_number(),
-                                                           any.text(),         any.text(),
-                                                           any.maybe_number()};
-                                                   }),
-                                                   any.texts()};
+        return SuiteVerdict{
+            any.text(), any.text(), any.text(), any.texts(), any.list([&] {
+                return CaseVerdict{
+                    any.text(),
+                    any.text(),
+                    {any.text(), any.count()},
+                    verdict(),
+                    any.text(),
+                    any.text(),
+                    any.positive(),
+                    any.list([&] {
+                        return MetricVerdict{
+                            any.text(),         any.text(),         verdict(),
+                            any.maybe_number(), any.maybe_number(), any.maybe_number(),
+                            any.text(),         any.text(),         any.maybe_number(),
+                            any.maybe_number(), any.maybe_number()};
+                    }),
+                    any.texts(),
+                    {},
+                    {{any.text(), any.number()}, {"m", any.number()}},
+                    any.list([&] {
+                        return Cause{
+                            any.text(), any.text(), any.list([&] {
+                                return Figure{any.text(), any.text(), any.number(), any.number()};
                             })};
+                    })};
+            })};
     });
     return document;
 }
@@ -90,6 +99,32 @@ TEST(VerdictJson, LayoutPutsAMetricOnALine) {
                   "\"measured\":5}\n"
                   "          ]\n"),
         std::string::npos)
+        << text;
+}
+
+TEST(VerdictJson, ADocumentFromBeforeExplanationsHasNone) {
+    VerdictDocument document;
+    document.suites.resize(1);
+    document.suites[0].cases.resize(1);
+    const std::string text = write_verdict(document);
+    EXPECT_EQ(text.find("why"), std::string::npos);
+    EXPECT_EQ(text.find("baseline_values"), std::string::npos);
+    EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
+}
+
+TEST(VerdictJson, LayoutPutsACauseOnALine) {
+    VerdictDocument document;
+    document.suites.resize(1);
+    document.suites[0].cases.resize(1);
+    document.suites[0].cases[0].baseline_values = {{"cycles", 7}, {"occupancy", 0.5}};
+    document.suites[0].cases[0].why = {{"spills", "more", {{"spill_sectors", "count", 0, 8}}}};
+    const std::string text = write_verdict(document);
+    EXPECT_NE(text.find("\n          \"baseline_values\": {\"cycles\":7,\"occupancy\":0.5},\n"
+                        "          \"why\": [\n"
+                        "            {\"rule\":\"spills\",\"sentence\":\"more\",\"figures\":"
+                        "[{\"metric\":\"spill_sectors\",\"unit\":\"count\",\"before\":0,"
+                        "\"after\":8}]}\n"),
+              std::string::npos)
         << text;
 }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain/evidence.hpp"
+
+#include <cmath>
+
+namespace perfgate::explain {
+
+namespace {
+
+using model::Figure;
+using model::MetricVerdict;
+using model::Verdict;
+
+void add(Evidence& evidence, std::string_view metric, std::string_view unit, double before,
+         double after) {
+    if (!std::isfinite(before) || !std::isfinite(after)) return;
+    // Without a request there is no ratio, and the catalogue calls that 0.
+    if (metric.starts_with("sectors_per_request") && (before == 0 || after == 0)) return;
+    evidence.insert_or_assign(std::string(metric),
+                              Figure{std::string(metric), std::string(unit), before, after});
+}
+
+const Figure* find(const Evidence& evidence, std::string_view metric) {
+    const auto found = evidence.find(metric);
+    return found == evidence.end() ? nullptr : &found->second;
+}
+
+void add_clock(const MetricVerdict& time, Evidence& evidence) {
+    constexpr double hz_per_mhz = 1e6;
+    if (!time.baseline_clock_mhz || !time.measured_clock_mhz) return;
+    add(evidence, timed_sm_clock, "Hz", *time.baseline_clock_mhz * hz_per_mhz,
+        *time.measured_clock_mhz * hz_per_mhz);
+}
+
+void add_launch_gap(Evidence& evidence) {
+    const Figure* span = find(evidence, "gpu_span");
+    const Figure* time = find(evidence, "gpu_time");
+    if (span == nullptr || time == nullptr || span->unit != time->unit) return;
+    add(evidence, launch_gap, span->unit, span->before - time->before, span->after - time->after);
+}
+
+void add_conflicts(Evidence& evidence) {
+    const Figure* load = find(evidence, "bank_conflicts_load");
+    const Figure* store = find(evidence, "bank_conflicts_store");
+    const Figure* instructions = find(evidence, "instructions");
+    if (load == nullptr || store == nullptr || instructions == nullptr) return;
+    add(evidence, conflicts_per_instruction, "ratio",
+        (load->before + store->before) / instructions->before,
+        (load->after + store->after) / instructions->after);
+}
+
+bool may_have_moved(const MetricVerdict& metric) {
+    return metric.baseline && metric.measured && *metric.baseline > 0 && *metric.measured > 0 &&
+           *metric.baseline != *metric.measured &&
+           (metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved ||
+            metric.verdict == Verdict::inconclusive);
+}
+
+}  // namespace
+
+const MetricVerdict* moved_time(const model::CaseVerdict& verdict) {
+    for (const std::string_view name : model::time_metrics) {
+        for (const MetricVerdict& metric : verdict.metrics) {
+            if (metric.metric == name && may_have_moved(metric)) return &metric;
+        }
+    }
+    return nullptr;
+}
+
+Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& result) {
+    Evidence evidence;
+    for (const auto& [name, before] : verdict.baseline_values) {
+        const auto series = result.metrics.find(name);
+        if (series == result.metrics.end()) continue;
+        add(evidence, name, series->second.unit, before, series->second.value);
+    }
+    for (const MetricVerdict& metric : verdict.metrics) {
+        if (!metric.baseline || !metric.measured) continue;
+        add(evidence, metric.metric, metric.unit, *metric.baseline, *metric.measured);
+    }
+    if (const MetricVerdict* time = moved_time(verdict)) add_clock(*time, evidence);
+    add_launch_gap(evidence);
+    add_conflicts(evidence);
+    return evidence;
+}
+
+}  // namespace perfgate::explain

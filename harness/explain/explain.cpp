@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "explain/evidence.hpp"
+#include "explain/rules.hpp"
+#include "model/quantity.hpp"
+#include "model/roofline.hpp"
+
+namespace perfgate::explain {
+
+namespace {
+
+using model::CaseResult;
+using model::CaseVerdict;
+using model::Cause;
+using model::Figure;
+using model::MetricVerdict;
+using model::Verdict;
+
+enum class Side { worse, better };
+
+/// What a rule found.
+struct Finding {
+    const Rule* rule = nullptr;
+    Side side = Side::worse;
+    double moved = 0;  ///< of its first metric
+    std::vector<Figure> figures;
+};
+
+/// The figure as the rules tell it: of a case that got worse.
+Figure told(const Figure& figure, Side side) {
+    Figure oriented = figure;
+    if (side == Side::better) std::swap(oriented.before, oriented.after);
+    return oriented;
+}
+
+/// A size that has no exact double is at its threshold all the same.
+bool is_beyond(const Condition& condition, double size, const Figure& figure) {
+    const double before = std::fabs(figure.before);
+    const double rounding = 1e-12 * std::fmax(before, std::fabs(figure.after));
+    return size > 0 && size + rounding >= condition.amount &&
+           size + rounding >= condition.fraction * before;
+}
+
+/// Whether the metric goes `up` (or down) by enough. `time_ratio`: the time's after over before,
+/// absent where it did not move.
+bool moves(const Condition& condition, const Figure& figure, bool up,
+           const std::optional<double>& time_ratio) {
+    const double size = up ? figure.after - figure.before : figure.before - figure.after;
+    if (!is_beyond(condition, size, figure)) return false;
+    const double peak = std::fmax(figure.before, figure.after);
+    if (condition.peak_above > 0 && !(peak > condition.peak_above)) return false;
+    if (peak > condition.peak_up_to) return false;
+    if (condition.share_of_time == 0) return true;
+    if (!time_ratio || !(figure.before > 0) || !(figure.after > 0)) return false;
+    return std::fabs(std::log(figure.after / figure.before)) >=
+           condition.share_of_time * std::fabs(std::log(*time_ratio));
+}
+
+bool holds(const Condition& condition, const Figure& figure,
+           const std::optional<double>& time_ratio) {
+    switch (condition.move) {
+        case Move::rises:
+            return moves(condition, figure, true, time_ratio);
+        case Move::falls:
+            return moves(condition, figure, false, time_ratio);
+        case Move::no_rise:
+            return !moves(condition, figure, true, time_ratio);
+        case Move::no_fall:
+            return !moves(condition, figure, false, time_ratio);
+    }
+    return false;
+}
+
+/// Applies the table to one case's evidence.
+class Matching {
+  public:
+    Matching(const Evidence& evidence, const MetricVerdict* time) : evidence_(evidence) {
+        if (time != nullptr) time_ratio_ = *time->measured / *time->baseline;
+    }
+
+    std::vector<Finding> findings() {
+        for (const Rule& rule : rules()) {
+            for (const Side side : {Side::worse, Side::better}) consider(rule, side);
+        }
+        return std::move(found_);
+    }
+
+  private:
+    const Figure* figure(const Condition& condition) const {
+        const auto found = evidence_.find(condition.metric);
+        return found == evidence_.end() ? nullptr : &found->second;
+    }
+
+    bool holds_for(const Condition& condition, Side side) const {
+        const Figure* known = figure(condition);
+        return known != nullptr && holds(condition, told(*known, side), time_ratio_);
+    }
+
+    Finding* already(std::string_view name, Side side) {
+        const auto found = std::find_if(found_.begin(), found_.end(), [&](const Finding& finding) {
+            return finding.rule->name == name && finding.side == side;
+        });
+        return found == found_.end() ? nullptr : &*found;
+    }
+
+    void consider(const Rule& rule, Side side) {
+        const auto on_this_side = [&](const Condition& condition) {
+            return holds_for(condition, side);
+        };
+        if (!std::all_of(rule.when.begin(), rule.when.end(), on_this_side)) return;
+        for (const std::string_view other : rule.unless) {
+            if (already(other, side) != nullptr) return;
+        }
+        const Figure& first = *figure(rule.when.front());
+        Finding finding{&rule, side, std::fabs(first.after - first.before), {}};
+        const auto cite = [&](const Condition& condition) {
+            const Figure& cited = *figure(condition);
+            auto& figures = finding.figures;
+            if (std::find(figures.begin(), figures.end(), cited) == figures.end()) {
+                figures.push_back(cited);
+            }
+        };
+        for (const Condition& condition : rule.when) cite(condition);
+        for (const Condition& condition : rule.also) {
+            if (on_this_side(condition)) cite(condition);
+        }
+        Finding* same = already(rule.name, side);
+        if (same == nullptr) {
+            found_.push_back(std::move(finding));
+        } else if (finding.moved > same->moved) {
+            *same = std::move(finding);
+        }
+    }
+
+    const Evidence& evidence_;
+    std::optional<double> time_ratio_;
+    std::vector<Finding> found_;
+};
+
+/// "registers 96 → 128 (+33.3 %)"; what is in per cent moves by points.
+std::string figure_text(const Figure& figure) {
+    const model::QuantityTexts texts =
+        model::quantity_texts(figure.before, figure.after, figure.unit);
+    std::string text = fmt::format("{} {} → {}", figure.metric, texts.before, texts.after);
+    if (figure.unit == "%") {
+        text += fmt::format(" ({:+.1f} points)", figure.after - figure.before);
+    } else if (const auto change = model::change_fraction(figure.before, figure.after)) {
+        text += fmt::format(" ({})", model::change_text(*change));
+    }
+    return text;
+}
+
+std::string figures_text(const std::vector<Figure>& figures) {
+    std::string text;
+    for (const Figure& figure : figures) {
+        text += (text.empty() ? "" : ", ") + figure_text(figure);
+    }
+    return text;
+}
+
+Cause cause_of(Finding finding, bool opposed) {
+    const Rule& rule = *finding.rule;
+    Cause cause;
+    cause.rule = rule.name;
+    cause.sentence = fmt::format("{}{}: {}", opposed ? "but " : "",
+                                 finding.side == Side::worse ? rule.worse : rule.better,
+                                 figures_text(finding.figures));
+    if (finding.side == Side::worse && !rule.meaning.empty()) {
+        cause.sentence += fmt::format("; {}", rule.meaning);
+    }
+    cause.figures = std::move(finding.figures);
+    return cause;
+}
+
+/// Metrics that were looked at: measured ones, and no time.
+std::size_t counters_in(const Evidence& evidence) {
+    return static_cast<std::size_t>(
+        std::count_if(evidence.begin(), evidence.end(), [](const auto& entry) {
+            const std::string& name = entry.first;
+            return std::find(std::begin(model::time_metrics), std::end(model::time_metrics),
+                             name) == std::end(model::time_metrics) &&
+                   name != timed_sm_clock && name != launch_gap &&
+                   name != conflicts_per_instruction;
+        }));
+}
+
+Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
+    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}};
+    const std::size_t counters = counters_in(evidence);
+    if (counters == 0) {
+        cause.sentence =
+            fmt::format("unexplained: {}, and the baseline and this run have no counter in common",
+                        figures_text(cause.figures));
+        return cause;
+    }
+    if (const auto cycles = evidence.find("cycles"); cycles != evidence.end()) {
+        cause.figures.push_back(cycles->second);
+    }
+    cause.sentence = fmt::format(
+        "unexplained: {}, and nothing that was counted moved with it ({} metric{}); measure again, "
+        "or count more (metric set 'full')",
+        figures_text(cause.figures), counters, counters == 1 ? "" : "s");
+    return cause;
+}
+
+std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& result,
+                              const model::Ceilings& ceilings, const Evidence& evidence) {
+    constexpr double seconds_per_ns = 1e-9;
+    if (!result.work || !verdict.ceiling) return std::nullopt;
+    // As for the share of this run: the time, or the span where there is none.
+    auto time = evidence.find("gpu_time");
+    if (time == evidence.end()) time = evidence.find("gpu_span");
+    if (time == evidence.end() || time->second.unit != "ns") return std::nullopt;
+    const auto place = [&](double time_ns) {
+        return model::ceiling_share(*result.work, time_ns * seconds_per_ns, ceilings);
+    };
+    const auto before = place(time->second.before);
+    const auto after = place(time->second.after);
+    if (!before || !after) return std::nullopt;
+
+    std::string stated = model::quantity_text(result.work->bytes, "bytes");
+    if (result.work->flops > 0) {
+        stated = model::quantity_text(result.work->flops, "flop") + " and " + stated;
+    }
+    std::string measured;
+    if (const auto dram = evidence.find("dram_bytes"); dram != evidence.end()) {
+        measured = ", measured " + figure_text(dram->second);
+    }
+    return Cause{"roofline",
+                 fmt::format("roofline: {} → {}; work {}{}; ceilings {}", in_words(*before),
+                             in_words(*after), stated, measured, in_words(ceilings)),
+                 {{"ceiling_share", "ratio", before->share, after->share}}};
+}
+
+bool moved(const CaseVerdict& verdict) {
+    return verdict.verdict == Verdict::regressed || verdict.verdict == Verdict::improved ||
+           verdict.verdict == Verdict::inconclusive;
+}
+
+}  // namespace
+
+std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& result,
+                                const model::Ceilings& ceilings) {
+    const Evidence evidence = gather(verdict, result);
+    if (evidence.empty()) return {};
+    const MetricVerdict* time = moved_time(verdict);
+    std::vector<Finding> findings = Matching(evidence, time).findings();
+
+    std::vector<Cause> causes;
+    if (time == nullptr) {
+        for (Finding& finding : findings) causes.push_back(cause_of(std::move(finding), false));
+        if (causes.empty() && !moved(verdict)) {
+            causes.push_back(
+                {"nothing", fmt::format("nothing moved ({} metrics)", counters_in(evidence))});
+        }
+    } else {
+        const Side side = *time->measured > *time->baseline ? Side::worse : Side::better;
+        const auto opposed =
+            std::stable_partition(findings.begin(), findings.end(),
+                                  [side](const Finding& finding) { return finding.side == side; });
+        if (opposed == findings.begin()) causes.push_back(unexplained(*time, evidence));
+        for (auto finding = findings.begin(); finding != findings.end(); ++finding) {
+            causes.push_back(cause_of(std::move(*finding), finding >= opposed));
+        }
+    }
+    if (auto place = roofline(verdict, result, ceilings, evidence)) {
+        causes.push_back(*std::move(place));
+    }
+    return causes;
+}
+
+void explain(const model::Run& run, Which which, model::VerdictDocument& document) {
+    for (std::size_t i = 0; i < document.suites.size() && i < run.suites.size(); ++i) {
+        std::vector<CaseVerdict>& verdicts = document.suites[i].cases;
+        const std::vector<CaseResult>& results = run.suites[i].cases;
+        for (std::size_t j = 0; j < verdicts.size() && j < results.size(); ++j) {
+            if (which == Which::moved && !moved(verdicts[j])) continue;
+            verdicts[j].why = explain_case(verdicts[j], results[j], run.environment.ceilings);
+        }
+    }
+}
+
+}  // namespace perfgate::explain

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table. Thresholds lie above what the same code shows in two runs (README.md has the figures):
+// a counter's `fraction` and `amount` must both be passed.
+#include "explain/rules.hpp"
+
+#include "explain/evidence.hpp"
+
+namespace perfgate::explain {
+
+namespace {
+
+using enum Move;
+
+constexpr double mib = 1024.0 * 1024.0;
+constexpr double point = 1;  // of a metric in per cent
+/// Sectors of a warp's access of 16 bytes per thread, side by side.
+constexpr double widest = 16;
+constexpr double microsecond = 1000;  // of a time in ns
+
+struct StallReason {
+    std::string_view metric;
+    std::string_view worse, better;
+    std::string_view meaning;
+};
+
+/// What a warp waits for, of what code can change; by the catalogue's names.
+constexpr StallReason stall_reasons[] = {
+    {"stall_long_scoreboard", "more waiting for memory", "less waiting for memory",
+     "loads come later or there are fewer of them in flight"},
+    {"stall_short_scoreboard", "more waiting for shared memory", "less waiting for shared memory",
+     "or for the special functions, which share its path"},
+    {"stall_barrier", "more waiting at barriers", "less waiting at barriers",
+     "the warps of a block do unequal work, or meet more often"},
+    {"stall_math_pipe_throttle", "more waiting for a busy arithmetic pipe",
+     "less waiting for a busy arithmetic pipe", "one kind of instruction crowds its pipe"},
+    {"stall_lg_throttle", "a fuller queue of global and local memory",
+     "an emptier queue of global and local memory",
+     "many narrow accesses, or spills: wider ones need fewer places"},
+    {"stall_mio_throttle", "a fuller queue of shared memory", "an emptier queue of shared memory",
+     "many narrow accesses to shared memory"},
+    {"stall_tex_throttle", "a fuller queue of textures", "an emptier queue of textures",
+     "too many texture instructions at once"},
+    {"stall_gmma", "more waiting for warp-group matrix products",
+     "less waiting for warp-group matrix products", "too few of them are in flight"},
+    {"stall_no_instruction", "more waiting for instructions", "less waiting for instructions",
+     "the loop has outgrown the instruction cache, or jumps a lot"},
+    {"stall_imc_miss", "more misses of immediate constants", "fewer misses of immediate constants",
+     "many constants are used once"},
+    {"stall_branch_resolving", "more waiting for branches", "less waiting for branches",
+     "branches sit in the inner loop"},
+    {"stall_membar", "more waiting at memory fences", "less waiting at memory fences",
+     "fences sit in the inner loop"},
+    {"stall_drain", "more waiting for last stores", "less waiting for last stores",
+     "blocks end in many stores that are not coalesced"},
+    {"stall_wait", "more waiting out fixed latencies", "less waiting out fixed latencies",
+     "instructions depend on the one before"},
+};
+
+Rule stall_rule(const StallReason& reason) {
+    return {"stall", {{reason.metric, rises, 0.5, 1}}, reason.worse, reason.better, reason.meaning};
+}
+
+std::vector<Rule> make_rules() {
+    std::vector<Rule> table = {
+        // --- the machine, not the code
+        {"clock",
+         {{timed_sm_clock, falls, 0, 0, 0.8}, {"cycles", no_rise, 0, 0, 0.2}},
+         "the clock alone",
+         "the clock alone",
+         "the kernel takes as many cycles as before: look for a cap of power or temperature"},
+
+        // --- what the compiler made of the code
+        {"spills",
+         {{"spill_sectors", rises, 0.05, 1}},
+         "spills to local memory",
+         "fewer spills to local memory",
+         "values that were in registers are in memory now",
+         {{"local_bytes", rises, 0, 1}, {"registers", falls, 0, 1}}},
+        {"spills",
+         {{"local_bytes", rises, 0, 1}},
+         "more local memory per thread",
+         "less local memory per thread",
+         "spilled registers, or arrays with an index that the compiler does not know",
+         {{"registers", falls, 0, 1}}},
+        {"registers",
+         {{"registers", rises, 0, 1}, {"theoretical_occupancy", falls, 0, 1 * point}},
+         "more registers, so that fewer warps fit",
+         "fewer registers, so that more warps fit",
+         "fewer warps hide less latency",
+         {{"occupancy", falls, 0.05, 4 * point}}},
+        {"shared_memory",
+         {{"dynamic_smem", rises, 0, 1}, {"theoretical_occupancy", falls, 0, 1 * point}},
+         "more shared memory per block, so that fewer warps fit",
+         "less shared memory per block, so that more warps fit",
+         "fewer warps hide less latency",
+         {{"occupancy", falls, 0.05, 4 * point}}},
+        {"shared_memory",
+         {{"static_smem", rises, 0, 1}, {"theoretical_occupancy", falls, 0, 1 * point}},
+         "more shared memory per block, so that fewer warps fit",
+         "less shared memory per block, so that more warps fit",
+         "fewer warps hide less latency",
+         {{"occupancy", falls, 0.05, 4 * point}}},
+        {"occupancy",
+         {{"theoretical_occupancy", falls, 0, 1 * point}},
+         "fewer warps fit on a processor",
+         "more warps fit on a processor",
+         "neither registers nor shared memory grew: look at the threads per block",
+         {{"occupancy", falls, 0.05, 4 * point}},
+         {"registers", "shared_memory"}},
+        {"residency",
+         {{"occupancy", falls, 0.1, 5 * point}, {"theoretical_occupancy", no_fall, 0, 1 * point}},
+         "fewer warps are resident than before, though as many fit",
+         "more warps are resident than before, though no more fit",
+         "the grid has become too small, or its blocks end at different times"},
+
+        // --- launches
+        {"fusion",
+         {{"launches", rises, 0, 1}, {"dram_bytes", rises, 0.1, 1 * mib}},
+         "more kernels, and more traffic to memory",
+         "fewer kernels, and less traffic to memory",
+         "a fusion is lost: results travel through memory from one kernel to the next"},
+        {"launches",
+         {{"launches", rises, 0, 1}},
+         "more kernels per launch",
+         "fewer kernels per launch",
+         "each has a start and a tail of its own",
+         {},
+         {"fusion"}},
+        {"launch_gap",
+         {{launch_gap, rises, 0.25, 2 * microsecond}},
+         "more time in which no kernel runs",
+         "less time in which no kernel runs",
+         "the host submits too slowly, or waits between kernels",
+         {{"launches", rises, 0, 1}}},
+
+        // --- how memory is used
+        // Fewer sectors in more requests: the accesses are narrower. More sectors: they lie further
+        // apart, where there are no fewer requests for them, or more of them than the widest access
+        // of a warp has side by side.
+        {"narrow_accesses",
+         {{"sectors_per_request_load", falls, 0.2, 0.1, 0, 0, widest},
+          {"instructions", rises, 0.05}},
+         "narrower loads",
+         "wider loads",
+         "the same data takes more requests: look for a vector load that is lost"},
+        {"narrow_accesses",
+         {{"sectors_per_request_store", falls, 0.2, 0.1, 0, 0, widest},
+          {"instructions", rises, 0.05}},
+         "narrower stores",
+         "wider stores",
+         "the same data takes more requests: look for a vector store that is lost"},
+        {"coalescing",
+         {{"sectors_per_request_load", rises, 0.05, 0.1, 0, widest}},
+         "less coalesced loads",
+         "better coalesced loads",
+         "the threads of a warp read further apart"},
+        {"coalescing",
+         {{"sectors_per_request_load", rises, 0.05, 0.1},
+          {"instructions", no_fall, 0.05},
+          {"instructions", no_rise, 0.05}},
+         "less coalesced loads",
+         "better coalesced loads",
+         "the threads of a warp read further apart"},
+        {"coalescing",
+         {{"sectors_per_request_store", rises, 0.1, 0.1, 0, widest}},
+         "less coalesced stores",
+         "better coalesced stores",
+         "the threads of a warp write further apart"},
+        {"coalescing",
+         {{"sectors_per_request_store", rises, 0.1, 0.1},
+          {"instructions", no_fall, 0.05},
+          {"instructions", no_rise, 0.05}},
+         "less coalesced stores",
+         "better coalesced stores",
+         "the threads of a warp write further apart"},
+        {"bank_conflicts",
+         {{conflicts_per_instruction, rises, 0.25, 0.02}},
+         "more bank conflicts in shared memory",
+         "fewer bank conflicts in shared memory",
+         "threads of a warp meet in one bank: pad or swizzle the tile",
+         {{"bank_conflicts_load", rises, 0.25, 1}, {"bank_conflicts_store", rises, 0.25, 1}}},
+        {"dram",
+         {{"dram_bytes", rises, 0.1, 1 * mib}},
+         "more traffic to memory for the same work",
+         "less traffic to memory for the same work",
+         "data comes again that a cache or a register had kept",
+         {{"l2_hit_rate", falls, 0, 15 * point}, {"l1_hit_rate", falls, 0, 12 * point}},
+         {"fusion"}},
+        {"cache",
+         {{"l1_hit_rate", falls, 0, 12 * point}},
+         "fewer hits in L1",
+         "more hits in L1",
+         "what was used again is gone by then: look at tile sizes and the order of accesses",
+         {},
+         {"spills", "narrow_accesses", "coalescing", "dram", "fusion"}},
+        {"cache",
+         {{"l2_hit_rate", falls, 0, 15 * point}},
+         "fewer hits in L2",
+         "more hits in L2",
+         "what was used again is gone by then: look at the order of the blocks",
+         {},
+         {"spills", "narrow_accesses", "coalescing", "dram", "fusion"}},
+
+        // --- what is executed
+        {"tensor_pipe",
+         {{"tensor_instructions", falls, 0.5, 1},
+          {"tensor_active", falls, 0.5, 1 * point},
+          {"instructions", rises, 0.05}},
+         "the tensor pipe idles",
+         "the tensor pipe works",
+         "its work fell back to the CUDA cores: look at types, alignment and tile sizes"},
+        {"divergence",
+         {{"warp_efficiency", falls, 0, 1 * point}},
+         "fewer threads active per instruction",
+         "more threads active per instruction",
+         "the threads of a warp take different ways, or blocks do not fill their warps"},
+        {"instructions",
+         {{"instructions", rises, 0.02}},
+         "more instructions for the same work",
+         "fewer instructions for the same work",
+         {},
+         {},
+         {"spills", "narrow_accesses", "tensor_pipe"}},
+    };
+    for (const StallReason& reason : stall_reasons) table.push_back(stall_rule(reason));
+    return table;
+}
+
+}  // namespace
+
+std::span<const Rule> rules() {
+    static const std::vector<Rule> table = make_rules();
+    return table;
+}
+
+}  // namespace perfgate::explain

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workflow commands of GitHub Actions: each marks a line of a suite with what became of its cases.
+// A step may have ten annotations of a kind, and what is beyond is dropped in silence: cases of the
+// same line share one, the worst come first, and the last one counts what has none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/formats.hpp"
+#include "report/plain_text.hpp"
+#include "report/summary.hpp"
+
+namespace perfgate::report {
+
+namespace {
+
+using model::Verdict;
+
+constexpr std::size_t most_annotations = 10;   ///< of a kind, in a step
+constexpr std::size_t longest_message = 2500;  ///< of the 4,096 characters that GitHub shows
+constexpr std::size_t longest_sentence = 1000;
+constexpr std::size_t longest_title = 150;
+constexpr std::size_t most_others = 5;
+
+/// What a place of a suite is marked with.
+struct Remark {
+    Verdict verdict = Verdict::pass;
+    std::string title;               ///< plain
+    std::vector<std::string> lines;  ///< plain
+};
+
+struct Group {
+    model::SourcePlace place;
+    std::vector<Remark> remarks;
+};
+
+/// Groups by place, in the order in which the places come up.
+class Groups {
+  public:
+    void add(const model::SourcePlace& place, Remark remark) {
+        const auto [known, fresh] =
+            index_.try_emplace(std::pair(place.file, place.line), groups_.size());
+        if (fresh) groups_.push_back({place, {}});
+        groups_[known->second].remarks.push_back(std::move(remark));
+    }
+
+    /// The places and what is said of each.
+    std::vector<Group> worst_first() && {
+        for (Group& group : groups_) {
+            std::stable_sort(group.remarks.begin(), group.remarks.end(),
+                             [](const Remark& left, const Remark& right) {
+                                 return severity(left.verdict) > severity(right.verdict);
+                             });
+        }
+        std::stable_sort(groups_.begin(), groups_.end(), [](const Group& left, const Group& right) {
+            return severity(left.remarks.front().verdict) > severity(right.remarks.front().verdict);
+        });
+        return std::move(groups_);
+    }
+
+  private:
+    std::map<std::pair<std::string, std::int64_t>, std::size_t> index_;
+    std::vector<Group> groups_;
+};
+
+/// As the runner's own toolkit escapes what follows the second "::".
+std::string message_text(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '%') {
+            out += "%25";
+        } else if (c == '\r') {
+            out += "%0D";
+        } else if (c == '\n') {
+            out += "%0A";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+/// The same for a property, which a ',' or ':' would end.
+std::string property_text(std::string_view text) {
+    std::string out;
+    for (const char c : message_text(text)) {
+        if (c == ':') {
+            out += "%3A";
+        } else if (c == ',') {
+            out += "%2C";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+std::string command(std::string_view kind, const model::SourcePlace& place,
+                    const std::string& title, const std::string& message) {
+    std::string properties;
+    const std::string file = plain_line(place.file, longest_line);
+    if (!file.empty()) {
+        properties = "file=" + property_text(file) + ',';
+        if (place.line > 0) properties += fmt::format("line={},", place.line);
+    }
+    return fmt::format("::{} {}title={}::{}\n", kind, properties, property_text(title),
+                       message_text(message));
+}
+
+/// As many of the lines as there is room for.
+std::string first_lines(const std::vector<std::string>& lines, std::size_t limit) {
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string line = plain_line(lines[i], longest_sentence);
+        if (text.size() + line.size() > limit) {
+            return text + fmt::format("({} more)\n", lines.size() - i);
+        }
+        text += line + '\n';
+    }
+    return text;
+}
+
+/// What the worst of a place is about, then what else is there.
+std::string message_of(const Group& group, std::size_t places_left_out) {
+    std::string text = first_lines(group.remarks.front().lines, longest_message);
+    const std::size_t listed = std::min(group.remarks.size(), 1 + most_others);
+    for (std::size_t i = 1; i < listed; ++i) text += "also " + group.remarks[i].title + '\n';
+    if (group.remarks.size() > listed) {
+        text += fmt::format("and {} more here\n", group.remarks.size() - listed);
+    }
+    if (places_left_out > 0) {
+        text += fmt::format("{} more {} no annotation: see the other reports\n", places_left_out,
+                            places_left_out == 1 ? "place has" : "places have");
+    }
+    text.pop_back();
+    return text;
+}
+
+void append(std::string& out, std::string_view kind, Groups groups) {
+    const std::vector<Group> sorted = std::move(groups).worst_first();
+    for (std::size_t i = 0; i < std::min(sorted.size(), most_annotations); ++i) {
+        const Group& group = sorted[i];
+        const bool last = i + 1 == most_annotations;
+        std::string title = group.remarks.front().title;
+        if (group.remarks.size() > 1) {
+            title += fmt::format(", and {} more", group.remarks.size() - 1);
+        }
+        out += command(kind, group.place, title,
+                       message_of(group, last ? sorted.size() - most_annotations : 0));
+    }
+}
+
+/// Whether somebody should know, though CI is not told of a failure.
+bool is_worth_a_warning(Verdict verdict) {
+    return verdict == Verdict::inconclusive || verdict == Verdict::no_baseline;
+}
+
+}  // namespace
+
+std::string write_annotations(const model::VerdictDocument& document, const model::Run& /*run*/,
+                              const Options& /*options*/) {
+    Groups errors;
+    Groups warnings;
+    const auto groups_for = [&](Verdict verdict) -> Groups* {
+        if (is_bad(junit_outcome(verdict, document.policy))) return &errors;
+        return is_worth_a_warning(verdict) ? &warnings : nullptr;
+    };
+    for (const model::SuiteVerdict& suite : document.suites) {
+        for (const model::CaseVerdict& verdict : suite.cases) {
+            Groups* groups = groups_for(verdict.verdict);
+            if (groups == nullptr) continue;
+            std::vector<std::string> lines = reasons(verdict, document.policy);
+            for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
+            groups->add(verdict.place, {verdict.verdict,
+                                        fmt::format("{}: {}", plain_line(verdict.id, longest_title),
+                                                    to_text(verdict.verdict)),
+                                        std::move(lines)});
+        }
+        for (const model::RelationVerdict& relation : suite.relations) {
+            Groups* groups = groups_for(relation.verdict);
+            if (groups == nullptr) continue;
+            groups->add(relation.place,
+                        {relation.verdict,
+                         fmt::format("{}: {}", plain_line(relation_name(relation), longest_title),
+                                     relation_word(relation.verdict)),
+                         {relation.sentence}});
+        }
+    }
+    std::string out;
+    append(out, "error", std::move(errors));
+    append(out, "warning", std::move(warnings));
+    return out + command("notice", {}, "perfgate",
+                         fmt::format("{}; exit {}", counts_text(document), document.exit_code));
+}
+
+}  // namespace perfgate::report

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perfgate explain on recorded runs, and the same sentences in every report."""
+
+import json
+import xml.etree.ElementTree
+
+import tool
+
+RUNS = tool.SOURCE / "tests/data/runs/nvidia-h100-80gb-hbm3"
+CASE = "gemm/tiled[dtype=f32,k=4096,m=4096,n=4096]"
+
+
+class Explain(tool.Case):
+    def setUp(self):
+        super().setUp()
+        # The first run is what is expected of the second.
+        self.run_tool("baseline", "refresh", RUNS / "gemm-1.run.json", "--baselines", "base")
+
+    def slower(self):
+        """The second run, one case of it with fewer tiles: naive's counters and more time."""
+        run = json.loads((RUNS / "gemm-2.run.json").read_text())
+        cases = {case["id"]: case for case in run["suites"][0]["cases"]}
+        naive = cases[CASE.replace("tiled", "naive")]
+        for metric in ("gpu_time", "instructions", "dram_bytes", "sectors_per_request_load"):
+            cases[CASE]["metrics"][metric] = naive["metrics"][metric]
+        return self.write("slower.json", json.dumps(run))
+
+    def test_the_same_code_twice_did_not_move(self):
+        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "--baselines", "base")
+        self.assertEqual("nothing moved: 81 pass\n", done.stdout)
+        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "*", "--baselines", "base")
+        self.assertEqual(81, done.stdout.count("why: nothing moved (2"), done.stdout)
+        self.assertEqual(162, len(done.stdout.splitlines()))
+
+    def test_a_slower_case_is_explained(self):
+        run = self.slower()
+        done = self.run_tool("explain", run, "--baselines", "base", "--json", "why.json")
+        self.assertIn(f"{CASE}: regressed, gpu_time ", done.stdout)
+        for sentence in ("why: narrower loads: sectors_per_request_load ",
+                         "why: more traffic to memory for the same work: dram_bytes "):
+            self.assertIn(sentence, done.stdout)
+        self.assertIn("80 more cases have nothing to explain", done.stdout)
+        cases = self.read_json("why.json")["suites"][0]["cases"]
+        rules = {case["id"]: [cause["rule"] for cause in case["why"]] for case in cases
+                 if "why" in case}
+        self.assertEqual({CASE: ["narrow_accesses", "dram"]}, rules)
+        dram = [cause for case in cases if case["id"] == CASE for cause in case["why"]][1]
+        self.assertEqual("dram_bytes", dram["figures"][0]["metric"])
+        self.assertLess(dram["figures"][0]["before"], dram["figures"][0]["after"])
+
+    def test_every_report_says_why(self):
+        done = self.run_tool("compare", self.slower(), "--baselines", "base", "--json", "v.json",
+                             "--junit", "j.xml", "--markdown", "m.md", "--annotations", "a.txt",
+                             code=1)
+        why = [cause["sentence"] for case in self.read_json("v.json")["suites"][0]["cases"]
+               for cause in case.get("why", [])]
+        self.assertEqual(2, len(why))
+        junit = xml.etree.ElementTree.parse(self.folder / "j.xml")
+        failure = next(junit.iter("failure")).text
+        markdown = (self.folder / "m.md").read_text()
+        annotations = (self.folder / "a.txt").read_text().replace("%25", "%")
+        for sentence in why:
+            for text in (done.stdout, failure, markdown, annotations):
+                self.assertIn("why: " + sentence, text)
+        self.assertTrue(annotations.startswith("::error file=suites/gemm.yaml,line="), annotations)
+
+    def test_annotations_take_standard_output(self):
+        done = self.run_tool("report", self.slower(), "--baselines", "base", "--annotations", "-")
+        for line in done.stdout.splitlines():
+            self.assertTrue(line.startswith("::"), line)
+        self.assertIn("1 regressed", done.stderr)
+
+    def test_what_it_cannot_use_is_named(self):
+        run = RUNS / "gemm-1.run.json"
+        done = self.run_tool("explain", run, "nothing/*", "--baselines", "base", code=2)
+        self.assert_one_line(done.stderr, "nothing/*")
+        done = self.run_tool("explain", "absent.json", code=2)
+        self.assert_one_line(done.stderr, "absent.json")
+        done = self.run_tool("explain", run, "--baselines", "base", "--json", "base", code=2)
+        self.assert_one_line(done.stderr, "base: it is a folder")
+        done = self.run_tool("explain", run, "--profile", "absent.yaml", code=2)
+        self.assert_one_line(done.stderr, "absent.yaml")
+
+    def test_a_profile_says_where_the_baselines_are(self):
+        self.write("p.yaml", "baselines: base\n")
+        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "--profile", "p.yaml")
+        self.assertEqual("nothing moved: 81 pass\n", done.stdout)
+
+    def test_without_a_baseline_there_is_nothing_to_explain(self):
+        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "--baselines", "none")
+        self.assertEqual("nothing moved: 81 no_baseline\n", done.stdout)
+
+
+if __name__ == "__main__":
+    tool.main()

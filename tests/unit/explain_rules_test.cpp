@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rule with what it must catch and what it must leave alone: values on both sides of each of
+// its thresholds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "explain/evidence.hpp"
+#include "explain/rules.hpp"
+#include "explain_documents.hpp"
+#include "metrics/catalogue.hpp"
+
+namespace perfgate::explain {
+namespace {
+
+using documents::Changes;
+using documents::faster;
+using documents::find;
+using documents::slower;
+using documents::swapped;
+using documents::why;
+
+constexpr double mib = 1024.0 * 1024.0;
+
+struct Example {
+    std::string rule;
+    Changes enough;               ///< just what the rule asks for
+    std::vector<Changes> little;  ///< a little less, of one thing each
+};
+
+std::vector<Example> examples() {
+    return {
+        {"spills",
+         {{"spill_sectors", {1000, 1050}}},
+         {{{"spill_sectors", {1000, 1049}}}, {{"spill_sectors", {1000, 1000}}}}},
+        {"spills", {{"spill_sectors", {0, 1}}}, {{{"spill_sectors", {0, 0}}}}},
+        {"spills", {{"local_bytes", {0, 8}}}, {{{"local_bytes", {8, 8}}}}},
+        {"registers",
+         {{"registers", {96, 97}}, {"theoretical_occupancy", {50, 49}}},
+         {{{"registers", {96, 96}}, {"theoretical_occupancy", {50, 49}}},
+          {{"registers", {96, 97}}, {"theoretical_occupancy", {50, 49.1}}}}},
+        {"shared_memory",
+         {{"dynamic_smem", {1024, 1025}}, {"theoretical_occupancy", {50, 49}}},
+         {{{"dynamic_smem", {1024, 1024}}, {"theoretical_occupancy", {50, 49}}},
+          {{"dynamic_smem", {1024, 1025}}, {"theoretical_occupancy", {50, 49.1}}}}},
+        {"shared_memory",
+         {{"static_smem", {1024, 1025}}, {"theoretical_occupancy", {50, 49}}},
+         {{{"static_smem", {1024, 1025}}, {"theoretical_occupancy", {50, 50}}}}},
+        {"occupancy",
+         {{"theoretical_occupancy", {50, 49}}},
+         {{{"theoretical_occupancy", {50, 49.1}}},
+          // Told as what made it fall.
+          {{"theoretical_occupancy", {50, 25}}, {"registers", {96, 200}}},
+          {{"theoretical_occupancy", {50, 25}}, {"static_smem", {0, 99999}}}}},
+        {"residency",
+         {{"occupancy", {50, 45}}, {"theoretical_occupancy", {50, 50}}},
+         {{{"occupancy", {50, 45.1}}, {"theoretical_occupancy", {50, 50}}},
+          {{"occupancy", {60, 54.5}}, {"theoretical_occupancy", {60, 60}}},  // 9 %, 5.5 points
+          {{"occupancy", {50, 45}}, {"theoretical_occupancy", {50, 45}}},
+          {{"occupancy", {50, 45}}}}},
+        {"fusion",
+         {{"launches", {1, 2}}, {"dram_bytes", {10 * mib, 11 * mib}}},
+         {{{"launches", {1, 1}}, {"dram_bytes", {10 * mib, 11 * mib}}},
+          {{"launches", {1, 2}}, {"dram_bytes", {11 * mib, 12 * mib}}},    // 9 %
+          {{"launches", {1, 2}}, {"dram_bytes", {1 * mib, 1.9 * mib}}}}},  // 0.9 MiB
+        {"launches",
+         {{"launches", {1, 2}}},
+         {{{"launches", {2, 2}}}, {{"launches", {1, 2}}, {"dram_bytes", {10 * mib, 20 * mib}}}}},
+        {"launch_gap",
+         {{"gpu_span", {104000, 126000}}},  // 4 us beyond gpu_time, then 6 us
+         {{{"gpu_span", {104000, 125900}}}, {{"gpu_span", {110000, 132400}}}}},
+        {"narrow_accesses",
+         {{"sectors_per_request_load", {16, 12.8}}, {"instructions", {1000, 1050}}},
+         {{{"sectors_per_request_load", {16, 12.9}}, {"instructions", {1000, 1050}}},
+          {{"sectors_per_request_load", {16, 12.8}}, {"instructions", {1000, 1049}}},
+          {{"sectors_per_request_load", {0.4, 0.31}}, {"instructions", {1000, 1050}}},
+          // From scattered to coalesced.
+          {{"sectors_per_request_load", {16.1, 4}}, {"instructions", {1000, 1050}}}}},
+        {"narrow_accesses",
+         {{"sectors_per_request_store", {16, 12.8}}, {"instructions", {1000, 1050}}},
+         {{{"sectors_per_request_store", {16, 12.9}}, {"instructions", {1000, 1050}}}}},
+        {"coalescing",
+         {{"sectors_per_request_load", {4, 4.2}}, {"instructions", {1000, 951}}},
+         {{{"sectors_per_request_load", {4, 4.19}}, {"instructions", {1000, 1000}}},
+          {{"sectors_per_request_load", {1, 1.09}}, {"instructions", {1000, 1000}}},
+          // Wider loads: fewer of them for the same data.
+          {{"sectors_per_request_load", {4, 16}}, {"instructions", {1000, 950}}},
+          // Another algorithm.
+          {{"sectors_per_request_load", {4, 16}}, {"instructions", {1000, 1050}}},
+          {{"sectors_per_request_load", {4, 16}}}}},
+        // A transposed matrix, written without shared memory: few instructions, each scattered.
+        {"coalescing",
+         {{"sectors_per_request_store", {4, 32}}, {"instructions", {1000, 400}}},
+         {{{"sectors_per_request_store", {4, 16}}, {"instructions", {1000, 400}}}}},
+        {"coalescing",
+         {{"sectors_per_request_load", {4, 16.1}}},
+         // There were no loads at all.
+         {{{"sectors_per_request_load", {0, 16.1}}}}},
+        {"coalescing",
+         {{"sectors_per_request_store", {4, 4.5}}, {"instructions", {1000, 1049}}},
+         {{{"sectors_per_request_store", {4, 4.39}}, {"instructions", {1000, 1000}}}}},
+        {"bank_conflicts",
+         {{"bank_conflicts_load", {50, 90}},
+          {"bank_conflicts_store", {30, 10}},
+          {"instructions", {1000, 1000}}},
+         {{{"bank_conflicts_load", {50, 79}},
+           {"bank_conflicts_store", {30, 20}},
+           {"instructions", {1000, 1000}}},
+          {{"bank_conflicts_load", {0, 19}},
+           {"bank_conflicts_store", {0, 0}},
+           {"instructions", {1000, 1000}}},
+          {{"bank_conflicts_load", {50, 90}}, {"instructions", {1000, 1000}}}}},
+        {"dram",
+         {{"dram_bytes", {10 * mib, 11 * mib}}},
+         {{{"dram_bytes", {11 * mib, 12 * mib}}},
+          {{"dram_bytes", {1 * mib, 1.9 * mib}}},
+          {{"dram_bytes", {10 * mib, 20 * mib}}, {"launches", {1, 2}}}}},
+        {"cache",
+         {{"l1_hit_rate", {60, 48}}},
+         {{{"l1_hit_rate", {60, 48.1}}},
+          {{"l1_hit_rate", {60, 10}}, {"dram_bytes", {10 * mib, 11 * mib}}}}},
+        {"cache", {{"l2_hit_rate", {60, 45}}}, {{{"l2_hit_rate", {60, 45.1}}}}},
+        {"tensor_pipe",
+         {{"tensor_instructions", {1000, 500}},
+          {"tensor_active", {40, 20}},
+          {"instructions", {1000, 1050}}},
+         {{{"tensor_instructions", {1000, 501}},
+           {"tensor_active", {40, 20}},
+           {"instructions", {1000, 1050}}},
+          {{"tensor_instructions", {1000, 500}},
+           {"tensor_active", {40, 20.1}},
+           {"instructions", {1000, 1050}}},
+          {{"tensor_instructions", {1000, 500}},
+           {"tensor_active", {1.9, 0.95}},
+           {"instructions", {1000, 1050}}},
+          // Larger matrix instructions: fewer of both.
+          {{"tensor_instructions", {1000, 500}},
+           {"tensor_active", {40, 20}},
+           {"instructions", {1000, 1049}}}}},
+        {"divergence", {{"warp_efficiency", {100, 99}}}, {{{"warp_efficiency", {100, 99.1}}}}},
+        {"instructions",
+         {{"instructions", {1000, 1020}}},
+         {{{"instructions", {1000, 1019}}},
+          {{"instructions", {1000, 1500}}, {"spill_sectors", {0, 100}}},
+          {{"instructions", {1000, 1500}}, {"sectors_per_request_load", {16, 4}}}}},
+        {"stall",
+         {{"stall_barrier", {2, 3}}},
+         {{{"stall_barrier", {2, 2.9}}}, {{"stall_barrier", {2.2, 3.2}}}}},
+    };
+}
+
+std::string described(const Example& example, const Changes& changes) {
+    std::string text = example.rule + ':';
+    for (const auto& [name, change] : changes) {
+        text +=
+            ' ' + name + ' ' + std::to_string(change.before) + " → " + std::to_string(change.after);
+    }
+    return text;
+}
+
+TEST(Rules, TellWhatPassesTheirThresholds) {
+    for (const Example& example : examples()) {
+        const auto causes = why(slower(example.enough));
+        const model::Cause* cause = find(causes, example.rule);
+        ASSERT_NE(cause, nullptr) << described(example, example.enough);
+        EXPECT_FALSE(cause->sentence.starts_with("but ")) << cause->sentence;
+        EXPECT_EQ(find(causes, "unexplained"), nullptr);
+    }
+}
+
+TEST(Rules, LeaveAloneWhatDoesNot) {
+    for (const Example& example : examples()) {
+        for (const Changes& little : example.little) {
+            EXPECT_EQ(find(why(slower(little)), example.rule), nullptr)
+                << described(example, little);
+        }
+    }
+}
+
+// What made a case slower makes it faster where it is undone: at the same values.
+TEST(Rules, TellTheSameOfTheWayBack) {
+    for (const Example& example : examples()) {
+        Changes back = swapped(example.enough);
+        // Times are the case's own.
+        const auto causes = why(faster(back));
+        const model::Cause* cause = find(causes, example.rule);
+        ASSERT_NE(cause, nullptr) << described(example, back);
+        EXPECT_FALSE(cause->sentence.starts_with("but ")) << cause->sentence;
+        for (const Changes& little : example.little) {
+            EXPECT_EQ(find(why(faster(swapped(little))), example.rule), nullptr)
+                << described(example, swapped(little));
+        }
+    }
+}
+
+TEST(Rules, SayWhatMovedTheOtherWayAfterTheRest) {
+    const auto causes = why(slower({{"instructions", {1000, 1500}}, {"dram_bytes", {5e7, 1e7}}}));
+    ASSERT_EQ(causes.size(), 2U);
+    EXPECT_EQ(causes[0].rule, "instructions");
+    EXPECT_EQ(causes[1].sentence,
+              "but less traffic to memory for the same work: dram_bytes 47.68 MiB → 9.537 MiB "
+              "(-80.0 %)");
+}
+
+documents::Case clocked(double before_mhz, double after_mhz, documents::Change cycles) {
+    // 25 % slower.
+    documents::Case made =
+        documents::timed(model::Verdict::inconclusive, {1e5, 1.25e5}, {{"cycles", cycles}});
+    made.verdict.metrics[0].baseline_clock_mhz = before_mhz;
+    made.verdict.metrics[0].measured_clock_mhz = after_mhz;
+    return made;
+}
+
+// 80 % of a change from 1 to 1.25, as logarithms: 1.25^0.8 is 1.1954; 20 % of it is 1.0456.
+TEST(Rules, BlameTheClockForMostOfTheTimeAndNoMoreCycles) {
+    EXPECT_NE(find(why(clocked(2000, 2000 / 1.1955, {1000, 1045})), "clock"), nullptr);
+    EXPECT_EQ(find(why(clocked(2000, 2000 / 1.1953, {1000, 1045})), "clock"), nullptr);
+    EXPECT_EQ(find(why(clocked(2000, 2000 / 1.1955, {1000, 1046})), "clock"), nullptr);
+    EXPECT_EQ(find(why(clocked(2000, 2000, {1000, 1000})), "clock"), nullptr);
+    documents::Case unknown = clocked(2000, 1500, {1000, 1000});
+    unknown.verdict.metrics[0].baseline_clock_mhz.reset();
+    EXPECT_EQ(find(why(unknown), "clock"), nullptr);
+    EXPECT_NE(find(why(unknown), "unexplained"), nullptr);
+}
+
+TEST(Rules, TheClockHasNothingToSayWhereTheTimeDidNotMove) {
+    documents::Case made = clocked(2000, 1500, {1000, 1000});
+    made.verdict.verdict = made.verdict.metrics[0].verdict = model::Verdict::pass;
+    EXPECT_EQ(find(why(made), "clock"), nullptr);
+}
+
+// Ten warps more in one reason are more than two in another, whatever they started from.
+TEST(Rules, OfTheStallReasonsTheOneThatGrewMostIsTold) {
+    const auto causes = why(slower({{"stall_barrier", {0.1, 2.1}},
+                                    {"stall_long_scoreboard", {4, 14}},
+                                    {"stall_wait", {1, 2.5}}}));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].sentence,
+              "more waiting for memory: stall_long_scoreboard 4 → 14 (+250.0 %); loads come later "
+              "or there are fewer of them in flight");
+}
+
+TEST(Rules, EveryRowHasItsMetricsInTheCatalogue) {
+    const std::set<std::string_view> derived = {timed_sm_clock, launch_gap,
+                                                conflicts_per_instruction};
+    for (const Rule& rule : rules()) {
+        ASSERT_FALSE(rule.when.empty()) << rule.name;
+        EXPECT_FALSE(rule.worse.empty()) << rule.name;
+        EXPECT_FALSE(rule.better.empty()) << rule.name;
+        std::vector<Condition> conditions = rule.when;
+        conditions.insert(conditions.end(), rule.also.begin(), rule.also.end());
+        for (const Condition& condition : conditions) {
+            EXPECT_TRUE(derived.contains(condition.metric) ||
+                        metrics::find_metric(condition.metric))
+                << rule.name << ' ' << condition.metric;
+        }
+    }
+}
+
+TEST(Rules, EveryStallReasonThatTheCatalogueCallsBadHasARow) {
+    // What code cannot help or the hardware does not name.
+    const std::set<std::string> left_out = {"stall_dispatch_stall", "stall_misc", "stall_sleeping"};
+    std::set<std::string> told;
+    for (const Rule& rule : rules()) {
+        if (rule.name == "stall") told.insert(std::string(rule.when.front().metric));
+    }
+    for (const metrics::Metric& metric : metrics::catalogue()) {
+        const std::string& name = metric.definition.name;
+        if (!name.starts_with("stall_") || left_out.contains(name) ||
+            metric.definition.direction == model::Direction::none) {
+            continue;
+        }
+        EXPECT_TRUE(told.contains(name)) << name;
+    }
+}
+
+TEST(Rules, EveryRuleHasAnExample) {
+    std::set<std::string> shown = {"clock"};
+    for (const Example& example : examples()) shown.insert(example.rule);
+    for (const Rule& rule : rules()) EXPECT_TRUE(shown.contains(std::string(rule.name)));
+}
+
+TEST(Rules, ARuleThatSilencesAnotherStandsBeforeIt) {
+    std::set<std::string_view> before;
+    for (const Rule& rule : rules()) {
+        for (const std::string_view other : rule.unless) {
+            EXPECT_TRUE(before.contains(other)) << rule.name << " unless " << other;
+        }
+        before.insert(rule.name);
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::explain

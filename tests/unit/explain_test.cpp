@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "explain_documents.hpp"
+
+namespace perfgate::explain {
+namespace {
+
+using documents::Case;
+using documents::faster;
+using documents::find;
+using documents::slower;
+using documents::timed;
+using documents::unmoved;
+using documents::why;
+using model::Verdict;
+
+std::vector<std::string> sentences(const std::vector<model::Cause>& causes) {
+    std::vector<std::string> texts;
+    texts.reserve(causes.size());
+    for (const model::Cause& cause : causes) texts.push_back(cause.sentence);
+    return texts;
+}
+
+TEST(Explain, CitesEveryFigureThatARuleRestsOn) {
+    const auto causes = why(slower({{"registers", {96, 128}},
+                                    {"theoretical_occupancy", {50, 37.5}},
+                                    {"occupancy", {48, 36}}}));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].rule, "registers");
+    EXPECT_EQ(causes[0].sentence,
+              "more registers, so that fewer warps fit: registers 96 → 128 (+33.3 %), "
+              "theoretical_occupancy 50.00 % → 37.50 % (-12.5 points), occupancy 48.00 % → 36.00 % "
+              "(-12.0 points); fewer warps hide less latency");
+    const std::vector<model::Figure> expected = {{"registers", "registers", 96, 128},
+                                                 {"theoretical_occupancy", "%", 50, 37.5},
+                                                 {"occupancy", "%", 48, 36}};
+    EXPECT_EQ(causes[0].figures, expected);
+}
+
+TEST(Explain, AFasterCaseIsToldWithoutARemedy) {
+    EXPECT_EQ(sentences(why(faster({{"spill_sectors", {4096, 0}}}))),
+              std::vector<std::string>{
+                  "fewer spills to local memory: spill_sectors 4096 → 0 (-100.0 %)"});
+}
+
+TEST(Explain, ATimeThatNothingMovedWithIsUnexplained) {
+    EXPECT_EQ(sentences(why(slower({{"cycles", {1e6, 1.2e6}}, {"instructions", {1000, 1000}}}))),
+              std::vector<std::string>{
+                  "unexplained: gpu_time 100.0 us → 120.0 us (+20.0 %), cycles 1000000 → 1200000 "
+                  "(+20.0 %), and nothing that was counted moved with it (2 metrics); measure "
+                  "again, or count more (metric set 'full')"});
+}
+
+TEST(Explain, WhatMovedTheOtherWayDoesNotExplain) {
+    const auto causes = why(slower({{"instructions", {1000, 900}}}));
+    ASSERT_EQ(causes.size(), 2U);
+    EXPECT_EQ(causes[0].rule, "unexplained");
+    EXPECT_EQ(causes[1].sentence,
+              "but fewer instructions for the same work: instructions 1000 → 900 (-10.0 %)");
+}
+
+TEST(Explain, WithoutCountersThatIsSaid) {
+    EXPECT_EQ(sentences(why(slower({}))),
+              std::vector<std::string>{
+                  "unexplained: gpu_time 100.0 us → 120.0 us (+20.0 %), and the baseline and this "
+                  "run have no counter in common"});
+}
+
+TEST(Explain, WhereNothingMovedThatIsSaid) {
+    EXPECT_EQ(sentences(why(unmoved({{"instructions", {1000, 1001}}, {"registers", {96, 96}}}))),
+              std::vector<std::string>{"nothing moved (2 metrics)"});
+}
+
+TEST(Explain, AnInconclusiveTimeIsExplainedAsWell) {
+    EXPECT_NE(
+        find(why(timed(Verdict::inconclusive, {1e5, 1.1e5}, {{"warp_efficiency", {100, 80}}})),
+             "divergence"),
+        nullptr);
+}
+
+// The gate found a counter; the time is as it was.
+TEST(Explain, ACounterAloneIsToldEitherWay) {
+    Case made = unmoved({{"dram_bytes", {1e8, 5e7}}});
+    made.verdict.verdict = Verdict::regressed;
+    model::MetricVerdict& gated = made.verdict.metrics.emplace_back();
+    gated.metric = "instructions";
+    gated.unit = "count";
+    gated.verdict = Verdict::regressed;
+    gated.baseline = 1000;
+    gated.measured = 1100;
+    const auto causes = why(made);
+    ASSERT_EQ(causes.size(), 2U);
+    EXPECT_EQ(causes[0].rule, "dram");
+    EXPECT_EQ(causes[1].sentence,
+              "more instructions for the same work: instructions 1000 → 1100 (+10.0 %)");
+    EXPECT_EQ(find(causes, "unexplained"), nullptr);
+}
+
+TEST(Explain, TheFirstTimeThatMovedIsTheOneToExplain) {
+    Case made = unmoved({{"registers", {96, 96}}});
+    made.verdict.verdict = Verdict::regressed;
+    model::MetricVerdict& span = made.verdict.metrics.emplace_back();
+    span.metric = "gpu_span";
+    span.unit = "ns";
+    span.verdict = Verdict::regressed;
+    span.baseline = 110000;
+    span.measured = 140000;
+    const model::Cause* gap = find(why(made), "launch_gap");
+    ASSERT_NE(gap, nullptr);
+    EXPECT_EQ(why(made)[0].sentence,
+              "more time in which no kernel runs: launch_gap 10.00 us → 40.00 us (+300.0 %); the "
+              "host submits too slowly, or waits between kernels");
+}
+
+TEST(Explain, NothingIsSaidWhereNothingWasCompared) {
+    Case made = slower({});
+    made.verdict.metrics[0].baseline.reset();
+    EXPECT_TRUE(why(made).empty());
+    EXPECT_TRUE(explain_case({}, {}, {}).empty());
+}
+
+TEST(Explain, WhatIsNoNumberIsNoEvidence) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double infinity = std::numeric_limits<double>::infinity();
+    const auto causes = why(slower({{"instructions", {1000, infinity}},
+                                    {"registers", {nan, 96}},
+                                    {"spill_sectors", {-infinity, 1}},
+                                    {"bank_conflicts_load", {0, 5}},
+                                    {"bank_conflicts_store", {0, 5}}}));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].rule, "unexplained");
+}
+
+// --- roofline
+
+const model::Ceilings machine{1e12, {{"bf16", 1e14}}, ""};
+
+Case placed(double before_ns, double after_ns, double dram_before, double dram_after) {
+    Case made = timed(Verdict::regressed, {before_ns, after_ns},
+                      {{"dram_bytes", {dram_before, dram_after}}});
+    made.result.work = model::Work{1e6, 8e7, "bf16"};  // 80 us of copying
+    made.result.metrics["gpu_time"] = {"ns", after_ns, "activity/cold", {}};
+    made.verdict.ceiling = model::ceiling_share(made.result, machine);
+    return made;
+}
+
+TEST(Explain, PlacesTheCaseUnderTheCeilingsBeforeAndAfter) {
+    const Case made = placed(100e3, 400e3, 8e7, 3e8);
+    const auto causes = explain_case(made.verdict, made.result, machine);
+    const model::Cause* place = find(causes, "roofline");
+    ASSERT_NE(place, nullptr);
+    EXPECT_EQ(place, &causes.back());
+    EXPECT_EQ(place->sentence,
+              "roofline: 80 % of copy bandwidth, memory-bound → 20 % of copy bandwidth, far from "
+              "both ceilings; work 1.000 Mflop and 76.29 MiB, measured dram_bytes 76.29 MiB → "
+              "286.1 MiB (+275.0 %); ceilings copy 1.000 TB/s, bf16 100.0 Tflop/s");
+    ASSERT_EQ(place->figures.size(), 1U);
+    EXPECT_DOUBLE_EQ(place->figures[0].before, 0.8);
+    EXPECT_DOUBLE_EQ(place->figures[0].after, 0.2);
+}
+
+TEST(Explain, WithoutCeilingsOrWorkThereIsNoPlace) {
+    const Case made = placed(100e3, 400e3, 8e7, 8e7);
+    EXPECT_EQ(find(explain_case(made.verdict, made.result, {}), "roofline"), nullptr);
+    Case workless = made;
+    workless.result.work.reset();
+    EXPECT_EQ(find(explain_case(workless.verdict, workless.result, machine), "roofline"), nullptr);
+}
+
+// --- documents
+
+struct Documents {
+    model::Run run;
+    model::VerdictDocument verdict;
+};
+
+Documents three_cases() {
+    Documents documents;
+    documents.run.suites.resize(1);
+    documents.verdict.suites.resize(1);
+    for (const Case& made :
+         {unmoved({{"registers", {96, 96}}}), slower({{"registers", {96, 96}}}), Case{}}) {
+        documents.verdict.suites[0].cases.push_back(made.verdict);
+        documents.run.suites[0].cases.push_back(made.result);
+    }
+    // Only the baseline has it.
+    documents.verdict.suites[0].cases.emplace_back().verdict = Verdict::missing;
+    return documents;
+}
+
+TEST(Explain, FillsInWhatMovedOrAll) {
+    Documents documents = three_cases();
+    const auto& cases = documents.verdict.suites[0].cases;
+    explain(documents.run, Which::moved, documents.verdict);
+    EXPECT_TRUE(cases[0].why.empty());
+    EXPECT_EQ(cases[1].why.size(), 1U);
+    EXPECT_TRUE(cases[2].why.empty());
+    EXPECT_TRUE(cases[3].why.empty());
+    explain(documents.run, Which::all, documents.verdict);
+    EXPECT_EQ(cases[0].why.size(), 1U);
+    EXPECT_EQ(cases[1].why.size(), 1U);
+}
+
+}  // namespace
+}  // namespace perfgate::explain

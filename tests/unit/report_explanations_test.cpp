@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/explanations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/utf8.hpp"
+#include "report_fixture.hpp"
+#include "report_hostile.hpp"
+
+namespace perfgate::report {
+namespace {
+
+TEST(Explanations, WithNothingToExplainTheVerdictsAreCounted) {
+    EXPECT_EQ(write_explanations(first_run().verdict, {}),
+              "nothing moved: 3 no_baseline, 2 skipped\n");
+}
+
+TEST(Explanations, ShowTheWorstFirst) {
+    const std::string text = write_explanations(every_verdict().verdict, {});
+    EXPECT_LT(text.find("regressed, gpu_time"), text.find("improved, gpu_time"));
+    EXPECT_NE(text.find("11 more cases have nothing to explain"), std::string::npos) << text;
+}
+
+TEST(Explanations, StayOnTheirLines) {
+    for (const std::string& text : hostile_texts()) {
+        const std::string out = write_explanations(hostile(text).verdict, {});
+        EXPECT_LT(out.size(), 50000U);
+        for (std::size_t i = 0; i < out.size();) {
+            const model::Utf8Step step = model::utf8_step(out, i);
+            ASSERT_TRUE(step.valid) << text.substr(0, 40);
+            ASSERT_TRUE(step.code_point == '\n' || !model::is_terminal_control(step.code_point));
+            i += step.length;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::report

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "report/formats.hpp"
+#include "report/markdown_text.hpp"
+#include "report_fixture.hpp"
+#include "report_hostile.hpp"
+
+namespace perfgate::report {
+namespace {
+
+/// What GitHub takes of one step.
+constexpr std::size_t summary_limit = std::size_t{1024} * 1024;
+
+std::string markdown(const Documents& documents) {
+    return write_markdown(documents.verdict, documents.run, {});
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::stringstream stream(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+TEST(MarkdownText, WhatMeansSomethingIsAReference) {
+    EXPECT_EQ(markdown_text("a*b*|`c`\\d", 100), "a&#42;b&#42;&#124;&#96;c&#96;&#92;d");
+    EXPECT_EQ(markdown_text("<b>&amp;", 100), "&lt;b&gt;&amp;amp;");
+    EXPECT_EQ(markdown_text("[x](y) ![z]", 100), "&#91;x&#93;(y) &#33;&#91;z&#93;");
+    EXPECT_EQ(markdown_text("~~$x$~~", 100), "&#126;&#126;&#36;x&#36;&#126;&#126;");
+}
+
+TEST(MarkdownText, NobodyAndNothingIsMentioned) {
+    EXPECT_EQ(markdown_text("@me, me@x #12", 100),
+              "&#64;&#8203;me, me&#64;&#8203;x &#35;&#8203;12");
+}
+
+TEST(MarkdownText, NothingBecomesALink) {
+    EXPECT_EQ(markdown_text("https://h.example WWW.h.example", 100),
+              "https&#58;//h.example WWW&#46;h.example");
+    EXPECT_EQ(markdown_text("why: 1.5", 100), "why: 1.5");
+}
+
+TEST(MarkdownText, NothingBeginsABlock) {
+    EXPECT_EQ(markdown_text("- x", 100), "&#45; x");
+    EXPECT_EQ(markdown_text("+ x", 100), "&#43; x");
+    EXPECT_EQ(markdown_text("=== x", 100), "&#61;== x");
+    EXPECT_EQ(markdown_text("12. x", 100), "12&#46; x");
+    EXPECT_EQ(markdown_text("12) x", 100), "12&#41; x");
+    EXPECT_EQ(markdown_text("12.5 us", 100), "12.5 us");
+    EXPECT_EQ(markdown_text("     x\n\n\ny", 100), "x y");
+}
+
+TEST(MarkdownText, NamesStayLegible) {
+    EXPECT_EQ(markdown_text("gpu_time regressed: 400.0 us → 444.4 us (+11.1 %)", 100),
+              "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %)");
+    EXPECT_EQ(markdown_text("_x_ x_", 100), "&#95;x&#95; x&#95;");
+}
+
+TEST(MarkdownText, CodeIsASpanWhereThatCannotEnd) {
+    EXPECT_EQ(markdown_code("gemm/tiled[n=1]@hot", 100), "`gemm/tiled[n=1]@hot`");
+    EXPECT_EQ(markdown_code("a`b", 100), "<code>a&#96;b</code>");
+    EXPECT_EQ(markdown_code("a|b", 100), "<code>a&#124;b</code>");
+    EXPECT_EQ(markdown_code("a\\", 100), "<code>a&#92;</code>");
+    EXPECT_EQ(markdown_code("</code>|", 100), "<code>&lt;/code&gt;&#124;</code>");
+    EXPECT_EQ(markdown_code(" \n", 100), "<code></code>");
+}
+
+TEST(Markdown, ShowsTheWorstSuiteAndCaseFirst) {
+    const std::string text = markdown(every_verdict());
+    EXPECT_LT(text.find("### gemm"), text.find("### transpose"));
+    EXPECT_LT(text.find("| **regressed**"), text.find("| **incorrect**"));
+    EXPECT_LT(text.find("| **incorrect**"), text.find("| **improved**"));
+    EXPECT_EQ(text.find("| **pass**"), std::string::npos);
+
+    Documents turned = every_verdict();
+    turned.verdict.suites[1].relations.clear();
+    std::swap(turned.run.suites[0], turned.run.suites[1]);
+    std::swap(turned.verdict.suites[0], turned.verdict.suites[1]);
+    EXPECT_LT(markdown(turned).find("### gemm"), markdown(turned).find("### transpose"));
+}
+
+TEST(Markdown, SaysWhy) {
+    EXPECT_NE(markdown(every_verdict())
+                  .find("<br>why: more registers, so that fewer warps fit: registers 96 → 128"),
+              std::string::npos);
+}
+
+TEST(Markdown, HostileTextIsText) {
+    for (const std::string& text : hostile_texts()) {
+        const std::string out = markdown(hostile(text));
+        EXPECT_LT(out.size(), summary_limit) << text.substr(0, 40);
+        for (const char* markup : {"<script", "<img", "<!--", "](", "@someone\n", "://", "\x1b"}) {
+            const std::size_t at = out.find(markup);
+            // A code span shows what it has.
+            const std::size_t line = at == std::string::npos ? at : out.rfind('\n', at) + 1;
+            EXPECT_TRUE(at == std::string::npos ||
+                        count_of(out.substr(line, at - line), "`") % 2 == 1)
+                << markup << " in " << out.substr(line, 200);
+        }
+        for (const std::string& line : lines_of(out)) {
+            if (!line.starts_with("| ")) continue;
+            EXPECT_EQ(count_of(line, "|"), 6U) << line.substr(0, 200);
+            EXPECT_EQ(count_of(line, "`") % 2, 0U) << line.substr(0, 200);
+        }
+    }
+}
+
+TEST(Markdown, StaysUnderTheLimitAndCountsTheRest) {
+    Documents documents = many_cases(10000, 4);
+    // Names that take twelve bytes for one, in the cases and in what is said of them.
+    const std::string longest(300, '@');
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        verdict.id += '|' + longest;
+        verdict.reason = longest;
+    }
+    const std::string text = markdown(documents);
+    EXPECT_LT(text.size(), summary_limit);
+    EXPECT_GT(text.size(), summary_limit / 2);
+    const std::size_t shown = count_of(text, "\n| **regressed**");
+    EXPECT_GT(shown, 50U);
+    EXPECT_NE(text.find("\n" + std::to_string(1000 - shown) + " more that need attention"),
+              std::string::npos);
+}
+
+TEST(Markdown, WhatIsWorstIsShownWhereverItStands) {
+    Documents documents = many_cases(10000, 4);
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        verdict.verdict = model::Verdict::inconclusive;
+    }
+    documents.verdict.suites[0].cases.back().verdict = model::Verdict::incorrect;
+    const std::string text = markdown(documents);
+    EXPECT_LT(text.size(), summary_limit);
+    EXPECT_LT(text.find("| **incorrect**"), text.find("| **inconclusive**"));
+    EXPECT_NE(text.find("more that need attention"), std::string::npos);
+}
+
+TEST(Markdown, SuitesBeyondTheLimitAreCounted) {
+    Documents documents;
+    const Documents one = many_cases(10, 4);
+    for (int i = 0; i < 5000; ++i) {
+        documents.run.suites.push_back(one.run.suites[0]);
+        documents.verdict.suites.push_back(one.verdict.suites[0]);
+        documents.verdict.suites.back().notes = {std::string(900, '#')};
+    }
+    const std::string text = markdown(documents);
+    EXPECT_LT(text.size(), summary_limit);
+    const std::size_t shown = count_of(text, "\n### many");
+    EXPECT_GT(shown, 10U);
+    EXPECT_NE(text.find("\n" + std::to_string(5000 - shown) + " more suites, in which " +
+                        std::to_string(5000 - shown) + " need attention"),
+              std::string::npos)
+        << text.substr(text.size() - 200);
+}
+
+}  // namespace
+}  // namespace perfgate::report
