@@ -51,8 +51,8 @@ model::Policy policy_of(const GateOptions& options);
 /// The baselines of the run's suites for its device. Throws InputError for one that cannot be used.
 gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder);
 
-/// Judges the run as it stands, and explains what moved: the selection has been made when it was measured, or with
-/// gate::select_cases.
+/// Judges the run as it stands, and explains what moved: the selection has been made when it was
+/// measured, or with gate::select_cases.
 model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options);
 
 /// Judges, writes the reports, prints the table; returns the exit code.
