@@ -168,10 +168,9 @@ class Action(Played):
             self.assertTrue(pathlib.Path(job.outputs[name]).is_file(), name)
         self.assertEqual({"run.json", "verdict.json", "junit.xml", "journal.jsonl"},
                          set(os.listdir(self.artifacts / "perfgate")))
-        self.assertIn("## perfgate: exit 0", job.summary)
-        self.assertIn("small: 1 pass; exit 0", job.summary)
+        self.assertIn("small", job.summary)
         self.assertIn("https://github.com/artifact/perfgate", job.summary)
-        self.assertEqual([], job.annotations)
+        self.assertNotIn("error", [each.kind for each in job.annotations])
 
     def test_a_regression_fails_the_job_after_everything_is_reported(self):
         self.record_baseline(factor=1e-3)
@@ -181,8 +180,9 @@ class Action(Played):
         self.assertEqual({"regressed": 1}, json.loads(job.outputs["verdicts"]))
         self.assertTrue((self.artifacts / "perfgate/junit.xml").is_file())
         self.assertIn("regressed", job.summary)
-        self.assertEqual(["error"], [each.kind for each in job.annotations])
-        self.assertEqual("perfgate exit 1", job.annotations[0].properties["title"])
+        self.assertEqual(["error", "notice"], [each.kind for each in job.annotations])
+        self.assertEqual("suites/small.yaml", job.annotations[0].properties["file"])
+        self.assertEqual("7", job.annotations[0].properties["line"])
 
     def test_without_fail_the_exit_code_is_an_output_alone(self):
         job = self.run_action(fail="false", artifact="")
@@ -221,7 +221,8 @@ class Action(Played):
         self.fake_perfgate('printf "<%s>" "$@"')
         job = self.run_action(perfgate="", arguments="--filter=a b\n\n--tag\nx y\n",
                               baselines="base lines", out="an out")
-        self.assertIn("<run><--out><an out><--baselines><base lines><--profile><configs/ci.yaml>"
+        self.assertRegex(job.log, "<run><--out><an out><--markdown><[^>]*><--annotations><[^>]*>")
+        self.assertIn("<--baselines><base lines><--profile><configs/ci.yaml>"
                       "<--filter=a b><--tag><x y><--><suites/small.yaml>", job.log)
 
     def test_no_input_becomes_code(self):
@@ -314,7 +315,7 @@ class PullRequest(Played):
         jobs = self.run_it({"full_name": "owner/kernels"})
         self.assertEqual("failure", jobs["measure"].result)
         self.assertTrue((self.artifacts / "perfgate/verdict.json").is_file())
-        self.assertIn("## perfgate: exit 1", jobs["measure"].summary)
+        self.assertIn("regressed", jobs["measure"].summary)
 
     def test_of_a_fork_waits_for_the_environments_reviewers(self):
         self.record_baseline()
