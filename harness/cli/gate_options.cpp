@@ -39,6 +39,10 @@ void add_gate_options(CLI::App& app, GateOptions& options) {
     add_baselines_option(app, options.baselines);
     add_profile_option(app, options.profile);
     add_selection_options(app, options.selection);
+    add_policy_options(app, options);
+}
+
+void add_policy_options(CLI::App& app, GateOptions& options) {
     app.add_option("--no-baseline", options.no_baseline,
                    "Whether a case without a baseline fails (exit 4) or counts as skipped")
         ->check(CLI::IsMember({"fail", "skip"}))
@@ -58,7 +62,8 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                              OutputOptions& output_options) {
     if (gate_options.profile.empty()) return {};
     suite::Profile profile = suite::load_profile(gate_options.profile);
-    take_unless_given(verb, "--baselines", profile.baselines, gate_options.baselines);
+    if (verb.get_option_no_throw("--baselines") != nullptr)
+        take_unless_given(verb, "--baselines", profile.baselines, gate_options.baselines);
     take_unless_given(verb, "--no-baseline", profile.policy.no_baseline_fails ? "fail" : "skip",
                       gate_options.no_baseline);
     take_unless_given(verb, "--inconclusive", profile.policy.inconclusive_fails ? "fail" : "pass",

@@ -34,6 +34,8 @@ void add_baselines_option(CLI::App& app, std::string& folder);
 void add_profile_option(CLI::App& app, std::string& file);
 /// --filter and --tag alone.
 void add_selection_options(CLI::App& app, gate::Selection& selection);
+/// --no-baseline and --inconclusive alone.
+void add_policy_options(CLI::App& app, GateOptions& options);
 /// All of GateOptions.
 void add_gate_options(CLI::App& app, GateOptions& options);
 

@@ -27,10 +27,13 @@ std::filesystem::path cuda_backend_module() {
 }
 
 std::vector<std::string> bundled_plugins() {
+    return plugins_in(library_folder() / "plugins");
+}
+
+std::vector<std::string> plugins_in(const std::filesystem::path& folder) {
     std::vector<std::string> plugins;
     std::error_code error;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(library_folder() / "plugins", error)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         const std::filesystem::path& file = entry.path();
         if (file.extension() != ".so") continue;
         const std::string stem = file.stem().string();

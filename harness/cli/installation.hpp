@@ -18,4 +18,7 @@ std::filesystem::path cuda_backend_module();
 /// modules (*_cuda.so), which the first ones name.
 std::vector<std::string> bundled_plugins();
 
+/// Likewise of any folder. Empty where there is none.
+std::vector<std::string> plugins_in(const std::filesystem::path& folder);
+
 }  // namespace perfgate::cli

@@ -18,6 +18,7 @@ struct Invocation {
 };
 
 void add_run(CLI::App& app, Invocation& invocation);
+void add_ab(CLI::App& app, Invocation& invocation);
 void add_compare(CLI::App& app, Invocation& invocation);
 void add_report(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);

@@ -1,47 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <filesystem>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/gate_options.hpp"
 #include "cli/output_options.hpp"
+#include "cli/run_file.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "gate/batch_rule.hpp"
+#include "gate/machine_code.hpp"
 #include "gate/suspects.hpp"
+#include "model/case.hpp"
 #include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "suite/profile.hpp"
 
 namespace perfgate::cli {
 
 namespace {
-
-/// Stores the Run where it belongs, or, where there is no room for it, where temporary files go:
-/// what a GPU has measured for minutes is not thrown away. 3 where it is not in its place; where no
-/// place takes it the reports are still to come.
-int store_run(const model::Run& run, const std::filesystem::path& folder) {
-    const std::string text = model::write_run(run);
-    try {
-        model::write_file_atomically(folder / "run.json", text);
-        return 0;
-    } catch (const model::Error& error) {
-        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
-    }
-    const std::filesystem::path elsewhere =
-        std::filesystem::temp_directory_path() / fmt::format("perfgate-run-{}.json", getpid());
-    try {
-        model::write_file_atomically(elsewhere, text);
-        fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
-    } catch (const model::Error& error) {
-        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
-    }
-    return 3;
-}
 
 /// The gate's suspects, for the coordinator.
 std::vector<measure::Suspicion> suspicions(const model::Run& run, const GateOptions& options) {
@@ -57,6 +35,29 @@ std::vector<measure::Suspicion> suspicions(const model::Run& run, const GateOpti
     return suspicions;
 }
 
+/// For MeasuringChoice::unchanged: asks the baselines, which are read at the first question.
+class Unchanged {
+  public:
+    explicit Unchanged(std::string folder) : folder_(std::move(folder)) {}
+
+    bool operator()(const model::Run& run, const std::string& suite,
+                    const model::CaseResult& recorded, std::uint64_t seed) {
+        if (!baselines_) baselines_ = load_baselines(run, folder_);
+        const auto stored = baselines_->find(suite);
+        if (stored == baselines_->end()) return false;
+        const auto& cases = stored->second.baseline.cases;
+        const auto expected = cases.find(model::case_id(recorded.spec));
+        if (expected == cases.end()) return false;
+        gate::Code now = gate::code_of(recorded, run.environment);
+        now.seed = seed;
+        return gate::runs_the_same(now, gate::code_of(expected->second));
+    }
+
+  private:
+    std::string folder_;
+    std::optional<gate::BaselineSet> baselines_;
+};
+
 }  // namespace
 
 void add_run(CLI::App& app, Invocation& invocation) {
@@ -67,6 +68,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         MeasuringChoice measuring;
         GateOptions gate;
         OutputOptions output;
+        bool changed_only = false;
     };
     const auto options = std::make_shared<Options>();
     options->output.out = "perfgate-out";
@@ -76,6 +78,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "Measure what is missing in the output folder of a run that did not come to "
                      "its end; the rest must be as it was")
         ->type_name("DIR");
+    verb->add_flag("--changed-only", options->changed_only,
+                   "Measure the cases alone whose machine code, launch or inputs are not the "
+                   "baseline's; one launch of each case is recorded to tell");
     add_gate_options(*verb, options->gate);
     add_output_options(*verb, options->output);
     verb->footer(
@@ -86,11 +91,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] {
             MeasuringChoice& measuring = options->measuring;
-            const suite::Profile profile = apply_profile(*verb, options->gate, options->output);
-            if (profile.backend && verb->count("--backend") == 0)
-                measuring.backend.backend = *profile.backend;
-            if (profile.processes && !measuring.processes)
-                measuring.processes = static_cast<std::size_t>(*profile.processes);
+            apply_measuring_profile(*verb, apply_profile(*verb, options->gate, options->output),
+                                    measuring);
             if (!measuring.resume.empty()) options->output.out = measuring.resume;
             check_outputs(options->output);
             measuring.filters = options->gate.selection.filters;
@@ -98,6 +100,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
             measuring.out = options->output.out;
             measuring.again = [&](const model::Run& run) { return suspicions(run, options->gate); };
             measuring.processes_per_round = gate::processes_per_round;
+            if (options->changed_only) measuring.unchanged = Unchanged(options->gate.baselines);
             const model::Run run = measure_suites(options->suites, measuring);
             const int stored = store_run(run, measuring.out);
             return model::combine_exit_codes(stored,

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <random>
 
 #include "cli/installation.hpp"
@@ -21,6 +20,7 @@
 #include "measure/journal.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
+#include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
@@ -93,6 +93,13 @@ model::Ceilings ask_ceilings(measure::Workers& workers) {
     return none;
 }
 
+std::vector<std::string> plugins_of(const BackendChoice& choice) {
+    std::vector<std::string> plugins;
+    if (choice.bundled) plugins = bundled_plugins();
+    plugins.insert(plugins.end(), choice.plugins.begin(), choice.plugins.end());
+    return plugins;
+}
+
 std::vector<measure::ListedDevice> list_devices(const BackendChoice& choice,
                                                 const std::string& backend) {
     measure::Workers workers(worker_command(choice, backend, ""), interrupted);
@@ -156,18 +163,6 @@ model::BoardState board_state(measure::Workers& workers) {
     return state ? state->state : model::BoardState{};
 }
 
-/// Tells files apart that are not the same; "" for one that cannot be read.
-std::string fingerprint(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, 64 bits
-    std::array<char, 65536> buffer;
-    while (stream.read(buffer.data(), buffer.size()) || stream.gcount() > 0)
-        for (std::streamsize i = 0; i < stream.gcount(); ++i)
-            hash = (hash ^ static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)])) *
-                   0x100000001b3;
-    return stream.bad() || !stream.is_open() ? "" : fmt::format("{:016x}", hash);
-}
-
 /// The plugin's file and its second module, which stands beside it and begins with its name.
 std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugin) {
     std::vector<std::filesystem::path> modules;
@@ -197,16 +192,16 @@ measure::Identity identity(const model::Plan& plan, const OpenedBackend& backend
         {"--processes", std::to_string(processes)},
         {"--verify-only", choice.verify_only ? "yes" : "no"},
         {"--no-cupti", choice.backend.no_cupti ? "yes" : "no"},
+        {"--changed-only", choice.unchanged ? "yes" : "no"},
     };
     std::string boards;
     for (const OpenedBackend::Device& device : backend.devices)
         boards += (boards.empty() ? "" : " ") + device.device.board;
     identity.emplace_back("--devices", boards);
-    std::vector<std::string> plugins = bundled_plugins();
-    plugins.insert(plugins.end(), choice.backend.plugins.begin(), choice.backend.plugins.end());
-    for (const std::string& plugin : plugins)
+    for (const std::string& plugin : plugins_of(choice.backend))
         for (const std::filesystem::path& module : modules_of(plugin))
-            identity.emplace_back("plugin " + module.filename().string(), fingerprint(module));
+            identity.emplace_back("plugin " + module.filename().string(),
+                                  model::fingerprint_of_file(module));
     for (auto& field : measure::identity_of(plan, backend.capabilities.environment))
         identity.push_back(std::move(field));
     return identity;
@@ -228,6 +223,85 @@ std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choic
 
 model::Target target_of(const std::string& backend) {
     return backend == "cuda" ? model::Target::cuda : model::Target::host;
+}
+
+model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                     const OpenedBackend& backend) {
+    const model::Device& device = backend.capabilities.environment.device;
+    suite::PlanOptions options;
+    options.target = target_of(backend.name);
+    options.device_key = device.key;
+    options.compute_capability = device.compute_capability;
+    options.filters = choice.filters;
+    options.tags = choice.tags;
+    return suite::plan_suites(
+        suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
+}
+
+measure::MeasureOptions options_of(const MeasuringChoice& choice, ProgressLine& progress) {
+    measure::MeasureOptions options;
+    options.verify_only = choice.verify_only;
+    options.case_limit_s = choice.case_limit_s;
+    options.processes = choice.processes.value_or(usual_processes);
+    options.again = choice.again;
+    options.processes_per_round = choice.processes_per_round;
+    options.unchanged = choice.unchanged;
+    options.progress = [&progress](const measure::Progress& step) { progress.show(step); };
+    return options;
+}
+
+void tell_problem(const measure::Journal& journal) {
+    const std::string problem = journal.problem();
+    if (!problem.empty()) fmt::print(stderr, "perfgate: {}\n", model::printable(problem, 1000));
+}
+
+/// What a Run says of its execution, and the device's state and yardstick after it.
+void complete(model::Run& run, OpenedBackend& backend, const MeasuringChoice& choice,
+              const std::string& started_at, const std::string& suite_file,
+              std::chrono::steady_clock::time_point start) {
+    measure::Workers& workers = *backend.devices.front().workers;
+    if (!run.interrupted) {
+        // After the cases: what the yardstick does to the board's temperature is not theirs to
+        // bear.
+        if (!choice.verify_only) run.environment.ceilings = ask_ceilings(workers);
+        run.environment.after = board_state(workers);
+    }
+    run.tool_version = PERFGATE_VERSION;
+    run.git_revision = git_revision(std::filesystem::absolute(suite_file).parent_path());
+    run.started_at = started_at;
+    run.backend = backend.name;
+    run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Why a build does not offer the case; empty: it does.
+std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSpec& spec) {
+    const model::WorkloadInfo* workload = model::find_workload(catalogue, spec.workload);
+    if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
+    const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
+    if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
+    if (!variant->built) return fmt::format("its variant '{}' was not built", spec.variant);
+    for (const auto& [name, value] : spec.params)
+        if (std::none_of(workload->params.begin(), workload->params.end(),
+                         [&name = name](const auto& param) { return param.name == name; }))
+            return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
+    return {};
+}
+
+/// The same cases, those skipped that this build does not offer.
+model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
+    for (model::PlannedSuite& suite : plan.suites)
+        for (model::PlannedCase& planned : suite.cases)
+            if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
+    return plan;
+}
+
+/// The choice for one build: its plugins and those that both have, without the bundled ones, which
+/// offer the same workloads where a build of perfgate's own is compared.
+MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::string>& plugins) {
+    MeasuringChoice side = choice;
+    side.backend.bundled = false;
+    side.backend.plugins.insert(side.backend.plugins.begin(), plugins.begin(), plugins.end());
+    return side;
 }
 
 }  // namespace
@@ -275,6 +349,13 @@ void add_measuring_options(CLI::App& app, MeasuringChoice& choice) {
     app.add_flag("--quiet", choice.quiet, "No progress line");
 }
 
+void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,
+                             MeasuringChoice& choice) {
+    if (profile.backend && verb.count("--backend") == 0) choice.backend.backend = *profile.backend;
+    if (profile.processes && !choice.processes)
+        choice.processes = static_cast<std::size_t>(*profile.processes);
+}
+
 std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
                                         const std::string& device) {
     std::vector<std::string> command = {own_binary().string(), "worker", "--backend", backend};
@@ -283,8 +364,7 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
         command.push_back(value);
     };
     if (!device.empty()) add("--device", device);
-    for (const std::string& plugin : bundled_plugins()) add("--plugin", plugin);
-    for (const std::string& plugin : choice.plugins)
+    for (const std::string& plugin : plugins_of(choice))
         add("--plugin", std::filesystem::absolute(plugin).string());
     if (choice.no_cupti) command.push_back("--no-cupti");
     return command;
@@ -321,26 +401,9 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
 
     const measure::DeviceLock::Waiting waiting{choice.lock_wait_s, interrupted, {}};
     OpenedBackend backend = open_backend(choice.backend, &waiting);
-    const measure::Capabilities& capabilities = backend.capabilities;
-    measure::Workers& workers = *backend.devices.front().workers;
-
-    suite::PlanOptions plan_options;
-    plan_options.target = target_of(backend.name);
-    plan_options.device_key = capabilities.environment.device.key;
-    plan_options.compute_capability = capabilities.environment.device.compute_capability;
-    plan_options.filters = choice.filters;
-    plan_options.tags = choice.tags;
-    const model::Plan plan = suite::plan_suites(
-        suite::load_suites({files.begin(), files.end()}, capabilities.workloads), plan_options);
-
-    measure::MeasureOptions options;
-    options.verify_only = choice.verify_only;
-    options.case_limit_s = choice.case_limit_s;
-    options.processes = choice.processes.value_or(usual_processes);
-    options.again = choice.again;
-    options.processes_per_round = choice.processes_per_round;
+    const model::Plan plan = plan_for(files, choice, backend);
     ProgressLine progress(choice.quiet);
-    options.progress = [&](const measure::Progress& step) { progress.show(step); };
+    measure::MeasureOptions options = options_of(choice, progress);
 
     measure::JournalHeader header{utc_now(), choice.verify_seed.value_or(fresh_seed()),
                                   identity(plan, backend, choice, options.processes)};
@@ -358,23 +421,69 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
     std::vector<measure::MeasuredDevice> devices;
     for (const OpenedBackend::Device& device : backend.devices)
         devices.push_back({device.device.board, device.workers.get()});
-    const model::BoardState before = board_state(workers);
-    model::Run run = measure::measure(plan, capabilities, devices, options, *journal);
+    const model::BoardState before = board_state(*backend.devices.front().workers);
+    model::Run run = measure::measure(plan, backend.capabilities, devices, options, *journal);
     run.environment.before = before;
-    if (!run.interrupted) {
-        // After the cases: what the yardstick does to the board's temperature is not theirs to
-        // bear.
-        if (!choice.verify_only) run.environment.ceilings = ask_ceilings(workers);
-        run.environment.after = board_state(workers);
-    }
-    if (const std::string problem = journal->problem(); !problem.empty())
-        fmt::print(stderr, "perfgate: {}\n", model::printable(problem, 1000));
-    run.tool_version = PERFGATE_VERSION;
-    run.git_revision = git_revision(std::filesystem::absolute(files.front()).parent_path());
-    run.started_at = header.started_at;
-    run.backend = backend.name;
-    run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    tell_problem(*journal);
+    complete(run, backend, choice, header.started_at, files.front(), start);
     return run;
+}
+
+measure::BothRuns measure_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                               const SidePlugins& plugins, const measure::AgainOfBoth& again) {
+    const auto start = std::chrono::steady_clock::now();
+    catch_interruptions();
+
+    const measure::DeviceLock::Waiting waiting{choice.lock_wait_s, interrupted, {}};
+    MeasuringChoice of_head = side_of(choice, plugins.head);
+    OpenedBackend head = open_backend(of_head.backend, &waiting);
+    if (head.devices.size() > 1)
+        throw model::InputError(
+            "--devices: builds are compared back to back on one device; name one");
+    MeasuringChoice of_base = side_of(choice, plugins.base);
+    of_base.backend.backend = head.name;
+    // The head's lock holds for both.
+    OpenedBackend base = open_backend(of_base.backend);
+
+    const model::Plan head_plan = plan_for(files, of_head, head);
+    const model::Plan base_plan = offered(head_plan, base.capabilities.workloads);
+    ProgressLine progress(choice.quiet);
+    measure::MeasureOptions options = options_of(choice, progress);
+    options.verify_seed = choice.verify_seed.value_or(fresh_seed());
+
+    const std::string started_at = utc_now();
+    const std::filesystem::path base_folder = base_results(choice.out);
+    remove_results(choice.out);
+    remove_results(base_folder);
+    measure::Journal head_journal(
+        choice.out, measure::JournalHeader{started_at, options.verify_seed,
+                                           identity(head_plan, head, of_head, options.processes)});
+    measure::Journal base_journal(
+        base_folder, measure::JournalHeader{started_at, options.verify_seed,
+                                            identity(base_plan, base, of_base, options.processes)});
+
+    measure::Workers& head_workers = *head.devices.front().workers;
+    const model::BoardState before = board_state(head_workers);
+    measure::BothRuns runs = measure::measure_back_to_back(
+        {&base_plan, &base.capabilities, base.devices.front().workers.get(), &base_journal},
+        {&head_plan, &head.capabilities, &head_workers, &head_journal}, options, again);
+    tell_problem(base_journal);
+    tell_problem(head_journal);
+    runs.base.environment.before = runs.head.environment.before = before;
+    complete(runs.head, head, of_head, started_at, files.front(), start);
+    // One device, one time: what was seen of it holds for both.
+    const model::Environment& seen = runs.head.environment;
+    runs.base.environment.after = seen.after;
+    runs.base.environment.ceilings = seen.ceilings;
+    runs.base.tool_version = runs.head.tool_version;
+    runs.base.started_at = runs.head.started_at;
+    runs.base.backend = runs.head.backend;
+    runs.base.wall_s = runs.head.wall_s;
+    return runs;
+}
+
+std::filesystem::path base_results(const std::filesystem::path& out) {
+    return out / "base";
 }
 
 }  // namespace perfgate::cli

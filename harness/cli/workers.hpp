@@ -5,15 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "measure/back_to_back.hpp"
 #include "measure/coordinator.hpp"
 #include "measure/device_lock.hpp"
 #include "model/run.hpp"
+#include "suite/profile.hpp"
 
 namespace CLI {
 class App;
@@ -25,6 +28,7 @@ struct BackendChoice {
     std::string backend = "auto";      ///< "auto", "cuda" or "host"
     std::string devices;               ///< empty: the first one; "all", or a list with commas
     std::vector<std::string> plugins;  ///< besides the bundled ones
+    bool bundled = true;               ///< the plugins that come with perfgate
     bool no_cupti = false;
 };
 
@@ -42,6 +46,10 @@ struct MeasuringChoice {
     /// As measure::MeasureOptions has it.
     std::function<std::vector<measure::Suspicion>(const model::Run&)> again;
     std::size_t processes_per_round = 0;
+    /// As measure::MeasureOptions has it; none: every case is measured.
+    std::function<bool(const model::Run&, const std::string& suite, const model::CaseResult&,
+                       std::uint64_t seed)>
+        unchanged;
 };
 
 /// Batches that a case of a usual run has, and one of a baseline.
@@ -52,6 +60,10 @@ void add_backend_options(CLI::App& app, BackendChoice& choice);
 /// All that says how suites are measured, but for filters, tags and the output folder, which other
 /// verbs have too.
 void add_measuring_options(CLI::App& app, MeasuringChoice& choice);
+
+/// Takes from the profile what the command line does not say of it.
+void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,
+                             MeasuringChoice& choice);
 
 /// The command line of a worker for this backend ("cuda" or "host") and one device; empty: the
 /// first.
@@ -79,5 +91,19 @@ OpenedBackend open_backend(const BackendChoice& choice,
 /// Loads, plans and measures the suites. Throws model::InputError (exit 2) before anything is
 /// measured where they are wrong or nothing is selected.
 model::Run measure_suites(const std::vector<std::string>& files, const MeasuringChoice& choice);
+
+/// The files of two builds of the same plugins.
+struct SidePlugins {
+    std::vector<std::string> base, head;
+};
+
+/// Measures the suites with both builds, back to back on one device. The suites are the head's; a
+/// case that the base does not offer is skipped there. The base's journal and results belong into
+/// base_results(). Throws as measure_suites does.
+measure::BothRuns measure_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                               const SidePlugins& plugins, const measure::AgainOfBoth& again);
+
+/// The base's folder in an output folder.
+std::filesystem::path base_results(const std::filesystem::path& out);
 
 }  // namespace perfgate::cli

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gate/circumstances.hpp"
+#include "gate/machine_code.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
 #include "gate/suspects.hpp"
@@ -29,6 +30,7 @@ using model::BaselineCase;
 using model::CaseResult;
 using model::CaseStatus;
 using model::CaseVerdict;
+using model::CodeChange;
 using model::GateRule;
 using model::MetricDefinition;
 using model::MetricSeries;
@@ -49,6 +51,7 @@ struct Pending {
     Comparison comparison;
     const CaseResult* result = nullptr;
     const BaselineCase* expected = nullptr;
+    CodeComparison code;
 };
 
 const MetricDefinition& definition_of(const Run& run, const std::string& metric,
@@ -149,7 +152,9 @@ class Judging {
                 return;
             case CaseStatus::skipped:
                 verdict.verdict = Verdict::skipped;
-                if (expected != nullptr && !run_.interrupted) {
+                if (result.unchanged) {
+                    verdict.code = CodeChange::unchanged;
+                } else if (expected != nullptr && !run_.interrupted) {
                     verdict.notes.emplace_back("the baseline has this case: it ran there before");
                 }
                 return;
@@ -165,11 +170,15 @@ class Judging {
             if (result.verification) verdict.reason = "verified: " + result.verification->detail;
             return;
         }
+        CodeComparison code;
         if (expected != nullptr) {
             verdict.notes = circumstance_notes(run_, *expected, policy_.changed);
+            code = compare_code(code_of(result, run_.environment), code_of(*expected));
+            verdict.code = code.change;
+            if (code.change == CodeChange::changed) verdict.notes.push_back(code.difference);
             add_baseline_values(result, *expected, verdict);
         }
-        add_metrics(result, expected, verdict);
+        add_metrics(result, expected, code, verdict);
     }
 
     /// Of the metrics that nobody judges: reports that explain a change need both sides.
@@ -195,7 +204,8 @@ class Judging {
         }
     }
 
-    void add_metrics(const CaseResult& result, const BaselineCase* expected, CaseVerdict& verdict) {
+    void add_metrics(const CaseResult& result, const BaselineCase* expected,
+                     const CodeComparison& code, CaseVerdict& verdict) {
         std::set<std::string_view> uncollected;
         for (const model::NotCollected& missing : result.not_collected) {
             uncollected.insert(missing.metric);
@@ -206,7 +216,8 @@ class Judging {
         for (const GateRule& gate : result.gates) {
             if (inapplicable.contains(gate.metric)) continue;
             gated = true;
-            if (!uncollected.contains(gate.metric)) add_gated(result, gate, expected, verdict);
+            if (!uncollected.contains(gate.metric))
+                add_gated(result, gate, expected, code, verdict);
         }
         for (const model::NotCollected& missing : result.not_collected) {
             verdict.metrics.push_back(not_collected(run_, missing.metric, missing.reason));
@@ -221,7 +232,7 @@ class Judging {
     }
 
     void add_gated(const CaseResult& result, const GateRule& gate, const BaselineCase* expected,
-                   CaseVerdict& verdict) {
+                   const CodeComparison& code, CaseVerdict& verdict) {
         const auto series = result.metrics.find(gate.metric);
         if (series == result.metrics.end()) {
             verdict.metrics.push_back(
@@ -258,7 +269,7 @@ class Judging {
             metric.sentence = refused_sentence(gate.metric, refused);
         } else {
             pending_.push_back({verdicts_.size() - 1, verdicts_.back().cases.size() - 1,
-                                verdict.metrics.size() - 1, comparison, &result, expected});
+                                verdict.metrics.size() - 1, comparison, &result, expected, code});
         }
     }
 
@@ -275,6 +286,8 @@ class Judging {
             if (!clock.empty() && judgement.verdict == Verdict::regressed) {
                 judgement.verdict = Verdict::inconclusive;
             }
+            const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
+            if (code.excuses) judgement.verdict = Verdict::inconclusive;
             MetricVerdict& metric =
                 verdicts_[pending.suite].cases[pending.index].metrics[pending.metric];
             metric.verdict = judgement.verdict;
@@ -286,8 +299,10 @@ class Judging {
                 metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
                 metric.measured_clock_mhz = mean_clock_mhz(*pending.comparison.measured);
             }
-            metric.sentence = judged_sentence(metric.metric, pending.comparison, judgement);
+            metric.sentence =
+                judged_sentence(metric.metric, pending.comparison, judgement, code.words);
             if (!clock.empty()) metric.sentence += "; " + clock;
+            if (!code.detail.empty()) metric.sentence += "; " + code.detail;
             if (judgement.measure_again) suspect(pending, metric.sentence);
             note_limits(pending, judgement);
         }
@@ -427,10 +442,12 @@ class Judging {
     std::vector<Pending> pending_;
 };
 
-bool all_skipped(const VerdictDocument& document) {
+/// Cases that --changed-only left out are as good as measured: their values are the baseline's.
+bool nothing_measured(const VerdictDocument& document) {
     for (const SuiteVerdict& suite : document.suites) {
         for (const CaseVerdict& verdict : suite.cases) {
             if (verdict.verdict != Verdict::skipped) return false;
+            if (verdict.code == CodeChange::unchanged) return false;
         }
     }
     return true;
@@ -489,7 +506,7 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
 
     if (run.interrupted) {
         document.exit_code = 130;
-    } else if (all_skipped(document)) {
+    } else if (nothing_measured(document)) {
         // A gate that measured nothing must not look like one that passed.
         document.exit_code = 2;
         for (SuiteVerdict& suite : document.suites) {

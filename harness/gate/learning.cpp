@@ -69,6 +69,17 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
     }
 }
 
+/// Code that differed from run to run is no one's: then none is known.
+void keep_common_code(const CaseResult& from, CaseResult& to) {
+    if (from.host_code != to.host_code) to.host_code.clear();
+    for (std::size_t i = 0; i < to.kernels.size(); ++i) {
+        model::Kernel& kernel = to.kernels[i];
+        const bool other = from.kernels.size() != to.kernels.size();
+        if (other || from.kernels[i].code != kernel.code) kernel.code.clear();
+        if (other || from.kernels[i].arguments != kernel.arguments) kernel.arguments.clear();
+    }
+}
+
 /// What the other run measured of the case, added to the first's.
 void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
     if (to.status != CaseStatus::measured) return;
@@ -78,6 +89,7 @@ void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
         to.not_collected = from.not_collected;
         return;
     }
+    keep_common_code(from, to);
     for (auto& [metric, series] : to.metrics) {
         const auto found = from.metrics.find(metric);
         if (found == from.metrics.end() || found->second.method != series.method) {

@@ -86,7 +86,18 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     candidate.recorded_at = then.recorded_at;
     if (candidate.accepted_by.empty()) candidate.accepted_by = then.accepted_by;
     if (candidate.reason.empty()) candidate.reason = then.reason;
-    return before.metrics == now.metrics && then == candidate;
+    return before.metrics == now.metrics && before.kernels == now.kernels &&
+           before.host_code == now.host_code && then == candidate;
+}
+
+/// What has to be the same again; what one launch took and counted is in the metrics.
+std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
+    for (model::Kernel& kernel : kernels) {
+        kernel.theoretical_occupancy = 0;
+        kernel.duration_ns = 0;
+        kernel.metrics.clear();
+    }
+    return kernels;
 }
 
 }  // namespace
@@ -127,7 +138,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
             continue;
         }
-        BaselineCase accepted{provenance, result.metrics};
+        BaselineCase accepted{provenance, result.metrics, as_expected(result.kernels),
+                              result.host_code};
         for (auto& [metric, series] : accepted.metrics) series = condensed(series);
         const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
         (unchanged ? refreshed.unchanged : refreshed.accepted).push_back(id);

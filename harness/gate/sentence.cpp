@@ -59,17 +59,18 @@ std::string tolerance_words(const Comparison& comparison) {
 }
 
 std::string judged_sentence(std::string_view metric, const Comparison& comparison,
-                            const Judgement& judgement) {
+                            const Judgement& judgement, std::string_view aside) {
     const model::QuantityTexts values =
         model::quantity_texts(judgement.baseline, judgement.measured, comparison.definition->unit);
     const std::optional<double> change =
         model::change_fraction(judgement.baseline, judgement.measured);
-    std::string text = fmt::format("{} {}: {} → {}{}, tolerance {}", name_text(metric),
-                                   verb_of(judgement.verdict), values.before, values.after,
-                                   change ? fmt::format(" ({})", model::change_text(*change)) : "",
-                                   tolerance_words(comparison));
+    std::string text = fmt::format(
+        "{} {}{}: {} → {}{}, tolerance {}", name_text(metric), verb_of(judgement.verdict),
+        aside.empty() ? "" : fmt::format(" ({})", aside), values.before, values.after,
+        change ? fmt::format(" ({})", model::change_text(*change)) : "",
+        tolerance_words(comparison));
     if (judgement.sees) text += fmt::format(", sees >= {}", percent(*judgement.sees));
-    if (judgement.verdict == Verdict::inconclusive && judgement.probability) {
+    if (judgement.verdict == Verdict::inconclusive && judgement.probability && aside.empty()) {
         text += fmt::format("; not told from noise (p = {:.2g})", *judgement.probability);
     }
     if (judgement.basis == Basis::spread &&

@@ -15,9 +15,10 @@ namespace perfgate::gate {
 /// "3 %", "0 %, either way", "3 % and 2 % more for another board".
 std::string tolerance_words(const Comparison& comparison);
 
-/// "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %".
+/// "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %". `aside` stands behind the
+/// verdict: "regressed (device code unchanged)".
 std::string judged_sentence(std::string_view metric, const Comparison& comparison,
-                            const Judgement& judgement);
+                            const Judgement& judgement, std::string_view aside = {});
 
 /// "gpu_time has no baseline: measured 12.34 us".
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured);

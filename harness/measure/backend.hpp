@@ -134,6 +134,8 @@ class Backend {
     /// Parameters not in `spec.params` take the workload's defaults.
     virtual CaseFacts facts(const model::CaseSpec& spec) = 0;
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
+    /// Fingerprint of the files that the variant's host code is in.
+    virtual std::string host_code(const model::CaseSpec& spec) = 0;
     /// Bytes of device memory that cases can use now.
     virtual std::uint64_t free_memory() = 0;
 

@@ -124,6 +124,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
                 result.not_applicable.push_back(name);
         }
 
+        if (!settings.times_only) result.host_code = backend_.host_code(result.spec);
         const CaseFacts facts = backend_.facts(result.spec);
         if (!facts.unsupported.empty())
             throw model::Error(fmt::format("variant '{}' cannot run these parameters: {}",
@@ -137,6 +138,15 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
 
         const std::unique_ptr<Case> opened = backend_.open(result.spec);
+        if (settings.code_only) {
+            observe("code");
+            opened->fill(settings.seed);
+            opened->warm_up(1, Seconds(0));
+            result.kernels = recorded_kernels(*opened, info.target);
+            result.status = model::CaseStatus::measured;
+            result.wall_s += seconds_since(start);
+            return;
+        }
         if (!settings.times_only) {
             observe("verify");
             const Range phase(backend_, "verify");
@@ -174,13 +184,18 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     }
 }
 
+std::vector<model::Kernel> CaseMeasurement::recorded_kernels(Case& opened,
+                                                             model::Target target) const {
+    if (target != model::Target::cuda || !capabilities_.kernel_records) return {};
+    return opened.record_launch().kernels;
+}
+
 void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                                 const CaseSettings& settings) {
     const std::string& board = capabilities_.environment.device.board;
     const model::Target target = variant(result.spec).target;
 
-    if (target == model::Target::cuda && capabilities_.kernel_records && !settings.times_only)
-        result.kernels = opened.record_launch().kernels;
+    if (!settings.times_only) result.kernels = recorded_kernels(opened, target);
 
     std::array<model::BoardState, 2> around{backend_.board_state(), {}};
     for (const KindOfMetric& time : times) {

@@ -23,9 +23,10 @@ struct CaseSettings {
     std::int64_t round = 0;    ///< of the batches
     bool times_only = false;   ///< one more batch of each time: verified and recorded before
     bool verify_only = false;
+    bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
 };
 
-/// "set-up", "verify", "warm-up", "time", "counters": told as each begins.
+/// "set-up", "code", "verify", "warm-up", "time", "counters": told as each begins.
 using PhaseObserver = std::function<void(std::string_view phase)>;
 
 class CaseMeasurement {
@@ -37,7 +38,7 @@ class CaseMeasurement {
     /// Verifies and times the case; fills status, verification, kernels, metrics. Counter metrics
     /// are left to collect_counters. Errors of the case become CaseStatus::error; DeviceLost is
     /// thrown after that is noted in `result`. With `times_only` the result has the new batches and
-    /// readings alone.
+    /// readings alone, with `code_only` kernels and host code.
     void measure(model::CaseResult& result, const CaseSettings& settings,
                  const PhaseObserver& observe);
 
@@ -50,6 +51,8 @@ class CaseMeasurement {
 
   private:
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
+    /// None where launches cannot be recorded.
+    std::vector<model::Kernel> recorded_kernels(Case& opened, model::Target target) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
 
     Backend& backend_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/preparation.hpp"
 #include "measure/steadiness.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
@@ -23,53 +24,6 @@ namespace {
 constexpr int most_rounds = 20;
 /// A device that others wait for must answer within this time.
 constexpr double open_limit_s = 60;
-
-/// The Run before anything is measured.
-model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
-                     const MeasureOptions& options) {
-    model::Run run;
-    run.verify_only = options.verify_only;
-    run.environment = capabilities.environment;
-    for (const model::PlannedSuite& suite : plan.suites) {
-        model::SuiteResult result{suite.name, suite.file, suite.description, suite.partial, {}};
-        result.relations = suite.relations;
-        for (const model::PlannedCase& planned : suite.cases) {
-            model::CaseResult entry;
-            entry.spec = planned.spec;
-            entry.place = planned.place;
-            entry.tags = planned.tags;
-            entry.gates = planned.gates;
-            entry.reason = planned.skip_reason;
-            for (const std::string& name : planned.metrics)
-                if (const auto metric = metrics::find_metric(name))
-                    run.metric_definitions[name] = metric->definition;
-            result.cases.push_back(std::move(entry));
-        }
-        run.suites.push_back(std::move(result));
-    }
-    return run;
-}
-
-/// What plugins say of the cases. Throws model::InputError naming those that cannot be.
-void ask_facts(std::vector<Item>& items, Workers& workers, double limit_s) {
-    FactsRequest request;
-    for (const Item& item : items) request.cases.push_back(*item.result);
-    const Reply reply = workers.must_ask(request, limit_s);
-    const auto* facts = std::get_if<FactsReply>(&reply);
-    if (!facts || facts->facts.size() != items.size())
-        throw model::Error("worker: it answered something else than what was asked");
-    std::string unsupported;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        items[i].facts = facts->facts[i];
-        if (!items[i].facts.unsupported.empty())
-            unsupported += fmt::format(
-                "\n{}:{}: {}: {}", items[i].planned->place.file, items[i].planned->place.line,
-                model::case_id(items[i].planned->spec), items[i].facts.unsupported);
-    }
-    if (!unsupported.empty())
-        throw model::InputError(
-            "cases that their variants cannot run; take them out of the matrix:" + unsupported);
-}
 
 bool named(const std::vector<model::NotCollected>& entries, const std::string& metric) {
     return std::any_of(entries.begin(), entries.end(),
@@ -100,12 +54,13 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
         for (std::size_t i = 0; i < devices.size(); ++i)
             if (devices[i].board == board) item.chain = i;
     }
-    for (const MeasuredDevice& device : devices) {
-        std::int64_t last = -1;
-        for (const Item& item : items)
-            last = std::max(last, last_process(*item.result, device.board));
-        device.workers->count_from(last + 1);
-    }
+}
+
+/// The number after those that an earlier execution has used.
+std::int64_t next_process(const std::vector<Item>& items, const MeasuredDevice& device) {
+    std::int64_t last = -1;
+    for (const Item& item : items) last = std::max(last, last_process(*item.result, device.board));
+    return last + 1;
 }
 
 /// Calls `work(i)` for each chain, the first on this thread and the others on one each. A worker
@@ -194,34 +149,13 @@ class Rounds {
     const MeasureOptions& options_;
 };
 
-/// The environment's last word on each case.
-void conclude(std::vector<Item>& items, std::size_t processes) {
-    for (Item& item : items) {
-        model::CaseResult& result = *item.result;
-        if (result.status != model::CaseStatus::measured) continue;
-        set_aside_other_clocks(result);
-        std::string why = too_thin(result, processes);
-        if (why.empty()) continue;
-        result.status = model::CaseStatus::invalid;
-        result.reason = std::move(why);
-    }
-}
-
 }  // namespace
 
 model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
                    const std::vector<MeasuredDevice>& devices, const MeasureOptions& options,
                    Journal& journal) {
     model::Run run = empty_run(plan, capabilities, options);
-    std::vector<Item> items;
-    for (std::size_t s = 0; s < plan.suites.size(); ++s)
-        for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c)
-            if (plan.suites[s].cases[c].skip_reason.empty())
-                items.push_back({.planned = &plan.suites[s].cases[c],
-                                 .suite = &plan.suites[s].name,
-                                 .result = &run.suites[s].cases[c],
-                                 .facts = {},
-                                 .chain = {}});
+    std::vector<Item> items = items_of(plan, run);
 
     Shared shared(capabilities, options, journal);
     std::deque<DeviceChain> chains;
@@ -229,17 +163,21 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
         chains.emplace_back(i, *devices[i].workers, shared);
     try {
         ask_facts(items, *devices.front().workers, options.case_limit_s);
+        require_supported(items);
     } catch (const Interrupted&) {
         shared.interrupted = true;
     }
+    if (options.resumed) take_over(items, *options.resumed, devices);
+    if (options.unchanged) leave_out_unchanged(items, *devices.front().workers, shared, run);
     // It has set the profiler up to see whether counters may be had; times come from processes
     // that are all alike.
     devices.front().workers->end();
-    devices.front().workers->count_from(0);
-    if (options.resumed) take_over(items, *options.resumed, devices);
+    for (const MeasuredDevice& device : devices)
+        device.workers->count_from(next_process(items, device));
 
     std::vector<Item*> order;
-    for (Item& item : items) order.push_back(&item);
+    for (Item& item : items)
+        if (!item.result->unchanged) order.push_back(&item);
     if (devices.size() > 1)
         std::stable_sort(order.begin(), order.end(), [](const Item* left, const Item* right) {
             const auto work = [](const Item* item) {
@@ -247,8 +185,8 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
             };
             return work(left) > work(right);
         });
+    shared.total = order.size() * (options.verify_only ? 1 : options.processes);
     CaseQueue queue(std::move(order));
-    shared.total = items.size() * (options.verify_only ? 1 : options.processes);
     for (const Item& item : items) shared.done += item.passes;
 
     on_all(chains.size(), shared, [&](std::size_t i) {
@@ -267,10 +205,7 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
         for (const auto& [phase, seconds] : chain.phase_s())
             run.phase_s[phase] = std::max(run.phase_s[phase], seconds);
     run.interrupted = shared.interrupted;
-    if (run.interrupted)
-        for (const Item& item : items)
-            if (item.result->status == model::CaseStatus::skipped)
-                item.result->reason = "the run was interrupted before this case";
+    if (run.interrupted) note_interrupted(items);
     return run;
 }
 

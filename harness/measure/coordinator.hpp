@@ -32,6 +32,12 @@ struct MeasureOptions {
     /// enough.
     std::function<std::vector<Suspicion>(const model::Run&)> again;
     std::size_t processes_per_round = 0;
+    /// Asked of one recorded launch of each case, before anything is measured: whether its code and
+    /// inputs are those that are known already, so that it need not be measured. `seed` is that of
+    /// the inputs. None: everything is measured.
+    std::function<bool(const model::Run&, const std::string& suite,
+                       const model::CaseResult& recorded, std::uint64_t seed)>
+        unchanged;
     const JournalContent* resumed = nullptr;        ///< what an earlier execution has measured
     std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
 };

@@ -9,6 +9,7 @@
 
 #include "measure/batches.hpp"
 #include "measure/coordinator.hpp"
+#include "measure/preparation.hpp"
 #include "measure/steadiness.hpp"
 
 namespace perfgate::measure {
@@ -69,7 +70,7 @@ void Shared::tell(const Item& item, std::string_view phase) {
     options.progress({*item.suite, id, phase, done, total});
 }
 
-void DeviceChain::measure(CaseQueue& queue) {
+void DeviceChain::begin(CaseQueue& queue) {
     timed(phase_s_["timing"], [&] {
         while (!shared_.interrupted) {
             Item* item = queue.take(number_);
@@ -78,8 +79,14 @@ void DeviceChain::measure(CaseQueue& queue) {
             if (!item->begun) first(*item);
         }
     });
-    if (shared_.interrupted || shared_.options.verify_only) return workers_.end();
-    timed(phase_s_["counters"], [&] { collect_counters(); });
+    if (!shared_.interrupted && !shared_.options.verify_only)
+        timed(phase_s_["counters"], [&] { collect_counters(); });
+    workers_.end();
+}
+
+void DeviceChain::measure(CaseQueue& queue) {
+    begin(queue);
+    if (shared_.interrupted || shared_.options.verify_only) return;
 
     // Interleaved: each process takes a batch of every case, so that drift hits all alike.
     for (;;) {
@@ -119,7 +126,7 @@ void DeviceChain::first(Item& item) {
     const auto start = Clock::now();
     const auto answer = ask(
         [&](std::int64_t process) {
-            return MeasureRequest{*item.result, settings(item, process)};
+            return MeasureRequest{*item.result, settings_of(item, shared_.options, process)};
         },
         shared_.options.case_limit_s, item);
     if (answer.interrupted) return;
@@ -149,7 +156,7 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     std::int64_t number = 0;
     const auto answer = ask(
         [&](std::int64_t process) {
-            CaseSettings how = settings(item, process);
+            CaseSettings how = settings_of(item, shared_.options, process);
             how.times_only = true;
             how.round = round;
             number = process;
@@ -187,18 +194,6 @@ Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t proces
         if (answer.interrupted) shared_.interrupted = true;
         if (!answer.not_begun || attempt == tries) return answer;
     }
-}
-
-CaseSettings DeviceChain::settings(const Item& item, std::int64_t process) const {
-    CaseSettings settings;
-    settings.metrics = item.planned->metrics;
-    settings.seed = item.planned->seed;
-    settings.verify_seed = shared_.options.verify_seed;
-    settings.precision = item.planned->precision;
-    settings.time_budget_s = item.planned->time_budget_s;
-    settings.process = process;
-    settings.verify_only = shared_.options.verify_only;
-    return settings;
 }
 
 void DeviceChain::fail(Item& item, const std::string& why, const std::string& log) {
@@ -258,7 +253,8 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
         [&](std::int64_t process) {
             CountersRequest request;
             for (const Item* item : session)
-                request.jobs.push_back({*item->result, settings(*item, process)});
+                request.jobs.push_back(
+                    {*item->result, settings_of(*item, shared_.options, process)});
             return request;
         },
         limit, *session.front());

@@ -76,8 +76,11 @@ class DeviceChain {
     DeviceChain(std::size_t number, Workers& workers, Shared& shared)
         : number_(number), workers_(workers), shared_(shared) {}
 
-    /// The usual run: takes cases until there are no more; in the first process verifies and times
-    /// each and collects the counters, then takes the further batches in a fresh process each.
+    /// Takes cases until there are no more; in the first process verifies and times each and
+    /// collects the counters.
+    void begin(CaseQueue& queue);
+
+    /// The usual run: begins, then takes the further batches in a fresh process each.
     void measure(CaseQueue& queue);
 
     /// One more batch of each of the cases that is measured so far, in a fresh process.
@@ -94,7 +97,6 @@ class DeviceChain {
     void collect_session(std::vector<Item*> session);
     Workers::Answer ask(const std::function<Request(std::int64_t process)>& request, double limit_s,
                         const Item& item);
-    CaseSettings settings(const Item& item, std::int64_t process) const;
     void fail(Item& item, const std::string& why, const std::string& log);
 
     std::size_t number_;

@@ -163,6 +163,7 @@ static void write(JsonWriter& json, const CaseSettings& settings) {
     write_field(json, "round", settings.round);
     write_field(json, "times_only", settings.times_only);
     write_field(json, "verify_only", settings.verify_only);
+    write_field(json, "code_only", settings.code_only);
     json.end_object();
 }
 
@@ -176,6 +177,7 @@ static void read(JsonValue value, CaseSettings& settings) {
     read_field(value, "round", settings.round);
     read_field(value, "times_only", settings.times_only);
     read_field(value, "verify_only", settings.verify_only);
+    read_field(value, "code_only", settings.code_only);
 }
 
 static void write(JsonWriter& json, const CountersRequest::Job& job) {

@@ -171,6 +171,13 @@ static void write(JsonWriter& json, const BaselineCase& expected) {
         }
     }
     json.end_object();
+    if (!expected.kernels.empty()) {
+        json.key("kernels");
+        json.begin_array(JsonLayout::lines);
+        for (const Kernel& kernel : expected.kernels) write(json, kernel);
+        json.end_array();
+    }
+    write_unless_default(json, "host_code", expected.host_code);
     json.end_object();
 }
 
@@ -181,6 +188,8 @@ static void read(JsonValue value, BaselineCase& expected) {
     for (auto& [name, stored] : metrics) {
         expected.metrics.emplace_hint(expected.metrics.end(), name, std::move(stored.series));
     }
+    read_optional(value, "kernels", expected.kernels);
+    read_optional(value, "host_code", expected.host_code);
 }
 
 std::string write_baseline(const Baseline& baseline) {

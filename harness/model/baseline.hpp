@@ -10,6 +10,7 @@
 
 #include "model/environment.hpp"
 #include "model/metric.hpp"
+#include "model/run.hpp"
 
 namespace perfgate::model {
 
@@ -29,6 +30,10 @@ struct Provenance {
 struct BaselineCase {
     Provenance provenance;
     std::map<std::string, MetricSeries> metrics;
+    /// What it launched, as model::CaseResult has it, but for times and metrics. Empty where it
+    /// launches nothing on a GPU, or nothing is known of it.
+    std::vector<Kernel> kernels{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string host_code{};        // NOLINT(readability-redundant-member-init)
 
     bool operator==(const BaselineCase&) const = default;
 };
@@ -50,7 +55,8 @@ struct Baseline {
 ///   "registers": {"unit":"registers","value":64,"method":"kernel-record","device":"b888",
 ///                 "seed":1,"repeated":10}
 ///
-/// `runs` is how many of the processes each run had; absent: one run.
+/// `runs` is how many of the processes each run had; absent: one run. `kernels` and `host_code` of
+/// a case are absent in files from before them.
 std::string write_baseline(const Baseline& baseline);
 Baseline parse_baseline(std::string_view json, std::string_view source);
 

@@ -78,7 +78,7 @@ static void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes) {
     json.end_array();
 }
 
-static void write(JsonWriter& json, const Kernel& kernel) {
+void write(JsonWriter& json, const Kernel& kernel) {
     json.begin_object(JsonLayout::compact);
     write_field(json, "name", kernel.name);
     write_field(json, "grid", kernel.grid);
@@ -87,9 +87,15 @@ static void write(JsonWriter& json, const Kernel& kernel) {
     write_field(json, "static_smem", kernel.static_smem);
     write_field(json, "dynamic_smem", kernel.dynamic_smem);
     write_field(json, "local_bytes", kernel.local_bytes);
-    write_field(json, "theoretical_occupancy", kernel.theoretical_occupancy);
-    write_field(json, "duration_ns", kernel.duration_ns);
+    write_unless_default(json, "theoretical_occupancy", kernel.theoretical_occupancy);
+    write_unless_default(json, "duration_ns", kernel.duration_ns);
     write_unless_default(json, "metrics", kernel.metrics);
+    if (kernel.cluster != std::array<std::int64_t, 3>{})
+        write_field(json, "cluster", kernel.cluster);
+    if (kernel.carveout) write_field(json, "carveout", *kernel.carveout);
+    write_unless_default(json, "cooperative", kernel.cooperative);
+    write_unless_default(json, "code", kernel.code);
+    write_unless_default(json, "arguments", kernel.arguments);
     json.end_object();
 }
 
@@ -138,6 +144,8 @@ void write(JsonWriter& json, const CaseResult& result) {
         for (const Reading& reading : result.readings) write(json, reading);
         json.end_array();
     }
+    write_unless_default(json, "host_code", result.host_code);
+    write_unless_default(json, "unchanged", result.unchanged);
     json.end_object();
 }
 
@@ -240,7 +248,7 @@ static void read(JsonValue value, std::array<std::int64_t, 3>& sizes) {
     std::copy(read_sizes.begin(), read_sizes.end(), sizes.begin());
 }
 
-static void read(JsonValue value, Kernel& kernel) {
+void read(JsonValue value, Kernel& kernel) {
     read_field(value, "name", kernel.name);
     read_optional(value, "grid", kernel.grid);
     read_optional(value, "block", kernel.block);
@@ -251,6 +259,11 @@ static void read(JsonValue value, Kernel& kernel) {
     read_not_negative(value, "theoretical_occupancy", kernel.theoretical_occupancy);
     read_not_negative(value, "duration_ns", kernel.duration_ns);
     read_optional(value, "metrics", kernel.metrics);
+    read_optional(value, "cluster", kernel.cluster);
+    read_optional(value, "carveout", kernel.carveout);
+    read_optional(value, "cooperative", kernel.cooperative);
+    read_optional(value, "code", kernel.code);
+    read_optional(value, "arguments", kernel.arguments);
 }
 
 static void read(JsonValue value, Reading& reading) {
@@ -283,6 +296,8 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "not_collected", result.not_collected);
     read_optional(value, "not_applicable", result.not_applicable);
     read_optional(value, "readings", result.readings);
+    read_optional(value, "host_code", result.host_code);
+    read_optional(value, "unchanged", result.unchanged);
 }
 
 /// The gate looks cases up by their ids: two cases with one id would hide each other.

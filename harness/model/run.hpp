@@ -42,6 +42,14 @@ struct Kernel {
     double theoretical_occupancy = 0;  ///< % of the SM's warps
     double duration_ns = 0;  ///< of the recorded launch, which is not warm: a hint, not a sample
     std::map<std::string, double> metrics;
+    std::array<std::int64_t, 3> cluster{};  ///< blocks; 0: it has none
+    /// Share of the L1 that it asked for as shared memory, %; absent: it did not ask.
+    std::optional<std::int64_t> carveout{};  // NOLINT(readability-redundant-member-init)
+    bool cooperative = false;
+    /// Fingerprint of its machine code, and of what that calls. Empty: not known.
+    std::string code{};  // NOLINT(readability-redundant-member-init)
+    /// Fingerprint of its arguments, of pointers the alignment alone. Empty: not known.
+    std::string arguments{};  // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Kernel&) const = default;
 };
@@ -109,6 +117,10 @@ struct CaseResult {
     std::vector<NotCollected> not_collected;
     std::vector<std::string> not_applicable;  ///< requested metrics that this variant cannot have
     std::vector<Reading> readings;            ///< in the order in which they were taken
+    /// Fingerprint of the files that the variant's host code came from. Empty: not known.
+    std::string host_code;
+    /// Skipped because its code and inputs equal the baseline's (--changed-only).
+    bool unchanged = false;
 
     bool operator==(const CaseResult&) const = default;
 };

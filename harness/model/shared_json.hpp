@@ -33,6 +33,9 @@ void write(JsonWriter& json, const Relation& relation);
 /// Throws where the steps are no expression.
 void read(JsonValue value, Relation& relation);
 
+void write(JsonWriter& json, const Kernel& kernel);  ///< one line
+void read(JsonValue value, Kernel& kernel);
+
 void write(JsonWriter& json, const CaseResult& result);
 void read(JsonValue value, CaseResult& result);
 

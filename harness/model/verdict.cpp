@@ -69,6 +69,20 @@ std::string_view to_text(OnChange on_change) {
     return "unknown";
 }
 
+std::string_view to_text(CodeChange change) {
+    switch (change) {
+        case CodeChange::unknown:
+            return "unknown";
+        case CodeChange::unchanged:
+            return "unchanged";
+        case CodeChange::device_unchanged:
+            return "device_unchanged";
+        case CodeChange::changed:
+            return "changed";
+    }
+    return "unknown";
+}
+
 JunitOutcome junit_outcome(Verdict verdict, const Policy& policy) {
     return tolerated(verdict, policy) ? JunitOutcome::skipped : row(verdict).junit;
 }

@@ -29,6 +29,14 @@ enum class Verdict {
     regressed,
 };
 
+/// How a case's code stands to the baseline's.
+enum class CodeChange {
+    unknown,    ///< one of the two does not tell
+    unchanged,  ///< machine code, launch, arguments, inputs, driver and host code are the same
+    device_unchanged,  ///< the machine code is the same, something else is not
+    changed,
+};
+
 /// Shares one row of the table in harness/README.md: what CI is told.
 enum class JunitOutcome { pass, skipped, failure, error };
 
@@ -66,6 +74,7 @@ struct Policy {
 
 std::string_view to_text(Verdict verdict);
 std::string_view to_text(OnChange on_change);
+std::string_view to_text(CodeChange change);
 JunitOutcome junit_outcome(Verdict verdict, const Policy& policy);
 
 /// 0, 1, 3 or 4: what this verdict alone would make of the exit code.
@@ -132,6 +141,7 @@ struct CaseVerdict {
     /// run's: what a change is explained with.
     std::map<std::string, double> baseline_values = {};
     std::vector<Cause> why = {};  ///< what explain/ says of a case that moved; first things first
+    CodeChange code = CodeChange::unknown;
 
     bool operator==(const CaseVerdict&) const = default;
 };

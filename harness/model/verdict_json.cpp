@@ -72,6 +72,7 @@ static void write(JsonWriter& json, const CaseVerdict& verdict) {
         for (const Cause& cause : verdict.why) write(json, cause);
         json.end_array();
     }
+    if (verdict.code != CodeChange::unknown) write_field(json, "code", to_text(verdict.code));
     json.end_object();
 }
 
@@ -160,6 +161,10 @@ static void read(JsonValue value, CaseVerdict& verdict) {
     }
     read_optional(value, "baseline_values", verdict.baseline_values);
     read_optional(value, "why", verdict.why);
+    if (const auto code = value.find("code")) {
+        using enum CodeChange;
+        read_choice(*code, {unknown, unchanged, device_unchanged, changed}, verdict.code);
+    }
 }
 
 static void read(JsonValue value, RelationVerdict& verdict) {

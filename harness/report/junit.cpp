@@ -275,6 +275,9 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool onl
     add_place(testcase, joined.verdict->place);
     pugi::xml_node properties = testcase.append_child("properties");
     add_property(properties, "verdict", to_text(joined.verdict->verdict));
+    if (joined.verdict->code != model::CodeChange::unknown) {
+        add_property(properties, "code", to_text(joined.verdict->code));
+    }
     if (joined.verdict->ceiling) {
         add_property(properties, "bound", to_text(joined.verdict->ceiling->bound));
         add_property(properties, "ceiling_share",

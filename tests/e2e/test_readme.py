@@ -27,7 +27,7 @@ class Readme(tool.Case):
         for verb in verbs:
             self.run_tool(verb, "--help")
         options = set(re.findall(r"`(--[a-z-]+)", README)) - {"--cap-add"}
-        known = self.run_tool("run", "--help").stdout
+        known = self.run_tool("run", "--help").stdout + self.run_tool("ab", "--help").stdout
         for option in options:
             with self.subTest(option):
                 self.assertIn(option, known)

@@ -2,6 +2,16 @@
 #include "cuda_check.hpp"
 #include "probe.hpp"
 
+#if defined(PROBE_SECOND)
+// Beside the probe's kernels in the same module, and never launched.
+extern "C" __global__ void second_kernel(double* y) {
+    __shared__ double staged[256];
+    staged[threadIdx.x] = y[threadIdx.x] * 3.25;
+    __syncthreads();
+    y[threadIdx.x] = staged[255 - threadIdx.x];
+}
+#endif
+
 namespace {
 
 using namespace perfgate::sdk;

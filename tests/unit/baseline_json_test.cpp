@@ -25,7 +25,17 @@ TEST(BaselineJson, RoundTripsAwkwardValues) {
             baseline.cases[any.text()] = {
                 {any.text(), any.text(), any.text(), any.text(), any.text(), any.text(), any.text(),
                  any.text(), any.text()},
-                any.metrics()};
+                any.metrics(),
+                any.list([&] {
+                    Kernel kernel;
+                    kernel.name = any.text();
+                    kernel.grid = {any.count(), 1, 2};
+                    kernel.registers = any.count();
+                    kernel.code = any.text();
+                    kernel.arguments = any.text();
+                    return kernel;
+                }),
+                any.text()};
         }
         const std::string text = write_baseline(baseline);
         const Baseline back = parse_baseline(text, "b.json");
@@ -45,7 +55,14 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
     expected.provenance.reason = "first";
     expected.metrics = {{"registers", registers}, {"gpu_time", time}};
     baseline.cases["gemm/tiled[m=2]"] = expected;
-    baseline.cases["gemm/naive[m=2]"] = {{}, {{"gpu_time", time}}};
+    Kernel kernel;
+    kernel.name = "naive";
+    kernel.grid = {4, 1, 1};
+    kernel.block = {128, 1, 1};
+    kernel.registers = 32;
+    kernel.code = "c0de";
+    kernel.arguments = "a1";
+    baseline.cases["gemm/naive[m=2]"] = {{}, {{"gpu_time", time}}, {kernel}, "0057"};
     EXPECT_EQ(write_baseline(baseline), R"({
   "schema": "perfgate.baseline",
   "version": 1,
@@ -56,7 +73,11 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
       "provenance": {},
       "metrics": {
         "gpu_time": {"unit":"ns","value":1.5,"method":"activity/cold","batches":[{"process":0,"device":"b1","seed":1,"samples":[1.5]}]}
-      }
+      },
+      "kernels": [
+        {"name":"naive","grid":[4,1,1],"block":[128,1,1],"registers":32,"static_smem":0,"dynamic_smem":0,"local_bytes":0,"code":"c0de","arguments":"a1"}
+      ],
+      "host_code": "0057"
     },
     "gemm/tiled[m=2]": {
       "provenance": {"driver":"580.159.04","reason":"first"},

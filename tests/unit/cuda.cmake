@@ -2,11 +2,36 @@
 # What the CUDA backend does without a device.
 if(PERFGATE_HAVE_CUDA)
   find_package(ZLIB REQUIRED)
+
+  # Builds of one source, to compare their machine code.
+  set(cubin_dir "${CMAKE_CURRENT_BINARY_DIR}/cubins")
+  file(MAKE_DIRECTORY "${cubin_dir}")
+  set(cubins)
+  function(perfgate_test_cubin name)
+    add_custom_command(OUTPUT "${cubin_dir}/${name}.cubin"
+      COMMAND ${CMAKE_CUDA_COMPILER} -cubin -arch=sm_90 -std=c++20 ${ARGN}
+              -o "${cubin_dir}/${name}.cubin" "${CMAKE_CURRENT_SOURCE_DIR}/unit/cubin_kernels.cu"
+      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/unit/cubin_kernels.cu" VERBATIM)
+    set(cubins ${cubins} "${cubin_dir}/${name}.cubin" PARENT_SCOPE)
+  endfunction()
+  perfgate_test_cubin(base)
+  perfgate_test_cubin(again)
+  perfgate_test_cubin(changed -DFACTOR=3)
+  perfgate_test_cubin(helper -DHELPER_FACTOR=6)
+  perfgate_test_cubin(second -DSECOND_KERNEL)
+  perfgate_test_cubin(relocatable_base -rdc=true)
+  perfgate_test_cubin(relocatable_helper -rdc=true -DHELPER_FACTOR=6)
+  perfgate_test_cubin(relocatable_second -rdc=true -DSECOND_KERNEL)
+  add_custom_target(cuda_test_cubins DEPENDS ${cubins})
+
   perfgate_test(cuda_test
     SOURCES
+      unit/cubin_test.cpp
       unit/cuda_activity_test.cpp
       unit/cuda_board_test.cpp
       unit/cuda_host_evaluator_test.cpp
       unit/cuda_occupancy_test.cpp
     LIBRARIES perfgate_cuda ZLIB::ZLIB)
+  add_dependencies(cuda_test cuda_test_cubins)
+  target_compile_definitions(cuda_test PRIVATE PERFGATE_CUBIN_DIR="${cubin_dir}")
 endif()

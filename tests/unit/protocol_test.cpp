@@ -31,6 +31,7 @@ TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
     settings.verify_seed = 3;
     settings.process = 4;
     settings.verify_only = true;
+    settings.code_only = true;
     const Request request = parse_request(write_request(MeasureRequest{example(), settings}));
     const auto& back = std::get<MeasureRequest>(request);
     EXPECT_EQ(back.result, example());
@@ -38,6 +39,7 @@ TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
     EXPECT_EQ(back.settings.seed, settings.seed);
     EXPECT_EQ(back.settings.process, 4);
     EXPECT_TRUE(back.settings.verify_only);
+    EXPECT_TRUE(back.settings.code_only);
 }
 
 TEST(Protocol, CapabilitiesComeBackAsTheyWere) {

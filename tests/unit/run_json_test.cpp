@@ -39,11 +39,18 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
             any.text(),  {any.count(), 1, 2}, {3, any.count(), 4}, any.count(),    any.count(),
             any.count(), any.count(),         any.positive(),      any.positive(), {}};
         if (any.coin()) kernel.metrics[any.text()] = any.number();
+        if (any.coin()) kernel.cluster = {any.count(), 1, 1};
+        if (any.coin()) kernel.carveout = any.count();
+        kernel.cooperative = any.coin();
+        kernel.code = any.text();
+        kernel.arguments = any.text();
         return kernel;
     });
     result.metrics = any.metrics();
     result.not_collected = any.list([&] { return NotCollected{any.text(), any.text()}; });
     result.not_applicable = any.texts();
+    result.host_code = any.text();
+    result.unchanged = any.coin();
     return result;
 }
 
@@ -188,7 +195,7 @@ TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {
           "status": "measured",
           "wall_s": 0,
           "kernels": [
-            {"name":"k","grid":[0,0,0],"block":[0,0,0],"registers":0,"static_smem":0,"dynamic_smem":0,"local_bytes":0,"theoretical_occupancy":0,"duration_ns":0}
+            {"name":"k","grid":[0,0,0],"block":[0,0,0],"registers":0,"static_smem":0,"dynamic_smem":0,"local_bytes":0}
           ],
           "metrics": {
             "host_time": {"unit":"ns","value":1500.5,"method":"wall/cold","batches":[{"process":0,"device":"host","seed":7,"samples":[1500.5,1501]}]}

@@ -51,7 +51,8 @@ VerdictDocument awkward_document(unsigned seed) {
                             any.text(), any.text(), any.list([&] {
                                 return Figure{any.text(), any.text(), any.number(), any.number()};
                             })};
-                    })};
+                    }),
+                    static_cast<CodeChange>(any.below(4))};
             })};
     });
     return document;

@@ -73,6 +73,8 @@ class CudaBackend : public measure::Backend {
         return result;
     }
 
+    std::string host_code(const model::CaseSpec& spec) override { return plugins_.host_code(spec); }
+
     std::uint64_t free_memory() override {
         std::size_t free = 0;
         std::size_t total = 0;

@@ -16,7 +16,7 @@ namespace {
 // Waiting now and then keeps the clock in step with the work, whatever one launch takes.
 constexpr int kLaunchesPerWait = 8;
 
-model::Kernel to_model(const DeviceFacts& device, const KernelFacts& facts,
+model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
                        const ActivityRecord& record) {
     const auto signed_dims = [](const std::array<std::uint32_t, 3>& dims) {
         return std::array<std::int64_t, 3>{dims[0], dims[1], dims[2]};
@@ -29,8 +29,12 @@ model::Kernel to_model(const DeviceFacts& device, const KernelFacts& facts,
     kernel.static_smem = facts.static_smem_bytes;
     kernel.dynamic_smem = facts.dynamic_smem_bytes;
     kernel.local_bytes = facts.local_bytes_per_thread;
-    kernel.theoretical_occupancy = theoretical_occupancy(device, facts).percent;
+    kernel.theoretical_occupancy = theoretical_occupancy(device.facts(), facts).percent;
     kernel.duration_ns = static_cast<double>(record.end_ns - record.start_ns);
+    kernel.cluster = signed_dims(facts.cluster);
+    if (facts.smem_carveout_percent >= 0) kernel.carveout = facts.smem_carveout_percent;
+    kernel.cooperative = facts.cooperative;
+    kernel.code = device.machine_code_of(facts.symbol);
     return kernel;
 }
 
@@ -38,16 +42,11 @@ model::Kernel to_model(const DeviceFacts& device, const KernelFacts& facts,
 /// driver has enough local memory already (seen with CUPTI 130001).
 std::int64_t local_bytes_of(CUfunction function) {
     int bytes = 0;
-    constexpr CUfunction_attribute attribute = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
-    if (function == nullptr) return 0;
-    if (driver().cuFuncGetAttribute(&bytes, attribute, function) == CUDA_SUCCESS) return bytes;
-    // A launch may be given a kernel of a library, which has a function for each context.
-    CUfunction of_context = nullptr;
-    if (driver().cuKernelGetFunction(&of_context, reinterpret_cast<CUkernel>(function)) ==
-            CUDA_SUCCESS &&
-        driver().cuFuncGetAttribute(&bytes, attribute, of_context) == CUDA_SUCCESS)
-        return bytes;
-    return 0;
+    const CUfunction of_context = function_of_context(function);
+    if (of_context == nullptr) return 0;
+    const CUresult code =
+        driver().cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, of_context);
+    return code == CUDA_SUCCESS ? bytes : 0;
 }
 
 }  // namespace
@@ -124,9 +123,8 @@ measure::LaunchRecord CudaCase::record_launch() {
         const NvtxRange range("dry");
         ActivityRecorder recorder;
         recorder.launch([&] { enqueue_reset(); });
-        std::vector<CUfunction> functions;
-        recorder.launch(
-            [&] { functions = device_.functions_launched_by([&] { enqueue_launch(); }); });
+        std::vector<ObservedLaunch> launches;
+        recorder.launch([&] { launches = device_.launches_made_by([&] { enqueue_launch(); }); });
         const ActivityTrace trace = recorder.finish();
         if (trace.dropped != 0) {
             throw model::Error(fmt::format("CUPTI dropped {} activity records", trace.dropped));
@@ -137,7 +135,7 @@ measure::LaunchRecord CudaCase::record_launch() {
             switch (record.kind) {
                 case ActivityKind::kernel:
                     result.kernels.push_back(
-                        to_model(device_.facts(), trace.kernels.at(record.kernel), record));
+                        to_model(device_, trace.kernels.at(record.kernel), record));
                     break;
                 case ActivityKind::copy:
                     ++result.copies;
@@ -148,10 +146,13 @@ measure::LaunchRecord CudaCase::record_launch() {
             }
         }
         // Nodes of a graph are launched by no call; theirs stays what the record says.
-        if (functions.size() == result.kernels.size()) {
-            for (std::size_t i = 0; i < functions.size(); ++i)
-                result.kernels[i].local_bytes =
-                    std::max(result.kernels[i].local_bytes, local_bytes_of(functions[i]));
+        if (launches.size() == result.kernels.size()) {
+            for (std::size_t i = 0; i < launches.size(); ++i) {
+                model::Kernel& kernel = result.kernels[i];
+                kernel.local_bytes =
+                    std::max(kernel.local_bytes, local_bytes_of(launches[i].function));
+                kernel.arguments = std::move(launches[i].arguments);
+            }
         }
         operations_ = reset.records.size() + launch.records.size();
         reset_kernels_ = reset.kernel_count();

@@ -85,24 +85,35 @@ std::string one_line(std::string_view text) {
     return line;
 }
 
-// One attempt; on MULTIPLE_SUBSCRIBERS `holder` gets the name of who holds it.
-/// The function that a launch call was given.
-CUfunction launched_function(CUpti_CallbackId id, const void* params) {
+/// What a launch call was given.
+Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    Subscriber::Launch launch;
+    launch.context = call.context;
+    if (call.symbolName != nullptr) launch.symbol = call.symbolName;
+    const auto take = [&](const auto* params) {
+        launch.function = params->f;
+        launch.arguments = params->kernelParams;
+    };
     switch (id) {
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-            return static_cast<const cuLaunchKernel_params*>(params)->f;
+            take(static_cast<const cuLaunchKernel_params*>(call.functionParams));
+            break;
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-            return static_cast<const cuLaunchKernelEx_params*>(params)->f;
+            take(static_cast<const cuLaunchKernelEx_params*>(call.functionParams));
+            break;
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-            return static_cast<const cuLaunchCooperativeKernel_params*>(params)->f;
+            take(static_cast<const cuLaunchCooperativeKernel_params*>(call.functionParams));
+            break;
         default:
-            return nullptr;
+            break;
     }
+    return launch;
 }
 
+// One attempt; on MULTIPLE_SUBSCRIBERS `holder` gets the name of who holds it.
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* self,
                       std::string& holder) {
     std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
@@ -224,8 +235,7 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
             if (call->callbackSite != CUPTI_API_ENTER || !subscriber->launch_) return;
-            subscriber->launch_(call->context, call->symbolName != nullptr ? call->symbolName : "",
-                                launched_function(id, call->functionParams));
+            subscriber->launch_(launch_of(id, *call));
         } else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
             const auto* resource = static_cast<const CUpti_ResourceData*>(data);
             const auto* loaded =

@@ -58,10 +58,14 @@ void require_cupti_version();
 /// tool holds it already.
 class Subscriber {
   public:
-    /// A kernel launch is about to enter the driver. `symbol` is the mangled name, or empty where
-    /// CUPTI does not know it; `function` is null for the obsolete ways to launch.
-    using LaunchHandler =
-        std::function<void(CUcontext context, std::string_view symbol, CUfunction function)>;
+    /// A kernel launch that is about to enter the driver; valid during the call.
+    struct Launch {
+        CUcontext context = nullptr;
+        std::string_view symbol;           ///< mangled; empty where CUPTI does not know it
+        CUfunction function = nullptr;     ///< null for the obsolete ways to launch
+        void* const* arguments = nullptr;  ///< one per parameter; null: given in another way
+    };
+    using LaunchHandler = std::function<void(const Launch&)>;
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
     using ModuleHandler = std::function<void(std::span<const char> cubin)>;
 

@@ -130,6 +130,18 @@ std::string describe(CUresult code) {
     return describe_with(driver(), code);
 }
 
+CUfunction function_of_context(CUfunction launched) {
+    int registers = 0;
+    if (launched == nullptr) return nullptr;
+    if (driver().cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, launched) ==
+        CUDA_SUCCESS)
+        return launched;
+    CUfunction of_context = nullptr;
+    const CUresult code =
+        driver().cuKernelGetFunction(&of_context, reinterpret_cast<CUkernel>(launched));
+    return code == CUDA_SUCCESS ? of_context : nullptr;
+}
+
 int device_count() {
     int count = 0;
     check(driver().cuDeviceGetCount(&count), "cannot count the CUDA devices");

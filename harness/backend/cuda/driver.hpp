@@ -37,7 +37,7 @@ namespace perfgate::backend::cuda {
     X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) \
     X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel) \
-    X(cuFuncGetAttribute) X(cuKernelGetFunction)
+    X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuKernelGetFunction) X(cuPointerGetAttribute)
 // clang-format on
 
 struct DriverApi {
@@ -78,6 +78,10 @@ int device_count();
 
 /// CUDA version that the driver supports: 13000 for 13.0.
 int driver_cuda_version();
+
+/// A launch may be given a kernel of a library, which has a function for each context: that one, or
+/// `launched` itself. Null where the driver does not know it.
+CUfunction function_of_context(CUfunction launched);
 
 /// Facts that do not change while the process runs. Sizes in bytes, clocks in kHz.
 struct DeviceFacts {

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "backend/cuda/launch_arguments.hpp"
+
 namespace perfgate::backend::cuda {
 namespace {
 
@@ -83,6 +85,7 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
     try {
         require_cupti_version();
         subscriber_.emplace();
+        subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); });
     } catch (const model::Error& error) {
         cupti_problem_ = error.what();
     }
@@ -102,11 +105,13 @@ void OpenDevice::require_cupti(const char* what) const {
     if (!has_cupti()) throw model::Error(fmt::format("{}: {}", what, cupti_problem_));
 }
 
-std::vector<CUfunction> OpenDevice::functions_launched_by(const std::function<void()>& launch) {
+std::vector<ObservedLaunch> OpenDevice::launches_made_by(const std::function<void()>& launch) {
     require_cupti("kernel records");
-    std::vector<CUfunction> functions;
-    subscriber_->on_launch([&](CUcontext /*context*/, std::string_view /*symbol*/,
-                               CUfunction function) { functions.push_back(function); });
+    std::vector<ObservedLaunch> launches;
+    subscriber_->on_launch([&](const Subscriber::Launch& entered) {
+        launches.push_back(
+            {entered.function, fingerprint_of_arguments(entered.function, entered.arguments)});
+    });
     try {
         launch();
     } catch (...) {
@@ -114,7 +119,7 @@ std::vector<CUfunction> OpenDevice::functions_launched_by(const std::function<vo
         throw;
     }
     subscriber_->on_launch({});
-    return functions;
+    return launches;
 }
 
 RangeProfiler& OpenDevice::profiler() {

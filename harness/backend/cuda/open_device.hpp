@@ -13,6 +13,7 @@
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/l2_flush.hpp"
+#include "backend/cuda/loaded_code.hpp"
 #include "backend/cuda/range_profiler.hpp"
 
 namespace perfgate::backend::cuda {
@@ -24,6 +25,12 @@ int find_device(const std::string& wanted);
 /// The ordinals that `--devices` means: "all", or a list with commas of what find_device takes.
 /// Throws model::InputError for a device that is named twice.
 std::vector<int> find_devices(const std::string& wanted);
+
+/// A kernel launch as it entered the driver.
+struct ObservedLaunch {
+    CUfunction function = nullptr;  ///< null for the obsolete ways to launch
+    std::string arguments;          ///< as fingerprint_of_arguments has it
+};
 
 class OpenDevice {
   public:
@@ -44,8 +51,10 @@ class OpenDevice {
     /// Throws model::Error with `cupti_problem` if CUPTI may not be used.
     void require_cupti(const char* what) const;
 
-    /// The functions that `launch` launches, in order. Needs CUPTI.
-    std::vector<CUfunction> functions_launched_by(const std::function<void()>& launch);
+    /// The launches that `launch` makes, in order. Needs CUPTI.
+    std::vector<ObservedLaunch> launches_made_by(const std::function<void()>& launch);
+    /// As LoadedCode::of; always empty without CUPTI.
+    std::string machine_code_of(const std::string& symbol) const { return code_.of(symbol); }
 
     /// Made at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
     RangeProfiler& profiler();
@@ -59,6 +68,7 @@ class OpenDevice {
     bool use_cupti_;
     std::string cupti_problem_;
     std::string counters_problem_;
+    LoadedCode code_;  ///< outlives the subscription that fills it
     std::optional<Subscriber> subscriber_;
     std::optional<L2Flush> flush_;
     std::optional<StreamBlocker> blocker_;

@@ -133,8 +133,8 @@ class RangeProfiler::Session final : public Pass {
         set.passIndex = 0;
         set.targetNestingLevel = 1;
         check(cuptiRangeProfilerSetConfig(&set), "cannot configure the counters");
-        owner_.subscriber_.on_launch([this](CUcontext context, std::string_view symbol,
-                                            CUfunction) { note(context, symbol); });
+        owner_.subscriber_.on_launch(
+            [this](const Subscriber::Launch& entered) { note(entered.context, entered.symbol); });
     }
 
     ~Session() override {

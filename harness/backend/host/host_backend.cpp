@@ -104,6 +104,8 @@ class HostBackend : public measure::Backend {
         return std::make_unique<HostCase>(plugins_.open(spec), eviction_);
     }
 
+    std::string host_code(const model::CaseSpec& spec) override { return plugins_.host_code(spec); }
+
     std::uint64_t free_memory() override { return available_memory(); }
 
     bool has_counter(const std::string& /*counter*/) override { return false; }

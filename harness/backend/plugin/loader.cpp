@@ -10,6 +10,7 @@
 #include <cstring>
 #include <regex>
 
+#include "model/sha256.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::backend {
@@ -273,7 +274,7 @@ void PluginSet::load(const std::filesystem::path& file) {
         for (auto* p = workload.params; p && *p; ++p)
             info.params.push_back(describe(known_part(*p), where));
 
-        Workload entry{*w, {}};
+        Workload entry{*w, {}, file, cuda ? cuda_file : std::filesystem::path{}};
         for (auto* v = workload.variants; v && *v; ++v) {
             const pg_variant described = known_part(*v);
             model::VariantInfo variant = describe(described, where);
@@ -345,6 +346,26 @@ std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) con
                         spec.variant, spec.workload));
     const PluginValues values(*found.workload_info, spec.params);
     return std::make_unique<PluginInstance>(*found.variant->built, values.get());
+}
+
+const std::string& PluginSet::fingerprint(const std::filesystem::path& file) const {
+    const auto [known, added] = fingerprints_.try_emplace(file);
+    if (added) known->second = model::fingerprint_of_file(file);
+    return known->second;
+}
+
+std::string PluginSet::host_code(const model::CaseSpec& spec) const {
+    const Found found = find(spec);
+    const Workload& workload = *found.workload;
+    const std::string& described = fingerprint(workload.file);
+    if (found.variant_info->target == model::Target::host || workload.cuda_file.empty())
+        return described;
+    const std::string& built = fingerprint(workload.cuda_file);
+    if (described.empty() || built.empty()) return {};
+    model::Sha256 both;
+    both.add(described);
+    both.add(built);
+    return both.fingerprint();
 }
 
 }  // namespace perfgate::backend

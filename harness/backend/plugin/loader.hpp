@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,6 +61,9 @@ class PluginSet {
     measure::CaseFacts facts(const model::CaseSpec& spec) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
     std::unique_ptr<PluginInstance> open(const model::CaseSpec& spec) const;
+    /// Fingerprint of the modules that the variant's functions came from; empty where a file cannot
+    /// be read any more. Reads them at the first call.
+    std::string host_code(const model::CaseSpec& spec) const;
 
   private:
     struct Variant {
@@ -69,6 +73,8 @@ class PluginSet {
     struct Workload {
         const pg_workload* c;
         std::vector<Variant> variants;  ///< parallel to the catalogue's
+        std::filesystem::path file;
+        std::filesystem::path cuda_file;  ///< empty where there is no such module
     };
     struct Found {
         const model::WorkloadInfo* workload_info;
@@ -79,9 +85,11 @@ class PluginSet {
 
     void load(const std::filesystem::path& file);
     Found find(const model::CaseSpec& spec) const;
+    const std::string& fingerprint(const std::filesystem::path& file) const;
 
     model::WorkloadCatalogue catalogue_;
     std::vector<Workload> workloads_;  ///< parallel to catalogue_
+    mutable std::map<std::filesystem::path, std::string> fingerprints_;
 };
 
 }  // namespace perfgate::backend

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/launch_arguments.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backend/cuda/driver.hpp"
+#include "model/sha256.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+/// Sizes of the parameters; nothing where the driver does not tell.
+std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function) {
+    constexpr std::size_t most = 4096;  // a kernel's parameters take 32764 bytes at most
+    const CUfunction of_context = function_of_context(function);
+    if (of_context == nullptr) return std::nullopt;
+    std::vector<std::size_t> sizes;
+    while (sizes.size() < most) {
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        const CUresult code = driver().cuFuncGetParamInfo(of_context, sizes.size(), &offset, &size);
+        if (code == CUDA_ERROR_INVALID_VALUE) return sizes;  // there is no such parameter
+        if (code != CUDA_SUCCESS) return std::nullopt;
+        sizes.push_back(size);
+    }
+    return std::nullopt;
+}
+
+bool is_known_address(std::uint64_t value) {
+    CUmemorytype type{};
+    return driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, value) ==
+           CUDA_SUCCESS;
+}
+
+void add_argument(model::Sha256& hash, std::span<const std::byte> argument) {
+    constexpr std::uint64_t most_alignment = 256;  // what every allocation has
+    hash.add_number(argument.size());
+    while (argument.size() >= sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, argument.data(), sizeof(word));
+        if (word != 0 && is_known_address(word)) {
+            hash.add("pointer");
+            hash.add_number(std::min(word & (~word + 1), most_alignment));
+        } else {
+            hash.add_number(word);
+        }
+        argument = argument.subspan(sizeof(word));
+    }
+    hash.add(argument);
+}
+
+}  // namespace
+
+std::string fingerprint_of_arguments(CUfunction function, void* const* arguments) {
+    if (function == nullptr) return {};
+    const auto sizes = parameter_sizes(function);
+    if (!sizes || (!sizes->empty() && arguments == nullptr)) return {};
+    model::Sha256 hash;
+    for (std::size_t i = 0; i < sizes->size(); ++i) {
+        if (arguments[i] == nullptr) return {};
+        add_argument(hash, {static_cast<const std::byte*>(arguments[i]), (*sizes)[i]});
+    }
+    return hash.fingerprint();
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/machine_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::CodeChange;
+using model::Kernel;
+
+std::optional<std::uint64_t> seed_of(const std::map<std::string, model::MetricSeries>& metrics) {
+    for (const auto& [name, series] : metrics) {
+        if (!series.batches.empty()) return series.batches.front().seed;
+    }
+    return std::nullopt;
+}
+
+bool all_known(const std::vector<Kernel>& kernels) {
+    return std::none_of(kernels.begin(), kernels.end(),
+                        [](const Kernel& kernel) { return kernel.code.empty(); });
+}
+
+/// Enough of a template's name to find it; parameters can fill a screen.
+std::string short_name(const Kernel& kernel) {
+    constexpr std::size_t longest = 60;
+    return model::printable(kernel.name, longest);
+}
+
+std::string size_text(const std::array<std::int64_t, 3>& size) {
+    return fmt::format("{}x{}x{}", size[0], size[1], size[2]);
+}
+
+/// The first thing in which two launches of the same machine code differ; empty: in none.
+std::string launch_difference(const Kernel& before, const Kernel& now) {
+    std::string difference;
+    const auto differs = [&](std::string_view what, const std::string& was, const std::string& is) {
+        if (difference.empty() && was != is) {
+            difference = fmt::format("{} of {} changed: {} → {}", what, short_name(now), was, is);
+        }
+    };
+    const auto number = [](std::int64_t value) { return std::to_string(value); };
+    const auto carveout = [](const Kernel& kernel) {
+        return kernel.carveout ? fmt::format("{} %", *kernel.carveout) : std::string("default");
+    };
+    differs("grid", size_text(before.grid), size_text(now.grid));
+    differs("block", size_text(before.block), size_text(now.block));
+    differs("cluster", size_text(before.cluster), size_text(now.cluster));
+    differs("dynamic shared memory", number(before.dynamic_smem), number(now.dynamic_smem));
+    differs("static shared memory", number(before.static_smem), number(now.static_smem));
+    differs("number of registers", number(before.registers), number(now.registers));
+    differs("local memory", number(before.local_bytes), number(now.local_bytes));
+    differs("shared-memory carve-out", carveout(before), carveout(now));
+    differs("kind of launch", before.cooperative ? "cooperative" : "regular",
+            now.cooperative ? "cooperative" : "regular");
+    if (difference.empty() && before.arguments != now.arguments) {
+        const bool known = !before.arguments.empty() && !now.arguments.empty();
+        difference = fmt::format("the arguments of {} {}", short_name(now),
+                                 known ? "changed" : "are not known");
+    }
+    return difference;
+}
+
+/// Of kernels whose machine code is known.
+std::string code_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now) {
+    if (before.size() != now.size()) {
+        return fmt::format("machine code changed: {} kernel{} → {}", before.size(),
+                           before.size() == 1 ? "" : "s", now.size());
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        if (before[i].code == now[i].code) continue;
+        std::string name = short_name(now[i]);
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            names.push_back(std::move(name));
+        }
+    }
+    if (names.empty()) return {};
+    std::string text = "machine code changed: kernel " + names.front();
+    if (names.size() > 1) text += fmt::format(" and {} more", names.size() - 1);
+    return text;
+}
+
+/// How the launches differ, or driver and inputs; empty: they do not.
+std::string circumstance_difference(const Code& now, const Code& baseline) {
+    for (std::size_t i = 0; i < now.kernels->size(); ++i) {
+        std::string difference = launch_difference((*baseline.kernels)[i], (*now.kernels)[i]);
+        if (!difference.empty()) return difference;
+    }
+    if (now.seed != baseline.seed) return "the inputs have another seed";
+    if (now.driver != baseline.driver) {
+        return fmt::format("driver changed: {} → {}", model::printable(baseline.driver, 100),
+                           model::printable(now.driver, 100));
+    }
+    return {};
+}
+
+CodeComparison compare_host_code(const Code& now, const Code& baseline) {
+    if (now.host_code->empty() || baseline.host_code->empty()) return {};
+    if (*now.host_code != *baseline.host_code) return {CodeChange::changed, "host code changed"};
+    if (now.seed != baseline.seed) return {};
+    return {CodeChange::unchanged, ""};
+}
+
+}  // namespace
+
+Code code_of(const model::CaseResult& result, const model::Environment& environment) {
+    return {&result.kernels, &result.host_code, environment.driver, seed_of(result.metrics)};
+}
+
+Code code_of(const model::BaselineCase& expected) {
+    return {&expected.kernels, &expected.host_code, expected.provenance.driver,
+            seed_of(expected.metrics)};
+}
+
+CodeComparison compare_code(const Code& now, const Code& baseline) {
+    if (now.kernels->empty() && baseline.kernels->empty()) return compare_host_code(now, baseline);
+    if (now.kernels->empty() || baseline.kernels->empty() || !all_known(*now.kernels) ||
+        !all_known(*baseline.kernels)) {
+        return {};
+    }
+    std::string difference = code_difference(*baseline.kernels, *now.kernels);
+    if (!difference.empty()) return {CodeChange::changed, std::move(difference)};
+    difference = circumstance_difference(now, baseline);
+    if (difference.empty() && now.host_code->empty()) difference = "host code is not known";
+    if (difference.empty() && *now.host_code != *baseline.host_code) {
+        difference = "host code changed";
+    }
+    if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference)};
+    return {CodeChange::unchanged, ""};
+}
+
+CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
+                     const Judgement& judgement) {
+    const std::string& metric = comparison.definition->name;
+    const bool device_time = metric == "gpu_time" || metric == "gpu_span";
+    if (!device_time || judgement.verdict != model::Verdict::regressed) return {};
+    switch (code.change) {
+        case CodeChange::unchanged:
+            return {true, "nothing changed",
+                    "machine code, launch, arguments, inputs, driver and host code are the "
+                    "baseline's: look for the cause in the machine"};
+        case CodeChange::device_unchanged:
+            return {false, "device code unchanged", code.difference};
+        case CodeChange::changed:
+            return {false, "", code.difference};
+        case CodeChange::unknown:
+            break;
+    }
+    return {};
+}
+
+bool runs_the_same(const Code& now, const Code& baseline) {
+    const CodeChange change = compare_code(now, baseline).change;
+    if (change != CodeChange::device_unchanged) return change == CodeChange::unchanged;
+    return circumstance_difference(now, baseline).empty();
+}
+
+}  // namespace perfgate::gate

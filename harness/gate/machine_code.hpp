@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a case still runs the code that its baseline ran: machine code of every kernel, launch
+// configuration, arguments, inputs, driver and host code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/rule.hpp"
+#include "model/baseline.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// What a case runs, whoever recorded it.
+struct Code {
+    const std::vector<model::Kernel>* kernels = nullptr;
+    const std::string* host_code = nullptr;
+    std::string driver;
+    std::optional<std::uint64_t> seed;  ///< of the inputs
+};
+
+/// Parameters are not looked at: both are of one case, and its id has them.
+Code code_of(const model::CaseResult& result, const model::Environment& environment);
+Code code_of(const model::BaselineCase& expected);
+
+struct CodeComparison {
+    model::CodeChange change = model::CodeChange::unknown;
+    /// What differs, for people: "machine code changed: kernel saxpy". Empty where nothing does, or
+    /// where it is not known.
+    std::string difference;
+};
+
+/// A case with kernels is judged by them first; one without, a host variant, by its host code
+/// alone.
+CodeComparison compare_code(const Code& now, const Code& baseline);
+
+/// What the code has to say of a regressed metric, for its sentence.
+struct CodeAside {
+    /// A time of the device that got worse where nothing changed is no verdict on the code.
+    bool excuses = false;
+    std::string words;   ///< behind the verdict: "nothing changed", "device code unchanged"
+    std::string detail;  ///< one clause
+};
+/// Nothing of other verdicts, of other metrics than the device's times, and of code that is not
+/// known.
+CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
+                     const Judgement& judgement);
+
+/// Whether a case need not be measured again: what it launches is the baseline's to the bit, with
+/// the same inputs under the same driver. Other host code that launches the same is the same here:
+/// a plugin is one file, and a change to one of its kernels is none to the others.
+bool runs_the_same(const Code& now, const Code& baseline);
+
+}  // namespace perfgate::gate

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/paired_rule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "gate/batch_rule.hpp"
+#include "gate/significance.hpp"
+#include "stats/distributions.hpp"
+#include "stats/signed_rank.hpp"
+#include "stats/spread.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+/// The pairs that decide, as two values each.
+struct Pairs {
+    std::vector<double> base, differences;
+    std::size_t first = 0;  ///< pairs of round 0, before any suspicion
+    std::int64_t last_round = 0;
+    bool finite = true;
+};
+
+using Rounds = std::map<std::int64_t, std::vector<const model::Batch*>>;
+
+Rounds by_round(const model::MetricSeries& series) {
+    Rounds rounds;
+    for (const model::Batch& batch : series.batches) rounds[batch.round].push_back(&batch);
+    return rounds;
+}
+
+Pairs pairs_of(const Comparison& comparison) {
+    Pairs pairs;
+    Rounds base = by_round(*comparison.baseline);
+    for (const auto& [round, measured] : by_round(*comparison.measured)) {
+        const std::vector<const model::Batch*>& partners = base[round];
+        for (std::size_t i = 0; i < std::min(measured.size(), partners.size()); ++i) {
+            if (!in_use(*measured[i]) || !in_use(*partners[i])) continue;
+            if (round == 0) ++pairs.first;
+            // The batches that raised a suspicion were chosen for being slow.
+            if (round > 0 && pairs.last_round == 0) {
+                pairs.base.clear();
+                pairs.differences.clear();
+            }
+            pairs.last_round = round;
+            const double value = batch_value(*partners[i]);
+            pairs.base.push_back(value);
+            pairs.differences.push_back(batch_value(*measured[i]) - value);
+            pairs.finite = pairs.finite && std::isfinite(pairs.differences.back());
+        }
+    }
+    return pairs;
+}
+
+stats::PooledSpread spread_of(const Pairs& pairs) {
+    const std::array groups{pairs.differences};
+    return stats::pooled_spread(groups);
+}
+
+stats::PooledSpread spread_to_trust(const Comparison& comparison, const Pairs& pairs) {
+    return cautious_spread(*comparison.definition, spread_of(pairs),
+                           stats::trimmed_mean(pairs.base, trimmed_processes), std::sqrt(2.0));
+}
+
+/// P(the differences lie so far over zero | they do not lie over it by more than `leeway`),
+/// one-sided; `rises` says which side.
+double probability_of(const Comparison& comparison, const Pairs& pairs, bool rises, double leeway,
+                      double level) {
+    std::vector<double> differences = pairs.differences;
+    for (double& difference : differences) difference = (rises ? difference : -difference) - leeway;
+    if (stats::signed_rank_least(differences.size()) <= level) {
+        return stats::signed_rank_greater(differences);
+    }
+    const stats::PooledSpread spread = spread_to_trust(comparison, pairs);
+    const double rise = stats::trimmed_mean(differences, 0);
+    const double error = spread.deviation / std::sqrt(static_cast<double>(differences.size()));
+    if (error == 0) return rise > 0 ? 0 : 1;
+    return stats::student_upper_tail(rise / error, spread.df);
+}
+
+Resolution resolution_of(const Comparison& comparison, const Pairs& pairs, const Levels& levels) {
+    Resolution resolution;
+    // Differences stand against zero, which is known as if from any number of processes.
+    resolution.against = std::numeric_limits<std::uint32_t>::max();
+    resolution.first = std::max<std::size_t>(pairs.first, 1);
+    resolution.last = processes_at_verdict(levels, pairs.differences.size());
+    resolution.ranks =
+        stats::signed_rank_least(resolution.last) <= deciding_level(comparison, levels);
+    resolution.measured = spread_of(pairs);
+    resolution.cautious = spread_to_trust(comparison, pairs);
+    resolution.df_at_last = static_cast<double>(resolution.last) - 1;
+    return resolution;
+}
+
+struct Paired {
+    std::size_t index = 0;  ///< of the comparison
+    Pairs pairs;
+};
+
+}  // namespace
+
+std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons) const {
+    std::vector<Paired> paired;
+    std::vector<std::size_t> others;
+    std::vector<Comparison> left;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        Pairs pairs = pairs_of(comparisons[i]);
+        if (pairs.differences.size() > 1) {
+            paired.push_back({i, std::move(pairs)});
+        } else {
+            others.push_back(i);
+            left.push_back(comparisons[i]);
+        }
+    }
+    std::vector<Judgement> judgements(comparisons.size());
+    const std::vector<Judgement> of_left = BatchRule(policy_).judge(left);
+    for (std::size_t i = 0; i < others.size(); ++i) judgements[others[i]] = of_left[i];
+
+    const Levels levels(policy_.false_alarms, paired.size(), policy_.rounds);
+    DetectableShifts shifts;
+    for (const auto& [index, pairs] : paired) {
+        const Comparison& comparison = comparisons[index];
+        Judgement& judgement = judgements[index];
+        judgement.basis = Basis::spread;
+        if (!pairs.finite) {
+            judgement.verdict = model::Verdict::invalid;
+            continue;
+        }
+        judgement.baseline = stats::trimmed_mean(pairs.base, trimmed_processes);
+        judgement.measured =
+            judgement.baseline + stats::trimmed_mean(pairs.differences, trimmed_processes);
+        add_resolution(comparison, resolution_of(comparison, pairs, levels), levels, shifts,
+                       judgement);
+        judge_by_probability(
+            comparison, 0, pairs.last_round, levels,
+            [&, &of = pairs](bool rises, double leeway, double level) {
+                return probability_of(comparison, of, rises, leeway, level);
+            },
+            judgement);
+        judgement.measure_again = worth_another_round(judgement, pairs.last_round, policy_.rounds);
+    }
+    return judgements;
+}
+
+}  // namespace perfgate::gate

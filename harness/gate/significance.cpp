@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/significance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gate/suspects.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::Direction;
+using model::MetricClass;
+using model::Verdict;
+
+/// Of a batch's samples, this share at either end says nothing: outliers of the launch.
+constexpr double trimmed_samples = 0.1;
+/// A suspicion costs GPU time and no trust: one in twenty is cheap.
+constexpr double suspicion_level = 0.05;
+/// What "sees" promises: each of the two steps to a verdict, suspicion and confirmation, finds the
+/// change with this probability, so that both do in nine cases of ten.
+constexpr double power_of_a_step = 0.975;
+constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power_of_a_step)
+/// The rank-sum test needs this much larger a change than Student's to find it as often, and its
+/// far tail is coarse with few processes.
+constexpr double rank_margin = 1.1;
+
+/// What is known of the spread between processes before measuring any: relative and absolute parts,
+/// and how many degrees of freedom that knowledge is worth. Timing: over 16 kernels on an H100, 40
+/// processes each, no spread of kernels over 20 us was larger, and few of the shorter ones'
+/// (tests/bench/README.md).
+struct Prior {
+    double relative;
+    double absolute_ns;
+};
+
+Prior prior_of(MetricClass metric_class) {
+    switch (metric_class) {
+        case MetricClass::timing:
+            return {0.005, 200};
+        case MetricClass::counter:
+            return {0.01, 0};
+        case MetricClass::exact:
+            return {0.001, 0};
+    }
+    return {0.01, 0};
+}
+
+}  // namespace
+
+double batch_value(const model::Batch& batch) {
+    const bool finite = std::all_of(batch.samples.begin(), batch.samples.end(),
+                                    [](double sample) { return std::isfinite(sample); });
+    return finite ? stats::trimmed_mean(batch.samples, trimmed_samples)
+                  : std::numeric_limits<double>::quiet_NaN();
+}
+
+bool in_use(const model::Batch& batch) {
+    return batch.set_aside.empty() && !batch.samples.empty();
+}
+
+stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
+                                    const stats::PooledSpread& measured, double size,
+                                    double factor) {
+    const Prior prior = prior_of(definition.metric_class);
+    const double absolute = definition.unit == "ns" ? prior.absolute_ns : 0;
+    const double known = std::hypot(prior.relative * std::fabs(size), absolute);
+    stats::PooledSpread spread = stats::moderated(measured, {factor * known, prior_df});
+    spread.deviation = std::max(spread.deviation, measured.deviation);
+    return spread;
+}
+
+Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
+    : single(false_alarms / static_cast<double>(std::max<std::size_t>(tests, 1))),
+      rounds(of_rounds) {}
+
+double Levels::at_round(std::int64_t round) const {
+    return round == 0 ? single : single / static_cast<double>(std::max(rounds, round));
+}
+
+double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, double level) {
+    const auto [at, is_new] = known_.try_emplace({n, m, df, level}, 0.0);
+    if (is_new) at->second = stats::detectable_shift(n, m, df, level, power_of_a_step);
+    return at->second;
+}
+
+std::size_t processes_at_verdict(const Levels& levels, std::size_t measured) {
+    if (levels.rounds == 0) return measured;
+    return static_cast<std::size_t>(std::min<std::int64_t>(levels.rounds, 100)) *
+           processes_per_round;
+}
+
+double deciding_level(const Comparison& comparison, const Levels& levels) {
+    const double level = levels.at_round(levels.rounds);
+    return comparison.definition->direction == Direction::none ? level / 2 : level;
+}
+
+void add_resolution(const Comparison& comparison, const Resolution& resolution,
+                    const Levels& levels, DetectableShifts& shifts, Judgement& judgement) {
+    const double size = std::fabs(judgement.baseline);
+    if (size == 0) return;
+    const std::size_t against = resolution.against;
+    const stats::PooledSpread& measured = resolution.measured;
+    const bool trusts_measured = resolution.ranks && measured.df >= prior_df;
+    const stats::PooledSpread& spread = trusts_measured ? measured : resolution.cautious;
+    const double df = trusts_measured ? resolution.df_at_last : spread.df;
+    const double level = deciding_level(comparison, levels);
+    const double noise = shifts(against, resolution.last, df, level) * spread.deviation *
+                         (resolution.ranks ? rank_margin : 1);
+    const double suspicion =
+        shifts(against, resolution.first, std::max(measured.df, 1.0), suspicion_level) *
+        spread.deviation;
+    // The estimate has to be beyond what is allowed in every step.
+    const double allowed =
+        change_between(comparison, judgement.baseline, judgement.baseline).allowed;
+    const double error =
+        std::sqrt(1 / static_cast<double>(against) + 1 / static_cast<double>(resolution.first));
+    const double beyond = allowed + power_in_deviations * spread.deviation * error;
+    const double unexplained =
+        std::max(noise, levels.rounds > 0 ? suspicion : 0) + resolution.drift;
+    judgement.sees = std::max(unexplained, beyond + resolution.drift) / size;
+    judgement.tolerance_is_finer = unexplained > allowed;
+}
+
+void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
+                          const Levels& levels, const Probability& probability,
+                          Judgement& judgement) {
+    Comparison widened = comparison;
+    const double size = std::fabs(judgement.baseline);
+    if (size > 0) widened.leeway += drift / size;
+    const Change change = change_between(widened, judgement.baseline, judgement.measured);
+    if (!change.counts) return;
+
+    const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
+    const double level = levels.at_round(last_round);
+    const bool rises = judgement.measured > judgement.baseline;
+    const auto probability_at = [&](double of_level) {
+        return std::min(1.0, sides * probability(rises, widened.leeway * size, of_level / sides));
+    };
+    const double found = probability_at(level);
+    judgement.probability = found;
+    if (found <= level) {
+        judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
+    } else if (!change.good_way && probability_at(suspicion_level) <= suspicion_level) {
+        judgement.verdict = Verdict::inconclusive;
+    }
+}
+
+bool worth_another_round(const Judgement& judgement, std::int64_t last_round, std::int64_t rounds) {
+    const bool suspected =
+        judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
+    const bool convicted = judgement.verdict == Verdict::regressed && last_round > 0;
+    return suspected && !convicted && last_round < rounds;
+}
+
+}  // namespace perfgate::gate

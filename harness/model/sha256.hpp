@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 (FIPS 180-4), and the fingerprints made of it that documents carry. It says whether two
+// pieces of code are the same; nothing here is a secret.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace perfgate::model {
+
+class Sha256 {
+  public:
+    using Digest = std::array<std::uint8_t, 32>;
+
+    void add(std::span<const std::byte> bytes);
+    void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+    /// The number's bytes, least significant first.
+    void add_number(std::uint64_t number);
+
+    /// Of what was added; call it once.
+    Digest digest();
+    /// The digest's first 128 bits in hexadecimal: enough to tell apart what no one forges, and
+    /// short enough for a line of a baseline.
+    std::string fingerprint();
+
+  private:
+    void take_block(const std::uint8_t* block);
+
+    std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    std::array<std::uint8_t, 64> pending_{};
+    std::uint64_t length_ = 0;  ///< bytes, the pending ones included
+};
+
+/// Of the file's content; empty where it cannot be read.
+std::string fingerprint_of_file(const std::filesystem::path& file);
+
+}  // namespace perfgate::model

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run --changed-only on the host backend, where a variant's code is its plugin's file."""
+
+import tool
+
+SUITE = """
+name: probe
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 1000%%}
+  time_budget: 10ms
+  seed: %d
+workloads:
+  - workload: probe
+    variants: [host]
+    matrix: {n: [1000, 2000]}
+"""
+
+
+class ChangedOnly(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("probe.yaml", SUITE % 1)
+        self.run_tool("baseline", "refresh", "probe.yaml", "--backend", "host",
+                      *self.plugin("probe_base"), "--processes", "2")
+
+    def changed_only(self, plugin="probe_base", code=0, *more):
+        return self.run_tool("run", "probe.yaml", "--backend", "host", *self.plugin(plugin),
+                             "--changed-only", "--processes", "1", *more, code=code)
+
+    def statuses(self):
+        suite = self.read_json("perfgate-out/run.json")["suites"][0]
+        return [case["status"] for case in suite["cases"]]
+
+    def test_unchanged_cases_are_left_out_and_counted(self):
+        done = self.changed_only()
+        self.assertEqual(["skipped", "skipped"], self.statuses())
+        self.assertIn("code and inputs are the baseline's (--changed-only) (2 cases)", done.stdout)
+        verdict = self.read_json("perfgate-out/verdict.json")
+        self.assertEqual(["unchanged"] * 2, [case["code"] for case in verdict["suites"][0]["cases"]])
+        # The stored run says the same again.
+        self.run_tool("compare", "perfgate-out/run.json")
+
+    def test_another_build_is_measured(self):
+        self.changed_only("probe_slow")
+        self.assertEqual(["measured", "measured"], self.statuses())
+        cases = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]
+        self.assertEqual(["changed"] * 2, [case["code"] for case in cases])
+        self.assertIn("host code changed", cases[0]["notes"])
+        junit = (self.folder / "perfgate-out/junit.xml").read_text()
+        self.assertIn('name="code" value="changed"', junit)
+
+    def test_other_inputs_are_measured(self):
+        self.write("probe.yaml", SUITE % 2)
+        self.changed_only()
+        self.assertEqual(["measured", "measured"], self.statuses())
+
+    def test_a_new_case_is_measured_beside_those_left_out(self):
+        self.write("probe.yaml", (SUITE % 1).replace("2000]", "2000, 3000]"))
+        self.changed_only()
+        self.assertEqual(["skipped", "skipped", "measured"], self.statuses())
+
+    def test_without_a_baseline_everything_is_measured(self):
+        self.changed_only("probe_base", 0, "--baselines", "none")
+        self.assertEqual(["measured", "measured"], self.statuses())
+
+    def test_a_refresh_from_such_a_run_keeps_what_it_left_out(self):
+        self.write("probe.yaml", (SUITE % 1).replace("2000]", "2000, 3000]"))
+        self.changed_only()
+        done = self.run_tool("baseline", "refresh", "perfgate-out/run.json")
+        baseline = self.read_json(next((self.folder / "baselines").glob("host-*/probe.json")))
+        self.assertEqual(3, len(baseline["cases"]), done.stdout)
+
+
+if __name__ == "__main__":
+    tool.main()

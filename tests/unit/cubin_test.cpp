@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cubin.hpp"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/loaded_code.hpp"
+#include "model/error.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+using Image = std::vector<char>;
+using Code = std::map<std::string, std::string>;
+
+/// A build of cubin_kernels.cu.
+Image image(const std::string& name) {
+    std::ifstream stream(std::string(PERFGATE_CUBIN_DIR) + "/" + name + ".cubin", std::ios::binary);
+    EXPECT_TRUE(stream.is_open()) << name;
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Code code(const std::string& name) {
+    return machine_code(image(name));
+}
+
+std::string message_of(const Image& cubin) {
+    try {
+        machine_code(cubin);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+/// `image` with a changed file header.
+template <class Change>
+Image with_header(Image image, const Change& change) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, image.data(), sizeof(header));
+    change(header);
+    std::memcpy(image.data(), &header, sizeof(header));
+    return image;
+}
+
+TEST(Cubin, TellsEveryKernelApart) {
+    const Code base = code("base");
+    ASSERT_TRUE(base.contains("scale"));
+    ASSERT_TRUE(base.contains("through_helper"));
+    EXPECT_EQ(base.at("scale").size(), 32U);
+    EXPECT_NE(base.at("scale"), base.at("through_helper"));
+}
+
+TEST(Cubin, TheSameSourceHasTheSameCode) {
+    EXPECT_EQ(code("base"), code("again"));
+}
+
+TEST(Cubin, AChangedKernelChangesAndItsNeighbourDoesNot) {
+    const Code base = code("base");
+    const Code changed = code("changed");
+    EXPECT_NE(base.at("scale"), changed.at("scale"));
+    EXPECT_EQ(base.at("through_helper"), changed.at("through_helper"));
+}
+
+TEST(Cubin, ASecondKernelInTheModuleChangesNothing) {
+    for (const std::string kind : {"", "relocatable_"}) {
+        const Code base = code(kind + "base");
+        const Code second = code(kind + "second");
+        EXPECT_TRUE(second.contains("a_second_kernel"));
+        EXPECT_EQ(base.at("scale"), second.at("scale")) << kind;
+        EXPECT_EQ(base.at("through_helper"), second.at("through_helper")) << kind;
+    }
+}
+
+TEST(Cubin, WhatAKernelCallsBelongsToIt) {
+    for (const std::string kind : {"", "relocatable_"}) {
+        const Code base = code(kind + "base");
+        const Code changed = code(kind + "helper");
+        EXPECT_NE(base.at("through_helper"), changed.at("through_helper")) << kind;
+        EXPECT_EQ(base.at("scale"), changed.at("scale")) << kind;
+    }
+    // There the helper is a function of its own.
+    EXPECT_TRUE(code("relocatable_base").contains("_Z6helperf"));
+}
+
+TEST(Cubin, WhatIsNoCubinIsRefused) {
+    EXPECT_NE(message_of({}).find("damaged"), std::string::npos);
+    EXPECT_NE(message_of(Image(1000, 'x')).find("no 64-bit ELF"), std::string::npos);
+    const auto x86 = with_header(image("base"), [](auto& header) { header.e_machine = EM_X86_64; });
+    EXPECT_NE(message_of(x86).find("no 64-bit ELF"), std::string::npos);
+}
+
+TEST(Cubin, CountsAndOffsetsThatLieAreRefused) {
+    const Image base = image("base");
+    using Header = Elf64_Ehdr;
+    const std::vector<void (*)(Header&)> lies = {
+        [](Header& header) { header.e_shoff = std::numeric_limits<Elf64_Off>::max() - 10; },
+        [](Header& header) { header.e_shoff += 1 << 20; },
+        [](Header& header) { header.e_shentsize = 1; },
+        [](Header& header) { header.e_shnum = 0xfeff; },
+        [](Header& header) { header.e_shstrndx = 0xfe00; },
+    };
+    for (const auto& lie : lies)
+        EXPECT_NE(message_of(with_header(base, lie)).find("damaged"), std::string::npos);
+    EXPECT_TRUE(
+        machine_code(with_header(base, [](Header& header) { header.e_shoff = 0; })).empty());
+}
+
+TEST(Cubin, CutAnywhereItIsRefusedOrRead) {
+    const Image base = image("relocatable_base");
+    std::size_t refused = 0;
+    for (std::size_t length = 0; length < base.size(); length += 37)
+        if (message_of(Image(base.begin(), base.begin() + static_cast<std::ptrdiff_t>(length))) !=
+            "(no error)")
+            ++refused;
+    // The section headers come last but for the program headers.
+    EXPECT_GT(refused, base.size() / 37 / 2);
+}
+
+TEST(Cubin, DamagedBytesNeverLeadOutOfTheImage) {
+    const Image base = image("relocatable_base");
+    std::mt19937 random(7);
+    std::set<std::string> messages;
+    for (int i = 0; i < 2000; ++i) {
+        Image damaged = base;
+        for (int n = 0; n < 8; ++n)
+            damaged[random() % damaged.size()] = static_cast<char>(random());
+        messages.insert(message_of(damaged));
+    }
+    EXPECT_GT(messages.size(), 2U);
+}
+
+TEST(LoadedCode, KnowsWhatWasLoadedAndNoMore) {
+    LoadedCode loaded;
+    EXPECT_EQ(loaded.of("scale"), "");
+    loaded.add(Image(100, 'x'));
+    EXPECT_EQ(loaded.of("scale"), "");
+    loaded.add(image("base"));
+    loaded.add(image("second"));
+    EXPECT_EQ(loaded.of("scale"), code("base").at("scale"));
+    EXPECT_EQ(loaded.of("a_second_kernel"), code("second").at("a_second_kernel"));
+}
+
+TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
+    LoadedCode loaded;
+    loaded.add(image("base"));
+    loaded.add(image("changed"));
+    loaded.add(image("base"));
+    EXPECT_EQ(loaded.of("scale"), "");
+    EXPECT_EQ(loaded.of("through_helper"), code("base").at("through_helper"));
+}
+
+}  // namespace
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/machine_code.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "gate/batch_rule.hpp"
+#include "gate/learning.hpp"
+#include "gate/refresh.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::measured_case;
+using documents::run_of;
+using model::CaseResult;
+using model::CodeChange;
+using model::Verdict;
+
+model::Kernel kernel(const std::string& name = "tiled", const std::string& code = "c0de") {
+    model::Kernel result;
+    result.name = name;
+    result.grid = {8, 1, 1};
+    result.block = {128, 1, 1};
+    result.registers = 64;
+    result.duration_ns = 1000;
+    result.theoretical_occupancy = 50;
+    result.metrics["instructions"] = 7;
+    result.code = code;
+    result.arguments = "a1";
+    return result;
+}
+
+CaseResult coded_case() {
+    CaseResult result = measured_case();
+    result.kernels = {kernel()};
+    result.host_code = "0057";
+    return result;
+}
+
+model::Baseline accepted(const model::Run& run) {
+    return refresh(run, run.suites.front(), std::nullopt, {}).baseline;
+}
+
+/// The baseline of coded_case(), against a case that differs from it by `change`.
+template <class Change>
+CodeComparison compared(const Change& change) {
+    const model::Baseline baseline = accepted(run_of({coded_case()}));
+    CaseResult now = coded_case();
+    model::Run run = run_of({now});
+    change(now, run);
+    return compare_code(code_of(now, run.environment),
+                        code_of(baseline.cases.at(model::case_id(now.spec))));
+}
+
+TEST(MachineCode, NothingChanged) {
+    const CodeComparison found = compared([](CaseResult&, model::Run&) {});
+    EXPECT_EQ(found.change, CodeChange::unchanged);
+    EXPECT_EQ(found.difference, "");
+}
+
+TEST(MachineCode, ChangedCodeNamesTheKernel) {
+    const CodeComparison found =
+        compared([](CaseResult& now, model::Run&) { now.kernels[0].code = "0ther"; });
+    EXPECT_EQ(found.change, CodeChange::changed);
+    EXPECT_EQ(found.difference, "machine code changed: kernel tiled");
+}
+
+TEST(MachineCode, AnotherNumberOfKernelsIsChangedCode) {
+    const CodeComparison found =
+        compared([](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("reduce")); });
+    EXPECT_EQ(found.change, CodeChange::changed);
+    EXPECT_EQ(found.difference, "machine code changed: 1 kernel → 2");
+}
+
+TEST(MachineCode, WhateverElseDiffersLeavesTheDeviceCodeUnchanged) {
+    using Change = void (*)(CaseResult&, model::Run&);
+    struct Example {
+        Change change;
+        std::string difference;
+    };
+    const std::vector<Example> examples = {
+        {[](CaseResult& now, model::Run&) {
+             now.kernels[0].grid = {16, 1, 1};
+         },
+         "grid of tiled changed: 8x1x1 → 16x1x1"},
+        {[](CaseResult& now, model::Run&) {
+             now.kernels[0].block = {64, 1, 1};
+         },
+         "block of tiled changed: 128x1x1 → 64x1x1"},
+        {[](CaseResult& now, model::Run&) {
+             now.kernels[0].cluster = {2, 1, 1};
+         },
+         "cluster of tiled changed: 0x0x0 → 2x1x1"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].dynamic_smem = 4096; },
+         "dynamic shared memory of tiled changed: 0 → 4096"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].carveout = 100; },
+         "shared-memory carve-out of tiled changed: default → 100 %"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].cooperative = true; },
+         "kind of launch of tiled changed: regular → cooperative"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].arguments = "a2"; },
+         "the arguments of tiled changed"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].arguments.clear(); },
+         "the arguments of tiled are not known"},
+        {[](CaseResult& now, model::Run&) { now.metrics["gpu_time"].batches[0].seed = 2; },
+         "the inputs have another seed"},
+        {[](CaseResult&, model::Run& run) { run.environment.driver = "590.2"; },
+         "driver changed: 580.1 → 590.2"},
+        {[](CaseResult& now, model::Run&) { now.host_code = "0058"; }, "host code changed"},
+        {[](CaseResult& now, model::Run&) { now.host_code.clear(); }, "host code is not known"},
+    };
+    for (const Example& example : examples) {
+        const CodeComparison found = compared(example.change);
+        EXPECT_EQ(found.change, CodeChange::device_unchanged) << example.difference;
+        EXPECT_EQ(found.difference, example.difference);
+    }
+}
+
+TEST(MachineCode, WhatIsNotKnownIsNeitherChangedNorUnchanged) {
+    EXPECT_EQ(compared([](CaseResult& now, model::Run&) { now.kernels[0].code.clear(); }).change,
+              CodeChange::unknown);
+    EXPECT_EQ(compared([](CaseResult& now, model::Run&) { now.kernels.clear(); }).change,
+              CodeChange::unknown);
+}
+
+TEST(MachineCode, ArgumentsThatNeitherKnowsAreThoseOfTheSuite) {
+    CaseResult result = coded_case();
+    result.kernels[0].arguments.clear();
+    const model::Run run = run_of({result});
+    const model::Baseline baseline = accepted(run);
+    EXPECT_EQ(
+        compare_code(code_of(result, run.environment), code_of(baseline.cases.begin()->second))
+            .change,
+        CodeChange::unchanged);
+}
+
+TEST(MachineCode, AHostVariantIsItsHostCode) {
+    const auto of_host = [](const std::string& now, const std::string& before) {
+        const std::vector<model::Kernel> none;
+        return compare_code({&none, &now, "", 1}, {&none, &before, "", 1}).change;
+    };
+    EXPECT_EQ(of_host("1", "1"), CodeChange::unchanged);
+    EXPECT_EQ(of_host("1", "2"), CodeChange::changed);
+    EXPECT_EQ(of_host("1", ""), CodeChange::unknown);
+    EXPECT_EQ(of_host("", ""), CodeChange::unknown);
+}
+
+TEST(MachineCode, ACaseNeedNotBeMeasuredAgainWhereItLaunchesTheSame) {
+    const model::Baseline baseline = accepted(run_of({coded_case()}));
+    const auto same = [&](const auto& change) {
+        CaseResult now = coded_case();
+        model::Run run = run_of({});
+        change(now, run);
+        return runs_the_same(code_of(now, run.environment),
+                             code_of(baseline.cases.begin()->second));
+    };
+    EXPECT_TRUE(same([](CaseResult&, model::Run&) {}));
+    // Another kernel of the same plugin changed, and with it the plugin's file.
+    EXPECT_TRUE(same([](CaseResult& now, model::Run&) { now.host_code = "0058"; }));
+    EXPECT_FALSE(same([](CaseResult& now, model::Run&) { now.kernels[0].code = "0ther"; }));
+    EXPECT_FALSE(same([](CaseResult& now, model::Run&) { now.kernels[0].arguments = "a2"; }));
+    EXPECT_FALSE(same([](CaseResult& now, model::Run&) { now.kernels[0].code.clear(); }));
+    EXPECT_FALSE(same([](CaseResult&, model::Run& run) { run.environment.driver = "590.2"; }));
+}
+
+// ---- what the gate makes of it
+
+model::VerdictDocument judged(CaseResult now) {
+    const model::Run before = run_of({coded_case()});
+    const model::Policy policy;
+    return judge(run_of({std::move(now)}), documents::stored(accepted(before)), policy,
+                 BatchRule(policy));
+}
+
+CaseResult slower() {
+    CaseResult result = coded_case();
+    result.metrics["gpu_time"] = documents::series({1100});
+    return result;
+}
+
+TEST(MachineCode, ASlowerTimeOfTheSameCodeIsInconclusive) {
+    const model::VerdictDocument document = judged(slower());
+    const model::CaseVerdict& verdict = document.suites[0].cases[0];
+    EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
+    EXPECT_EQ(verdict.code, CodeChange::unchanged);
+    EXPECT_TRUE(verdict.reason.starts_with("gpu_time is inconclusive (nothing changed): 1.00"))
+        << verdict.reason;
+    EXPECT_NE(verdict.reason.find("look for the cause in the machine"), std::string::npos);
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(MachineCode, ASlowerTimeOfTheSameDeviceCodeIsRegressedAndSaysWhatElseChanged) {
+    CaseResult now = slower();
+    now.kernels[0].grid = {16, 1, 1};
+    const model::VerdictDocument document = judged(now);
+    const model::CaseVerdict& verdict = document.suites[0].cases[0];
+    EXPECT_EQ(verdict.verdict, Verdict::regressed);
+    EXPECT_TRUE(verdict.reason.starts_with("gpu_time regressed (device code unchanged): "))
+        << verdict.reason;
+    EXPECT_TRUE(verdict.reason.ends_with("; grid of tiled changed: 8x1x1 → 16x1x1"));
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(MachineCode, ChangedCodeIsShownWhateverTheVerdict) {
+    CaseResult now = coded_case();
+    now.kernels[0].code = "0ther";
+    const model::CaseVerdict passed = judged(now).suites[0].cases[0];
+    EXPECT_EQ(passed.verdict, Verdict::pass);
+    EXPECT_EQ(passed.code, CodeChange::changed);
+    EXPECT_EQ(passed.notes, std::vector<std::string>{"machine code changed: kernel tiled"});
+
+    now = slower();
+    now.kernels[0].code = "0ther";
+    const model::CaseVerdict regressed = judged(now).suites[0].cases[0];
+    EXPECT_EQ(regressed.verdict, Verdict::regressed);
+    EXPECT_TRUE(regressed.reason.ends_with("; machine code changed: kernel tiled"));
+}
+
+TEST(MachineCode, NoTimeButTheDevicesIsExcused) {
+    CaseResult now = coded_case();
+    now.metrics["registers"] = documents::series({65}, "registers", "record");
+    EXPECT_EQ(judged(now).suites[0].cases[0].verdict, Verdict::regressed);
+}
+
+TEST(MachineCode, ARunOfUnchangedCasesPassesAndOneOfSkippedOnesDoesNot) {
+    CaseResult left_out = coded_case();
+    left_out.status = model::CaseStatus::skipped;
+    left_out.unchanged = true;
+    left_out.reason = "code and inputs are the baseline's (--changed-only)";
+    const model::VerdictDocument document = judged(left_out);
+    EXPECT_EQ(document.exit_code, 0);
+    EXPECT_EQ(document.suites[0].cases[0].code, CodeChange::unchanged);
+    EXPECT_TRUE(document.suites[0].cases[0].notes.empty());
+
+    left_out.unchanged = false;
+    EXPECT_EQ(judged(left_out).exit_code, 2);
+}
+
+// ---- what a baseline keeps of it
+
+TEST(MachineCode, ABaselineKeepsCodeAndLaunchWithoutTimesAndCounts) {
+    const model::Baseline baseline = accepted(run_of({coded_case()}));
+    const model::BaselineCase& kept = baseline.cases.begin()->second;
+    ASSERT_EQ(kept.kernels.size(), 1U);
+    EXPECT_EQ(kept.kernels[0].code, "c0de");
+    EXPECT_EQ(kept.kernels[0].duration_ns, 0);
+    EXPECT_EQ(kept.kernels[0].theoretical_occupancy, 0);
+    EXPECT_TRUE(kept.kernels[0].metrics.empty());
+    EXPECT_EQ(kept.host_code, "0057");
+}
+
+TEST(MachineCode, ANewBuildWithTheSameValuesIsAccepted) {
+    const model::Run before = run_of({coded_case()});
+    const model::Baseline baseline = accepted(before);
+    EXPECT_EQ(refresh(before, before.suites[0], baseline, {}).unchanged.size(), 1U);
+    CaseResult now = coded_case();
+    now.kernels[0].code = "0ther";
+    const model::Run after = run_of({now});
+    EXPECT_EQ(refresh(after, after.suites[0], baseline, {}).accepted.size(), 1U);
+}
+
+TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
+    CaseResult other = coded_case();
+    other.kernels[0].code = "0ther";
+    other.kernels[0].arguments = "a2";
+    other.host_code = "0058";
+    const model::Run combined = combine_runs({run_of({coded_case()}), run_of({other})});
+    const CaseResult& result = combined.suites[0].cases[0];
+    EXPECT_EQ(result.kernels[0].code, "");
+    EXPECT_EQ(result.kernels[0].arguments, "");
+    EXPECT_EQ(result.host_code, "");
+
+    const model::Run same = combine_runs({run_of({coded_case()}), run_of({coded_case()})});
+    EXPECT_EQ(same.suites[0].cases[0].kernels, coded_case().kernels);
+}
+
+}  // namespace
+}  // namespace perfgate::gate

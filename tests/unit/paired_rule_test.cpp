@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/paired_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gate/base_run.hpp"
+#include "gate/suspects.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using model::Verdict;
+using Values = std::vector<double>;
+
+struct Pair {
+    model::MetricDefinition definition =
+        documents::definition("gpu_time", "ns", model::MetricClass::timing);
+    model::MetricSeries base, head;
+    double tolerance = 0.005;
+};
+
+void add(model::MetricSeries& series, const Values& values, std::int64_t round) {
+    series.unit = "ns";
+    series.method = "activity/cold";
+    for (const double value : values) {
+        model::Batch batch{static_cast<std::int64_t>(series.batches.size()), "b", 1, {value}};
+        batch.round = round;
+        series.batches.push_back(batch);
+    }
+    if (!values.empty()) series.value = values.front();
+}
+
+Pair pair_of(const Values& base, const Values& head, std::int64_t round = 0) {
+    Pair pair;
+    add(pair.base, base, round);
+    add(pair.head, head, round);
+    return pair;
+}
+
+std::vector<Judgement> judge_all(const std::vector<Pair>& pairs, const model::Policy& policy = {}) {
+    std::vector<Comparison> comparisons;
+    for (const Pair& pair : pairs)
+        comparisons.push_back(
+            {&pair.definition, &pair.base, &pair.head, {pair.tolerance, std::nullopt, 0}, 0});
+    return PairedRule(policy).judge(comparisons);
+}
+
+Judgement judge_one(const Pair& pair) {
+    return judge_all({pair}).front();
+}
+
+/// Times of a kernel of 100 us under a drift that dwarfs the change, the head `slower` (a
+/// fraction).
+Pair drifting(std::mt19937& random, std::size_t processes, double slower, std::int64_t round = 0,
+              double noise = 0.001) {
+    std::normal_distribution<double> normal(0, noise * 100'000);
+    Values base;
+    Values head;
+    for (std::size_t i = 0; i < processes; ++i) {
+        const double drift = 100'000 * (1 + 0.01 * static_cast<double>(i));
+        base.push_back(drift + normal(random));
+        head.push_back(drift * (1 + slower) + normal(random));
+    }
+    return pair_of(base, head, round);
+}
+
+TEST(PairedRule, WhatHitsBothAlikeFallsOut) {
+    std::mt19937 random(1);
+    const Judgement found = judge_one(drifting(random, 16, 0.02, 1));
+    EXPECT_EQ(found.verdict, Verdict::regressed);
+    EXPECT_EQ(found.basis, Basis::spread);
+    EXPECT_NEAR(found.measured / found.baseline, 1.02, 0.002);
+    ASSERT_TRUE(found.sees);
+    EXPECT_LT(*found.sees, 0.02);
+
+    EXPECT_EQ(judge_one(drifting(random, 16, 0, 1)).verdict, Verdict::pass);
+    EXPECT_EQ(judge_one(drifting(random, 16, -0.02, 1)).verdict, Verdict::improved);
+}
+
+TEST(PairedRule, AFirstRoundAsksForMoreBeforeItConvicts) {
+    std::mt19937 random(2);
+    Pair pair = drifting(random, 5, 0.05);
+    const Judgement first = judge_one(pair);
+    EXPECT_EQ(first.verdict, Verdict::regressed);
+    EXPECT_TRUE(first.measure_again);
+
+    // The batches that raised the suspicion do not decide.
+    const Pair again = drifting(random, 8, 0, 1);
+    for (const model::Batch& batch : again.base.batches) pair.base.batches.push_back(batch);
+    for (const model::Batch& batch : again.head.batches) pair.head.batches.push_back(batch);
+    const Judgement second = judge_one(pair);
+    EXPECT_EQ(second.verdict, Verdict::pass);
+    EXPECT_FALSE(second.measure_again);
+}
+
+TEST(PairedRule, APairOfWhichOneIsSetAsideCountsForNothing) {
+    Values base(10, 1000);
+    Values head(10, 1000);
+    for (std::size_t i = 0; i < base.size(); ++i) base[i] += static_cast<double>(i % 3);
+    head = base;
+    head[4] = 1e6;
+    Pair pair = pair_of(base, head);
+    pair.base.batches[4].set_aside = "power brake";
+    const Judgement found = judge_one(pair);
+    EXPECT_EQ(found.verdict, Verdict::pass);
+    EXPECT_DOUBLE_EQ(found.measured, found.baseline);
+}
+
+TEST(PairedRule, ASpreadOfZeroIsNotTakenForCertainty) {
+    // Five pairs that agree to the digit by chance: within what is known of timings this is
+    // nothing.
+    const Pair pair = pair_of(Values(5, 1000), Values(5, 1006));
+    EXPECT_NE(judge_one(pair).verdict, Verdict::regressed);
+}
+
+TEST(PairedRule, OneProcessEachIsLeftToTheTolerance) {
+    EXPECT_EQ(judge_one(pair_of({1000}, {1004})).verdict, Verdict::pass);
+    const Judgement slower = judge_one(pair_of({1000}, {1100}));
+    EXPECT_EQ(slower.verdict, Verdict::regressed);
+    EXPECT_EQ(slower.basis, Basis::one_process);
+}
+
+TEST(PairedRule, CountsAreComparedAsTheyStand) {
+    Pair pair = pair_of({64}, {65});
+    pair.definition = documents::definition("registers", "registers", model::MetricClass::exact);
+    pair.tolerance = 0;
+    const Judgement found = judge_one(pair);
+    EXPECT_EQ(found.verdict, Verdict::regressed);
+    EXPECT_EQ(found.basis, Basis::exact);
+}
+
+TEST(PairedRule, ABaseOfZeroAndValuesThatAreNoNumbers) {
+    EXPECT_EQ(judge_one(pair_of(Values(8, 0), Values(8, 0))).verdict, Verdict::pass);
+    EXPECT_EQ(judge_one(pair_of(Values(8, 0), Values(8, 1e6))).verdict, Verdict::regressed);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(judge_one(pair_of({1, 2, 3}, {1, nan, 3})).verdict, Verdict::invalid);
+}
+
+/// The whole way of a suite that is judged as `ab` does: usual pairs, then rounds for suspects.
+/// True where it fails.
+bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double noise) {
+    const model::Policy policy;
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < cases; ++i) pairs.push_back(drifting(random, 5, slower, 0, noise));
+    for (std::int64_t round = 1; round <= policy.rounds; ++round) {
+        const std::vector<Judgement> judgements = judge_all(pairs, policy);
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            if (!judgements[i].measure_again) continue;
+            const Pair more = drifting(random, processes_per_round, slower, round, noise);
+            for (const model::Batch& batch : more.base.batches)
+                pairs[i].base.batches.push_back(batch);
+            for (const model::Batch& batch : more.head.batches)
+                pairs[i].head.batches.push_back(batch);
+        }
+    }
+    for (const Judgement& judgement : judge_all(pairs, policy))
+        if (judgement.verdict == Verdict::regressed) return true;
+    return false;
+}
+
+TEST(PairedRule, FalseAlarmsOfWholeSuitesStayWithinTheBudget) {
+    // A noise of 1 % a process, far beyond the tolerance: suspicions come by the dozen. With a
+    // budget of 0.1 % a failed suite in 300 is improbable, two would be a broken rule.
+    std::mt19937 random(11);
+    int failed = 0;
+    for (int i = 0; i < 300; ++i) failed += suite_fails(random, 20, 0, 0.01) ? 1 : 0;
+    EXPECT_LE(failed, 1);
+}
+
+TEST(PairedRule, AChangeAsLargeAsWhatItSeesIsFound) {
+    std::mt19937 random(12);
+    int found = 0;
+    for (int i = 0; i < 200; ++i) found += suite_fails(random, 1, 0.012, 0.002) ? 1 : 0;
+    EXPECT_GE(found, 180);
+}
+
+// ---- a run in the place of the baseline
+
+TEST(BaseRun, IsABaselineOfWhatItMeasured) {
+    model::Run base = documents::run_of({documents::measured_case(1), documents::measured_case(2)});
+    base.suites[0].cases[0].kernels.resize(1);
+    base.suites[0].cases[0].host_code = "0057";
+    base.suites[0].cases[1].status = model::CaseStatus::error;
+    const BaselineSet baselines = baselines_of(base, "base build-a");
+    ASSERT_TRUE(baselines.contains("s"));
+    const StoredBaseline& stored = baselines.at("s");
+    EXPECT_EQ(stored.file, "base build-a");
+    ASSERT_EQ(stored.baseline.cases.size(), 1U);
+    const model::BaselineCase& kept = stored.baseline.cases.begin()->second;
+    EXPECT_EQ(kept.metrics, base.suites[0].cases[0].metrics);
+    EXPECT_EQ(kept.host_code, "0057");
+    EXPECT_EQ(kept.kernels.size(), 1U);
+}
+
+TEST(BaseRun, SaysWhyACaseHasNothingToBeComparedWith) {
+    const model::Run head =
+        documents::run_of({documents::measured_case(1), documents::measured_case(2)});
+    model::Run base = head;
+    base.suites[0].cases[1].status = model::CaseStatus::skipped;
+    base.suites[0].cases[1].reason = "it has no workload 'gemm'";
+    const model::Policy policy;
+    model::VerdictDocument document =
+        judge(head, baselines_of(base, "base"), policy, PairedRule(policy));
+    explain_what_base_lacks(base, document);
+    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::pass);
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::no_baseline);
+    EXPECT_EQ(document.suites[0].cases[1].reason,
+              "nothing to compare with: in the base this case is skipped: it has no workload "
+              "'gemm'");
+}
+
+}  // namespace
+}  // namespace perfgate::gate
