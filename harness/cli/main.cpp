@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
     cli::add_list(app, invocation);
     cli::add_metrics(app, invocation);
     cli::add_doctor(app, invocation);
+    cli::add_completion(app, invocation);
     cli::add_worker(app, invocation);
 
     try {

@@ -11,21 +11,29 @@
 
 namespace perfgate::cli {
 
-ProgressLine::ProgressLine(bool quiet) : on_(!quiet && isatty(STDERR_FILENO) != 0), width_(80) {
+ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {
     winsize size{};
-    if (on_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
+    if (terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
         width_ = size.ws_col;
 }
 
 ProgressLine::~ProgressLine() {
-    if (on_) std::fputs("\r\x1b[K", stderr);
+    if (!quiet_ && terminal_) std::fputs("\r\x1b[K", stderr);
 }
 
 void ProgressLine::show(const measure::Progress& progress) {
-    if (!on_) return;
-    const std::string text = fmt::format("[{}/{}] {}: {}", progress.done + 1, progress.total,
-                                         progress.phase, progress.case_id);
-    fmt::print(stderr, "\r\x1b[K{}", model::printable(text, width_ - 1));
+    if (quiet_) return;
+    if (!terminal_) {
+        // A message that nobody takes is no reason to end a measurement: fputs, which does not
+        // throw.
+        const std::string line = log_.line(progress);
+        if (!line.empty()) std::fputs((line + "\n").c_str(), stderr);
+        return;
+    }
+    if (!begun_) begun_ = progress.done;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    const std::string text = live_text(progress, *begun_, elapsed.count());
+    std::fputs(("\r\x1b[K" + model::printable(text, width_ - 1)).c_str(), stderr);
     std::fflush(stderr);
 }
 

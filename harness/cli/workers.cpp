@@ -346,7 +346,7 @@ void add_measuring_options(CLI::App& app, MeasuringChoice& choice) {
                    "Seconds to wait for a device that another run uses; 0: not at all")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    app.add_flag("--quiet", choice.quiet, "No progress line");
+    app.add_flag("--quiet", choice.quiet, "No progress on standard error");
 }
 
 void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,

@@ -86,7 +86,7 @@ class HostGate(tool.Case):
         self.assert_one_line(done.stderr, "nothing")
 
     def test_auto_falls_back_to_the_host_in_one_line(self):
-        done = self.run_tool("run", "probe.yaml", *self.plugin("probe_base"),
+        done = self.run_tool("run", "probe.yaml", "--quiet", *self.plugin("probe_base"),
                              env={"CUDA_VISIBLE_DEVICES": ""})
         self.assert_one_line(done.stderr, "no GPU", "host backend")
 
