@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where baselines are kept: <folder>/<device-key>/<suite>.json, one file per device key and suite.
+// Where baselines are kept: <folder>/<device-key>/<suite>.json, one file per device key and suite,
+// and beside it <suite>.ledger.jsonl.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -11,6 +13,7 @@
 
 #include "model/baseline.hpp"
 #include "model/environment.hpp"
+#include "model/ledger.hpp"
 
 namespace perfgate::gate {
 
@@ -42,10 +45,37 @@ std::optional<StoredBaseline> load_baseline(const std::filesystem::path& folder,
 std::vector<std::string> devices_with_baseline(const std::filesystem::path& folder,
                                                std::string_view suite);
 
+struct BaselinePlace {
+    std::string device_key, suite;
+
+    auto operator<=>(const BaselinePlace&) const = default;
+};
+
+/// Where the folder has a baseline or a ledger, sorted. Throws InputError where there is no such
+/// folder. Files of these kinds that cannot be either are named in `faults`, where it is given.
+std::vector<BaselinePlace> stored_places(const std::filesystem::path& folder,
+                                         std::vector<std::string>* faults = nullptr);
+
 /// Writes to its place in the folder, atomically. A file that has this content already is not
 /// touched. Returns the path.
 std::filesystem::path save_baseline(const std::filesystem::path& folder,
                                     const model::Baseline& baseline);
+
+/// More than a million entries take.
+inline constexpr std::size_t ledger_limit_bytes = std::size_t{256} << 20;
+
+std::filesystem::path ledger_path(const std::filesystem::path& folder, std::string_view device_key,
+                                  std::string_view suite);
+
+/// A ledger, or nothing where there is none. Throws InputError for one that is there and cannot be
+/// used, or that is not what its path says.
+std::optional<model::Ledger> load_ledger(const std::filesystem::path& folder,
+                                         std::string_view device_key, std::string_view suite);
+
+/// Adds to the ledger of this device key and suite, atomically. Without entries nothing is touched.
+/// A folder without .gitattributes gets one that makes git merge ledgers by keeping both sides.
+void append_to_ledger(const std::filesystem::path& folder, const std::string& device_key,
+                      const std::string& suite, const std::vector<model::LedgerEntry>& entries);
 
 /// Throws InputError naming the field in which the devices' keys differ: values of one are nothing
 /// to the other. Boards of one key are the same device here. `baseline_file` is for the message.

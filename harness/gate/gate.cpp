@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gate/acknowledgement.hpp"
 #include "gate/circumstances.hpp"
 #include "gate/machine_code.hpp"
 #include "gate/relations.hpp"
@@ -278,6 +279,7 @@ class Judging {
         comparisons.reserve(pending_.size());
         for (const Pending& pending : pending_) comparisons.push_back(pending.comparison);
         const std::vector<Judgement> judgements = rule.judge(comparisons);
+        const std::vector<Acknowledged> known = acknowledgements(judgements, rule);
         for (std::size_t i = 0; i < pending_.size(); ++i) {
             const Pending& pending = pending_[i];
             Judgement judgement = judgements.at(i);
@@ -288,6 +290,10 @@ class Judging {
             }
             const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
             if (code.excuses) judgement.verdict = Verdict::inconclusive;
+            if (known[i].holds) {
+                judgement.verdict = Verdict::acknowledged;
+                judgement.measure_again = false;
+            }
             MetricVerdict& metric =
                 verdicts_[pending.suite].cases[pending.index].metrics[pending.metric];
             metric.verdict = judgement.verdict;
@@ -303,10 +309,36 @@ class Judging {
                 judged_sentence(metric.metric, pending.comparison, judgement, code.words);
             if (!clock.empty()) metric.sentence += "; " + clock;
             if (!code.detail.empty()) metric.sentence += "; " + code.detail;
+            if (!known[i].words.empty()) metric.sentence += "; " + known[i].words;
             if (judgement.measure_again) suspect(pending, metric.sentence);
             note_limits(pending, judgement);
         }
         add_limit_notes();
+    }
+
+    /// For each pending metric: what an acknowledgement says of its judgement, where it is bad and
+    /// there is one of the same kind of values.
+    std::vector<Acknowledged> acknowledgements(const std::vector<Judgement>& judgements,
+                                               const Rule& rule) const {
+        std::vector<std::size_t> places;
+        std::vector<AcknowledgedComparison> comparisons;
+        for (std::size_t i = 0; i < pending_.size(); ++i) {
+            const Verdict verdict = judgements.at(i).verdict;
+            if (verdict != Verdict::regressed && verdict != Verdict::inconclusive) continue;
+            const Comparison& comparison = pending_[i].comparison;
+            const auto& by_metric = pending_[i].expected->acknowledged;
+            const auto found = by_metric.find(comparison.definition->name);
+            if (found == by_metric.end() || found->second.known.unit != comparison.measured->unit ||
+                found->second.known.method != comparison.measured->method) {
+                continue;
+            }
+            places.push_back(i);
+            comparisons.push_back({&comparison, &found->second});
+        }
+        std::vector<Acknowledged> answers = acknowledged(comparisons, rule, run_.started_at);
+        std::vector<Acknowledged> result(pending_.size());
+        for (std::size_t i = 0; i < places.size(); ++i) result[places[i]] = std::move(answers[i]);
+        return result;
     }
 
     /// A case is measured again once, whatever number of its metrics is suspected.

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 
 #include "gate/learning.hpp"
 #include "model/case.hpp"
+#include "model/date.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -21,28 +23,6 @@ using model::BaselineCase;
 using model::CaseResult;
 using model::CaseStatus;
 using model::Provenance;
-
-/// Why a case cannot be accepted; empty: it can.
-std::string objection(const CaseResult& result) {
-    if (result.status != CaseStatus::measured) {
-        return fmt::format("{}: {}", model::to_text(result.status), result.reason);
-    }
-    if (!result.verification || !result.verification->passed) return "not verified";
-    if (!result.not_collected.empty()) {
-        const model::NotCollected& first = result.not_collected.front();
-        return fmt::format("{} was not collected: {}", first.metric, first.reason);
-    }
-    for (const model::GateRule& gate : result.gates) {
-        const auto& inapplicable = result.not_applicable;
-        const bool applies =
-            std::find(inapplicable.begin(), inapplicable.end(), gate.metric) == inapplicable.end();
-        if (applies && !result.metrics.contains(gate.metric)) {
-            return fmt::format("it has no value of {}", gate.metric);
-        }
-    }
-    if (result.metrics.empty()) return "it has no values";
-    return {};
-}
 
 /// Names the first few; a suite may have thousands.
 void require_acceptable(const model::SuiteResult& suite) {
@@ -66,24 +46,13 @@ void require_acceptable(const model::SuiteResult& suite) {
                     model::printable(suite.name), listed));
 }
 
-Provenance provenance_of(const model::Run& run, const Acceptance& acceptance) {
-    return {run.environment.device.board,
-            run.environment.driver,
-            run.environment.cuda_toolkit,
-            run.environment.cupti,
-            run.tool_version,
-            run.git_revision,
-            run.started_at,
-            acceptance.accepted_by,
-            acceptance.reason};
-}
-
 /// Whether accepting again would change nothing but when, and from which revision.
 bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     const Provenance& then = before.provenance;
     Provenance candidate = now.provenance;
     candidate.git_revision = then.git_revision;
     candidate.recorded_at = then.recorded_at;
+    candidate.wall_s = then.wall_s;
     if (candidate.accepted_by.empty()) candidate.accepted_by = then.accepted_by;
     if (candidate.reason.empty()) candidate.reason = then.reason;
     return before.metrics == now.metrics && before.kernels == now.kernels &&
@@ -100,18 +69,46 @@ std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
     return kernels;
 }
 
+/// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
+/// keeps what is expected of it. Returns how many do.
+std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
+                              BaselineCase& now) {
+    std::size_t kept = 0;
+    for (const auto& [metric, known] : before.acknowledged) {
+        const auto expected = before.metrics.find(metric);
+        const auto measured = now.metrics.find(metric);
+        if (known.until < day || expected == before.metrics.end() ||
+            measured == now.metrics.end() || expected->second.unit != measured->second.unit ||
+            expected->second.method != measured->second.method) {
+            continue;
+        }
+        measured->second = expected->second;
+        now.acknowledged.emplace(metric, known);
+        ++kept;
+    }
+    return kept;
+}
+
+std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshed& refreshed,
+                                           const Acceptance& acceptance) {
+    if (refreshed.accepted.empty() && refreshed.removed.empty()) return std::nullopt;
+    model::LedgerEntry entry;
+    entry.at = acceptance.at;
+    entry.action = model::LedgerAction::refresh;
+    entry.by = acceptance.accepted_by;
+    entry.reason = acceptance.reason;
+    entry.recorded_at = run.started_at;
+    entry.git_revision = run.git_revision;
+    entry.anchor_reset = acceptance.reset_anchors;
+    entry.cases = static_cast<std::int64_t>(refreshed.accepted.size());
+    return entry;
+}
+
 }  // namespace
 
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
-    if (run.verify_only) {
-        throw model::InputError(
-            "the run only verified and measured nothing: measure again without --verify-only");
-    }
-    if (run.interrupted) {
-        throw model::InputError(
-            "the run was interrupted and cannot become a baseline: measure again to the end");
-    }
+    require_finished(run);
     require_acceptable(suite);
 
     Refreshed refreshed;
@@ -123,7 +120,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
 
     std::map<std::string, BaselineCase> old_cases;
     if (existing) old_cases = existing->cases;
-    const Provenance provenance = provenance_of(run, acceptance);
+    std::vector<std::string> crept;
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
         if (refreshed.baseline.cases.contains(id)) {
@@ -138,10 +135,22 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
             continue;
         }
-        BaselineCase accepted{provenance, result.metrics, as_expected(result.kernels),
+        BaselineCase accepted{provenance_of(run, result, acceptance), result.metrics, as_expected(result.kernels),
                               result.host_code};
         for (auto& [metric, series] : accepted.metrics) series = condensed(series);
+        if (old_case) {
+            const BaselineCase& before = old_case.mapped();
+            refreshed.acknowledged +=
+                keep_acknowledged(before, model::date_of(run.started_at), accepted);
+            accepted.anchors =
+                moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
+        }
         const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
+        if (!unchanged && !acceptance.reset_anchors) {
+            for (std::string& line : creeping(run, result, accepted, acceptance.creep_bound)) {
+                crept.push_back(std::move(line));
+            }
+        }
         (unchanged ? refreshed.unchanged : refreshed.accepted).push_back(id);
         refreshed.baseline.cases.emplace(
             std::move(id), unchanged ? std::move(old_case.mapped()) : std::move(accepted));
@@ -151,6 +160,10 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             fmt::format("suite {}: no case was measured: there is nothing to accept",
                         model::printable(suite.name)));
     }
+    refuse_if_any(fmt::format("suite {}: accepted changes add up: refresh with --reset-anchor if "
+                              "that is meant, or other cases with --filter",
+                              model::printable(suite.name)),
+                  crept);
     for (auto& [id, old_case] : old_cases) {
         if (suite.partial) {
             refreshed.kept.push_back(id);
@@ -159,6 +172,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.removed.push_back(id);
         }
     }
+    refreshed.entry = entry_of(run, refreshed, acceptance);
     return refreshed;
 }
 

@@ -3,20 +3,17 @@
 // file.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gate/acceptance.hpp"
 #include "model/baseline.hpp"
+#include "model/ledger.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::gate {
-
-/// Who accepts, and why. Empty: not told.
-struct Acceptance {
-    std::string accepted_by;
-    std::string reason;
-};
 
 /// The new baseline, and what became of each case (by id).
 struct Refreshed {
@@ -25,6 +22,8 @@ struct Refreshed {
     std::vector<std::string> unchanged;  ///< measured again with the same result
     std::vector<std::string> kept;       ///< not measured now: stay as they were
     std::vector<std::string> removed;    ///< no longer in the suite
+    std::size_t acknowledged = 0;  ///< metrics that keep what was expected until their day is over
+    std::optional<model::LedgerEntry> entry = std::nullopt;  ///< absent: nothing changed
 };
 
 /// The baseline of one suite of a run. Measured cases replace those of `existing`; skipped ones,
@@ -33,7 +32,8 @@ struct Refreshed {
 /// neither a name nor a reason is new, it is left alone to the byte.
 ///
 /// Throws InputError, naming the cases, where one is incorrect, failed or incomplete, and for an
-/// interrupted run or one that measured nothing: half a truth is not to be compared with.
+/// interrupted run or one that measured nothing: half a truth is not to be compared with; and
+/// where accepted changes add up beyond the bound.
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance);
 

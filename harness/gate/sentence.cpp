@@ -30,6 +30,7 @@ double rounded_up(double value) {
 std::string_view verb_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::regressed:
+        case Verdict::acknowledged:
             return "regressed";
         case Verdict::improved:
             return "improved";

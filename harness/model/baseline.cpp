@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "model/date.hpp"
 #include "model/shared_json.hpp"
 
 namespace perfgate::model {
@@ -29,6 +30,7 @@ static void write(JsonWriter& json, const Provenance& provenance) {
     write_unless_default(json, "recorded_at", provenance.recorded_at);
     write_unless_default(json, "accepted_by", provenance.accepted_by);
     write_unless_default(json, "reason", provenance.reason);
+    write_unless_default(json, "wall_s", provenance.wall_s);
     json.end_object();
 }
 
@@ -42,6 +44,10 @@ static void read(JsonValue value, Provenance& provenance) {
     read_optional(value, "recorded_at", provenance.recorded_at);
     read_optional(value, "accepted_by", provenance.accepted_by);
     read_optional(value, "reason", provenance.reason);
+    if (const auto wall = value.find("wall_s")) {
+        provenance.wall_s = wall->number();
+        require_not_negative(*wall, provenance.wall_s);
+    }
 }
 
 /// Whether the short form says all there is: one value per process, in order, nothing set aside.
@@ -157,18 +163,51 @@ static void read(JsonValue value, StoredSeries& stored) {
     }
 }
 
+static void write_stored(JsonWriter& json, const MetricSeries& series) {
+    if (is_short(series)) {
+        write_short(json, series);
+    } else {
+        write(json, series);
+    }
+}
+
+static void write(JsonWriter& json, const Acknowledgement& acknowledgement) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "until", acknowledgement.until);
+    write_unless_default(json, "by", acknowledgement.by);
+    write_unless_default(json, "reason", acknowledgement.reason);
+    json.key("known");
+    write_stored(json, acknowledgement.known);
+    json.end_object();
+}
+
+static void read(JsonValue value, Acknowledgement& acknowledgement) {
+    read_field(value, "until", acknowledgement.until);
+    if (!is_date(acknowledgement.until)) {
+        value.at("until").fail("expected a day, as 2026-12-31");
+    }
+    read_optional(value, "by", acknowledgement.by);
+    read_optional(value, "reason", acknowledgement.reason);
+    StoredSeries known;
+    read_field(value, "known", known);
+    acknowledgement.known = std::move(known.series);
+}
+
 static void write(JsonWriter& json, const BaselineCase& expected) {
     json.begin_object(JsonLayout::lines);
     write_field(json, "provenance", expected.provenance);
+    write_unless_default(json, "anchors", expected.anchors);
+    if (!expected.acknowledged.empty()) {
+        json.key("acknowledged");
+        json.begin_object(JsonLayout::lines);
+        for (const auto& [name, known] : expected.acknowledged) write_field(json, name, known);
+        json.end_object();
+    }
     json.key("metrics");
     json.begin_object(JsonLayout::lines);
     for (const auto& [name, series] : expected.metrics) {
         json.key(name);
-        if (is_short(series)) {
-            write_short(json, series);
-        } else {
-            write(json, series);
-        }
+        write_stored(json, series);
     }
     json.end_object();
     if (!expected.kernels.empty()) {
@@ -183,6 +222,8 @@ static void write(JsonWriter& json, const BaselineCase& expected) {
 
 static void read(JsonValue value, BaselineCase& expected) {
     read_optional(value, "provenance", expected.provenance);
+    read_optional(value, "anchors", expected.anchors);
+    read_optional(value, "acknowledged", expected.acknowledged);
     std::map<std::string, StoredSeries> metrics;
     read_field(value, "metrics", metrics);
     for (auto& [name, stored] : metrics) {

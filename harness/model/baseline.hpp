@@ -23,8 +23,20 @@ struct Provenance {
     std::string recorded_at;  ///< UTC
     std::string accepted_by;  ///< empty: not told
     std::string reason;
+    /// What measuring the case cost; 0: not told. Suites are divided into shards by it.
+    double wall_s = 0;
 
     bool operator==(const Provenance&) const = default;
+};
+
+/// A regression that is known, and let pass for a while: the expectation stays what it was.
+struct Acknowledgement {
+    std::string until;  ///< the last day on which it holds, "2026-12-31"; of UTC
+    std::string by;     ///< empty: not told
+    std::string reason;
+    MetricSeries known;  ///< what was measured then: what is worse than this is not acknowledged
+
+    bool operator==(const Acknowledgement&) const = default;
 };
 
 struct BaselineCase {
@@ -34,6 +46,10 @@ struct BaselineCase {
     /// launches nothing on a GPU, or nothing is known of it.
     std::vector<Kernel> kernels{};  // NOLINT(readability-redundant-member-init): not all name it
     std::string host_code{};        // NOLINT(readability-redundant-member-init)
+    /// By metric: the value that accepted changes add up against. A metric without one has not
+    /// moved since it was anchored: its value is its anchor.
+    std::map<std::string, double> anchors = {};
+    std::map<std::string, Acknowledgement> acknowledged = {};  ///< by metric
 
     bool operator==(const BaselineCase&) const = default;
 };
@@ -57,6 +73,13 @@ struct Baseline {
 ///
 /// `runs` is how many of the processes each run had; absent: one run. `kernels` and `host_code` of
 /// a case are absent in files from before them.
+///
+/// Where accepted changes or acknowledgements made some, a case has these beside its metrics:
+///
+///   "anchors": {"gpu_time":8200}
+///   "acknowledged": {
+///     "gpu_time": {"until":"2026-12-31","by":"Ada","reason":"…","known":{…}}
+///   }
 std::string write_baseline(const Baseline& baseline);
 Baseline parse_baseline(std::string_view json, std::string_view source);
 

@@ -168,6 +168,28 @@ static void write(JsonWriter& json, const SuiteResult& suite) {
     json.end_object();
 }
 
+static void write(JsonWriter& json, const ShardedSuite& suite) {
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "name", suite.name);
+    write_unless_default(json, "partial", suite.partial);
+    json.key("cases");
+    json.begin_array(JsonLayout::lines);
+    for (const std::string& id : suite.cases) json.value(id);
+    json.end_array();
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const Shard& shard) {
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "index", shard.index);
+    write_field(json, "count", shard.count);
+    json.key("whole");
+    json.begin_array(JsonLayout::lines);
+    for (const ShardedSuite& suite : shard.whole) write(json, suite);
+    json.end_array();
+    json.end_object();
+}
+
 // --- reading
 
 static void read(JsonValue value, ParamValue& param) {
@@ -323,6 +345,21 @@ static void read(JsonValue value, SuiteResult& suite) {
     refuse_duplicate_cases(value, suite);
 }
 
+static void read(JsonValue value, ShardedSuite& suite) {
+    read_field(value, "name", suite.name);
+    read_optional(value, "partial", suite.partial);
+    read_field(value, "cases", suite.cases);
+}
+
+static void read(JsonValue value, Shard& shard) {
+    read_field(value, "index", shard.index);
+    read_field(value, "count", shard.count);
+    if (shard.index < 1 || shard.index > shard.count) {
+        value.at("index").fail("expected a number from 1 to count");
+    }
+    read_field(value, "whole", shard.whole);
+}
+
 std::string_view to_text(CaseStatus status) {
     switch (status) {
         case CaseStatus::measured:
@@ -359,6 +396,7 @@ std::string write_run(const Run& run) {
         write_field(json, name, definition);
     }
     json.end_object();
+    if (run.shard) write_field(json, "shard", *run.shard);
     json.key("suites");
     json.begin_array(JsonLayout::lines);
     for (const SuiteResult& suite : run.suites) write(json, suite);
@@ -382,6 +420,7 @@ Run parse_run(std::string_view json, std::string_view source) {
     read_field(root, "environment", run.environment);
     read_optional(root, "metric_definitions", run.metric_definitions);
     for (auto& [name, definition] : run.metric_definitions) definition.name = name;
+    read_optional(root, "shard", run.shard);
     read_field(root, "suites", run.suites);
     return run;
 }

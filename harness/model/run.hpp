@@ -138,6 +138,23 @@ struct SuiteResult {
     bool operator==(const SuiteResult&) const = default;
 };
 
+/// A suite as all shards of a run have it between them.
+struct ShardedSuite {
+    std::string name;
+    bool partial = false;            ///< --filter, --tag left cases out before it was divided
+    std::vector<std::string> cases;  ///< ids, in the suite's order
+
+    bool operator==(const ShardedSuite&) const = default;
+};
+
+/// Which part of a divided run this is.
+struct Shard {
+    std::int64_t index = 1, count = 1;  ///< the first is 1
+    std::vector<ShardedSuite> whole;    ///< of what: equal in all shards
+
+    bool operator==(const Shard&) const = default;
+};
+
 struct Run {
     std::string tool_version;
     std::string git_revision;  ///< of the folder the suites are in; empty: none
@@ -151,6 +168,7 @@ struct Run {
     Environment environment;
     std::map<std::string, MetricDefinition> metric_definitions;  ///< of every metric in the run
     std::vector<SuiteResult> suites;
+    std::optional<Shard> shard = std::nullopt;  ///< absent: the run was not divided
 
     bool operator==(const Run&) const = default;
 };

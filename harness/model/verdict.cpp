@@ -23,6 +23,7 @@ constexpr std::array table = {
     Row{Verdict::pass, "pass", 0, JunitOutcome::pass},
     Row{Verdict::improved, "improved", 0, JunitOutcome::pass},
     Row{Verdict::skipped, "skipped", 0, JunitOutcome::skipped},
+    Row{Verdict::acknowledged, "acknowledged", 0, JunitOutcome::skipped},
     Row{Verdict::no_baseline, "no_baseline", by_policy, JunitOutcome::failure},
     Row{Verdict::inconclusive, "inconclusive", by_policy, JunitOutcome::failure},
     Row{Verdict::invalid, "invalid", 3, JunitOutcome::error},

@@ -19,6 +19,7 @@ enum class Verdict {
     pass,
     improved,
     skipped,
+    acknowledged,  ///< regressed, which is known and let pass until a day
     no_baseline,
     inconclusive,
     invalid,

@@ -111,8 +111,8 @@ static void write(JsonWriter& json, const SuiteVerdict& verdict) {
 static void read_verdict(JsonValue object, Verdict& out) {
     using enum Verdict;
     read_choice(object.at("verdict"),
-                {pass, improved, skipped, no_baseline, inconclusive, invalid, not_collected, error,
-                 missing, incorrect, regressed},
+                {pass, improved, skipped, acknowledged, no_baseline, inconclusive, invalid,
+                 not_collected, error, missing, incorrect, regressed},
                 out);
 }
 

@@ -64,6 +64,7 @@ Style style_of(Verdict verdict) {
         case Verdict::pass:
         case Verdict::improved:
             return Style::green;
+        case Verdict::acknowledged:
         case Verdict::no_baseline:
         case Verdict::inconclusive:
             return Style::yellow;

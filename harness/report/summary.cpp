@@ -17,9 +17,9 @@ using model::Verdict;
 
 // What was hoped for, then the bad news, worst first, then what needs no action.
 constexpr Verdict order[] = {
-    Verdict::pass,        Verdict::regressed, Verdict::incorrect,     Verdict::missing,
-    Verdict::error,       Verdict::invalid,   Verdict::not_collected, Verdict::inconclusive,
-    Verdict::no_baseline, Verdict::improved,  Verdict::skipped,
+    Verdict::pass,        Verdict::regressed,    Verdict::incorrect,     Verdict::missing,
+    Verdict::error,       Verdict::invalid,      Verdict::not_collected, Verdict::inconclusive,
+    Verdict::no_baseline, Verdict::acknowledged, Verdict::improved,      Verdict::skipped,
 };
 
 std::string counts_text(const std::map<Verdict, std::int64_t>& counts) {

@@ -60,6 +60,12 @@ std::optional<Amount> parse_amount(std::string_view text) {
     return Amount{*value, unit->suffix};
 }
 
+std::optional<double> as_fraction(const Amount& amount) {
+    if (amount.unit == "%") return amount.value / 100;
+    if (amount.unit.empty() && amount.value <= 1) return amount.value;
+    return std::nullopt;
+}
+
 bool continues_a_word(std::string_view text) {
     return !text.empty() &&
            ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') ||
@@ -67,6 +73,12 @@ bool continues_a_word(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<double> fraction_of(std::string_view text) {
+    const std::optional<Amount> amount = parse_amount(text);
+    if (!amount || !std::isfinite(amount->value)) return std::nullopt;
+    return as_fraction(*amount);
+}
 
 std::optional<double> take_number(std::string_view& text) {
     // from_chars takes "inf", "nan" and a sign as well.
@@ -124,8 +136,7 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
                                     Problems& problems) {
     const std::optional<Amount> amount = read_amount(node, what, problems);
     if (!amount) return std::nullopt;
-    if (amount->unit == "%") return amount->value / 100;
-    if (amount->unit.empty() && amount->value <= 1) return amount->value;
+    if (const std::optional<double> fraction = as_fraction(*amount)) return fraction;
     add_wrong_type(node, what, "a percentage (3%) or a fraction from 0 to 1", problems);
     return std::nullopt;
 }

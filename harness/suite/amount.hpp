@@ -25,6 +25,9 @@ struct AmountUnit {
     double factor;
 };
 
+/// "3%" or "0.03" of the command line: from 0 to 1, or a percentage.
+std::optional<double> fraction_of(std::string_view text);
+
 /// The number at the start of `text`, as YAML writes one but without sign; it is cut off.
 std::optional<double> take_number(std::string_view& text);
 

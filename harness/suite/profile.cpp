@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-constexpr std::array<std::string_view, 6> profile_keys{"backend",   "policy", "junit_profile",
-                                                       "baselines", "out",    "processes"};
+constexpr std::array<std::string_view, 7> profile_keys{
+    "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep"};
 constexpr std::array<std::string_view, 5> policy_keys{"no_baseline", "inconclusive", "false_alarms",
                                                       "rounds", "changed"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
@@ -107,6 +107,9 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
         } else {
             add_wrong_type(*node, "processes", "a number of processes from 1 to 1000", problems);
         }
+    }
+    if (const YamlNode* node = fields.find("creep")) {
+        profile.creep = read_fraction(*node, "creep", problems);
     }
     problems.throw_if_any();
     return profile;

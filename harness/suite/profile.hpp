@@ -15,6 +15,7 @@
 //   baselines: baselines     # folder, as --baselines
 //   out: perfgate-out        # folder, as --out
 //   processes: 5             # as --processes
+//   creep: 10%               # as --creep: how far accepted changes may add up
 //
 // Every key may be left out. Paths are relative to the folder that perfgate runs in, as they are on
 // the command line.
@@ -36,6 +37,7 @@ struct Profile {
     std::optional<std::string> baselines;
     std::optional<std::string> out;
     std::optional<std::int64_t> processes = std::nullopt;
+    std::optional<double> creep = std::nullopt;  ///< a fraction
 
     bool operator==(const Profile&) const = default;
 };

@@ -22,6 +22,7 @@ OUTCOME = {
     "pass": "passed",
     "improved": "passed",
     "skipped": "skipped",
+    "acknowledged": "skipped",
     "regressed": "failures",
     "incorrect": "failures",
     "missing": "failures",

@@ -44,6 +44,34 @@ TEST(BaselineJson, RoundTripsAwkwardValues) {
     }
 }
 
+TEST(BaselineJson, AnchorsAndAcknowledgementsStandBesideTheMetrics) {
+    const MetricSeries time{
+        "ns", 2, "activity/cold", {{0, "b1", 1, {1}}, {1, "b1", 1, {2}}, {2, "b1", 1, {3}}}};
+    Baseline baseline;
+    baseline.suite = "s";
+    BaselineCase& stored = baseline.cases["a/b[]"];
+    stored.provenance.wall_s = 1.25;
+    stored.metrics = {{"gpu_time", time}};
+    stored.anchors = {{"gpu_time", 1.75}};
+    stored.acknowledged = {{"gpu_time", {"2026-12-31", "Ada", "driver bug", time}}};
+    const std::string text = write_baseline(baseline);
+    EXPECT_EQ(parse_baseline(text, "b.json"), baseline);
+    EXPECT_NE(text.find(R"(
+      "provenance": {"wall_s":1.25},
+      "anchors": {"gpu_time":1.75},
+      "acknowledged": {
+        "gpu_time": {"until":"2026-12-31","by":"Ada","reason":"driver bug","known":{"unit":"ns",)"),
+              std::string::npos)
+        << text;
+
+    std::string wrong = text;
+    wrong.replace(wrong.find("2026-12-31"), 10, "2026-02-31");
+    EXPECT_NE(parse_message(wrong).find("until: expected a day, as 2026-12-31"), std::string::npos);
+    wrong = text;
+    wrong.replace(wrong.find("1.25"), 4, "-1.0");
+    EXPECT_NE(parse_message(wrong).find("wall_s"), std::string::npos);
+}
+
 TEST(BaselineJson, LayoutMergesLineByLine) {
     Baseline baseline;
     baseline.suite = "gemm";

@@ -86,6 +86,57 @@ TEST_F(BaselineStore, KnowsTheDevicesThatASuiteHasABaselineFor) {
     EXPECT_THROW(devices_with_baseline(folder_, "../s"), model::InputError);
 }
 
+TEST_F(BaselineStore, KeepsALedgerBesideTheBaseline) {
+    EXPECT_EQ(load_ledger(folder_, key, "s"), std::nullopt);
+    append_to_ledger(folder_, key, "s", {});
+    EXPECT_TRUE(fs::is_empty(folder_)) << "no entries, no file";
+    model::LedgerEntry entry;
+    entry.id = "gemm/tiled[m=1]";
+    entry.at = "2026-11-22T09:00:00Z";
+    append_to_ledger(folder_, key, "s", {entry});
+    entry.at = "2026-11-23T09:00:00Z";
+    append_to_ledger(folder_, key, "s", {entry});
+    const auto ledger = load_ledger(folder_, key, "s");
+    ASSERT_TRUE(ledger);
+    EXPECT_EQ(ledger->entries.size(), 2U);
+    EXPECT_EQ(ledger_path(folder_, key, "s"), folder_ / key / "s.ledger.jsonl");
+    EXPECT_TRUE(fs::exists(folder_ / ".gitattributes"));
+}
+
+TEST_F(BaselineStore, AProjectsGitAttributesAreLeftAlone) {
+    std::ofstream(folder_ / ".gitattributes") << "* text\n";
+    model::LedgerEntry entry;
+    entry.id = "a/b[]";
+    entry.at = "2026-11-22T09:00:00Z";
+    append_to_ledger(folder_, key, "s", {entry});
+    EXPECT_EQ(fs::file_size(folder_ / ".gitattributes"), 7U);
+}
+
+TEST_F(BaselineStore, ALedgerInTheWrongPlaceIsRefused) {
+    model::LedgerEntry entry;
+    entry.id = "a/b[]";
+    entry.at = "2026-11-22T09:00:00Z";
+    append_to_ledger(folder_, key, "other", {entry});
+    fs::rename(ledger_path(folder_, key, "other"), ledger_path(folder_, key, "s"));
+    EXPECT_THROW(load_ledger(folder_, key, "s"), model::InputError);
+}
+
+TEST_F(BaselineStore, ListsItsPlaces) {
+    save_baseline(folder_, baseline_);
+    model::LedgerEntry entry;
+    entry.id = "a/b[]";
+    entry.at = "2026-11-22T09:00:00Z";
+    append_to_ledger(folder_, "host-x", "gone", {entry});
+    std::ofstream(folder_ / key / "README.md") << "not ours";
+    std::ofstream(folder_ / key / "A b.json") << "{}";
+    std::vector<std::string> faults;
+    EXPECT_EQ(stored_places(folder_, &faults),
+              (std::vector<BaselinePlace>{{"host-x", "gone"}, {key, "s"}}));
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_TRUE(says(faults.front(), "A b.json")) << faults.front();
+    EXPECT_THROW(stored_places(folder_ / "nowhere"), model::InputError);
+}
+
 TEST_F(BaselineStore, SavingLeavesNothingElseBehind) {
     save_baseline(folder_, baseline_);
     save_baseline(folder_, baseline_);

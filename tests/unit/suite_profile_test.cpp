@@ -36,6 +36,16 @@ TEST(SuiteProfile, ReadsHowMuchTheGateMayErrAndWhatChangesItTakes) {
     EXPECT_EQ(policy.changed, (model::ChangePolicy{accept, refuse, refuse, warn, accept}));
 }
 
+TEST(SuiteProfile, ReadsHowFarAcceptedChangesMayAddUp) {
+    EXPECT_EQ(parse_profile("creep: 5%", "p.yaml").creep, 0.05);
+    EXPECT_EQ(parse_profile("creep: 0.2", "p.yaml").creep, 0.2);
+    EXPECT_EQ(parse_profile("out: x", "p.yaml").creep, std::nullopt);
+    EXPECT_EQ(
+        test::refusal([] { parse_profile("creep: 5", "p.yaml"); }),
+        "p.yaml:1:8: wrong value for 'creep'; expected a percentage (3%) or a fraction from 0 "
+        "to 1, found 5");
+}
+
 TEST(SuiteProfile, RefusesWhatIsNoNumberOfProcesses) {
     EXPECT_EQ(test::refusal([] { parse_profile("processes: 0", "p.yaml"); }),
               "p.yaml:1:12: wrong value for 'processes'; expected a number of processes from 1 to "

@@ -24,6 +24,7 @@ const std::vector<TableRow> table = {
     {Verdict::pass, "pass", 0, JunitOutcome::pass, 0, JunitOutcome::pass},
     {Verdict::improved, "improved", 0, JunitOutcome::pass, 0, JunitOutcome::pass},
     {Verdict::skipped, "skipped", 0, JunitOutcome::skipped, 0, JunitOutcome::skipped},
+    {Verdict::acknowledged, "acknowledged", 0, JunitOutcome::skipped, 0, JunitOutcome::skipped},
     {Verdict::no_baseline, "no_baseline", 0, JunitOutcome::skipped, 4, JunitOutcome::failure},
     {Verdict::inconclusive, "inconclusive", 0, JunitOutcome::skipped, 4, JunitOutcome::failure},
     {Verdict::invalid, "invalid", 3, JunitOutcome::error, 3, JunitOutcome::error},

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/acknowledgement.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "model/date.hpp"
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::Acknowledgement;
+using model::Verdict;
+
+/// " by Ada: a driver bug", as far as it is told.
+std::string origin(const Acknowledgement& acknowledgement) {
+    std::string text;
+    if (!acknowledgement.by.empty()) text += " by " + model::printable(acknowledgement.by, 100);
+    if (!acknowledgement.reason.empty()) {
+        text += ": " + model::printable(acknowledgement.reason, 300);
+    }
+    return text;
+}
+
+Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& comparison,
+                    const Judgement& against_known, const std::string& day) {
+    const std::string& until = acknowledgement.until;
+    if (day.empty()) {
+        return {false,
+                fmt::format("acknowledged until {}, which says nothing of a run without a time",
+                            until)};
+    }
+    if (until < day) {
+        return {false,
+                fmt::format("its acknowledgement ended on {}{}", until, origin(acknowledgement))};
+    }
+    const Verdict verdict = against_known.verdict;
+    if (verdict == Verdict::regressed || verdict == Verdict::invalid) {
+        return {false, fmt::format("worse than the {} that are acknowledged until {}{}",
+                                   model::quantity_text(acknowledgement.known.value,
+                                                        comparison.definition->unit),
+                                   until, origin(acknowledgement))};
+    }
+    return {true, fmt::format("acknowledged until {}{}", until, origin(acknowledgement))};
+}
+
+}  // namespace
+
+std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
+                                       const Rule& rule, const std::string& started_at) {
+    const std::string day = model::date_of(started_at);
+    std::vector<Comparison> against_known;
+    for (const AcknowledgedComparison& known : comparisons) {
+        Comparison comparison = *known.comparison;
+        comparison.baseline = &known.acknowledgement->known;
+        against_known.push_back(comparison);
+    }
+    const std::vector<Judgement> judgements = rule.judge(against_known);
+    std::vector<Acknowledged> answers;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        answers.push_back(
+            answer(*comparisons[i].acknowledgement, against_known[i], judgements.at(i), day));
+    }
+    return answers;
+}
+
+}  // namespace perfgate::gate

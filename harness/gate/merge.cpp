@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "model/case.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::CaseResult;
+using model::Run;
+using model::Shard;
+
+std::string shown(std::string_view text) {
+    return model::printable(text, 200);
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw model::InputError("the runs cannot be merged: " + why);
+}
+
+void require_shard(const NamedRun& named) {
+    if (!named.run.shard) {
+        refuse(fmt::format("{} is no shard: measure each part with --shard", shown(named.file)));
+    }
+    if (named.run.interrupted) {
+        refuse(fmt::format("{} (shard {}/{}) was interrupted: measure it again, or --resume it",
+                           shown(named.file), named.run.shard->index, named.run.shard->count));
+    }
+}
+
+std::int64_t index_of(const NamedRun& named) {
+    return named.run.shard ? named.run.shard->index : 0;
+}
+
+/// The first name in which the suites differ, for the message.
+std::string difference(const Shard& first, const Shard& other) {
+    if (first.count != other.count) {
+        return fmt::format("one is of {} shards, the other of {}", first.count, other.count);
+    }
+    for (std::size_t i = 0; i < std::max(first.whole.size(), other.whole.size()); ++i) {
+        if (i >= first.whole.size() || i >= other.whole.size()) {
+            const Shard& more = i < first.whole.size() ? first : other;
+            return fmt::format("only one is of suite '{}'", shown(more.whole[i].name));
+        }
+        const model::ShardedSuite& left = first.whole[i];
+        const model::ShardedSuite& right = other.whole[i];
+        if (left == right) continue;
+        if (left.name != right.name) {
+            return fmt::format("one is of suite '{}', the other of '{}'", shown(left.name),
+                               shown(right.name));
+        }
+        const auto [one, two] = std::mismatch(left.cases.begin(), left.cases.end(),
+                                              right.cases.begin(), right.cases.end());
+        if (one == left.cases.end() && two == right.cases.end()) {
+            return fmt::format("suite '{}' was filtered in one", shown(left.name));
+        }
+        return fmt::format("suite '{}' differs from case '{}' on", shown(left.name),
+                           shown(one == left.cases.end() ? *two : *one));
+    }
+    return {};
+}
+
+void require_alike(const NamedRun& first, const NamedRun& other) {
+    const auto require = [&](std::string_view what, const std::string& then,
+                             const std::string& now) {
+        if (then == now) return;
+        refuse(fmt::format("{} is '{}' in {} and '{}' in {}", what, shown(then), shown(first.file),
+                           shown(now), shown(other.file)));
+    };
+    const auto yes_no = [](bool value) { return std::string(value ? "yes" : "no"); };
+    const model::Environment& then = first.run.environment;
+    const model::Environment& now = other.run.environment;
+    require("the backend", first.run.backend, other.run.backend);
+    require("device.key", then.device.key, now.device.key);
+    require("driver", then.driver, now.driver);
+    require("cuda_toolkit", then.cuda_toolkit, now.cuda_toolkit);
+    require("cupti", then.cupti, now.cupti);
+    require("tool_version", first.run.tool_version, other.run.tool_version);
+    require("git_revision", first.run.git_revision, other.run.git_revision);
+    require("verify_only", yes_no(first.run.verify_only), yes_no(other.run.verify_only));
+    const std::string different = difference(*first.run.shard, *other.run.shard);
+    if (!different.empty()) {
+        refuse(fmt::format("{} and {} are not of the same suites: {}", shown(first.file),
+                           shown(other.file), different));
+    }
+}
+
+/// Each of them once.
+void require_all(const std::vector<NamedRun>& shards) {
+    std::map<std::int64_t, const NamedRun*> found;
+    for (const NamedRun& named : shards) {
+        const auto [place, is_new] = found.emplace(named.run.shard->index, &named);
+        if (!is_new) {
+            refuse(fmt::format("{} and {} both are shard {}/{}", shown(place->second->file),
+                               shown(named.file), named.run.shard->index, named.run.shard->count));
+        }
+    }
+    std::string missing;
+    const std::int64_t count = shards.front().run.shard->count;
+    for (std::int64_t index = 1; index <= count; ++index) {
+        if (!found.contains(index))
+            missing += fmt::format("{}{}", missing.empty() ? "" : ", ", index);
+    }
+    if (!missing.empty()) {
+        refuse(fmt::format("of {} shards these are missing: {}", count, missing));
+    }
+}
+
+/// By id; each case and the file it is from.
+using Found = std::map<std::string, std::pair<CaseResult, std::string>>;
+
+/// The cases of a suite in its own order.
+std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found) {
+    std::vector<CaseResult> cases;
+    for (const std::string& id : whole.cases) {
+        const auto place = found.find(id);
+        if (place == found.end()) {
+            refuse(fmt::format("no shard has case {} of suite '{}': one of them was filtered since",
+                               shown(id), shown(whole.name)));
+        }
+        cases.push_back(std::move(place->second.first));
+        found.erase(place);
+    }
+    if (!found.empty()) {
+        const auto& [id, from] = *found.begin();
+        refuse(fmt::format("{} has case {}, which suite '{}' does not", shown(from.second),
+                           shown(id), shown(whole.name)));
+    }
+    return cases;
+}
+
+model::SuiteResult merged_suite(const model::ShardedSuite& whole, std::vector<NamedRun>& shards) {
+    model::SuiteResult merged;
+    Found found;
+    for (NamedRun& named : shards) {
+        for (model::SuiteResult& suite : named.run.suites) {
+            if (suite.name != whole.name) continue;
+            for (CaseResult& result : suite.cases) {
+                std::string id = model::case_id(result.spec);
+                const auto [place, is_new] =
+                    found.emplace(id, std::pair{std::move(result), named.file});
+                if (!is_new) {
+                    refuse(
+                        fmt::format("{} and {} both have case {} of suite '{}': give all shards "
+                                    "the same baselines or --costs",
+                                    shown(place->second.second), shown(named.file), shown(id),
+                                    shown(whole.name)));
+                }
+            }
+            suite.cases.clear();
+            if (merged.name.empty()) merged = suite;
+        }
+    }
+    merged.name = whole.name;
+    merged.partial = whole.partial;
+    merged.cases = in_order(whole, found);
+    return merged;
+}
+
+void add_times(const Run& from, Run& to) {
+    to.wall_s += from.wall_s;
+    for (const auto& [phase, seconds] : from.phase_s) to.phase_s[phase] += seconds;
+    to.started_at = std::min(to.started_at, from.started_at);
+    for (const auto& [name, definition] : from.metric_definitions) {
+        to.metric_definitions.emplace(name, definition);
+    }
+}
+
+}  // namespace
+
+Run merge_shards(std::vector<NamedRun> shards) {
+    if (shards.empty()) refuse("there are none");
+    for (const NamedRun& named : shards) require_shard(named);
+    for (const NamedRun& named : shards) require_alike(shards.front(), named);
+    require_all(shards);
+    // The same document, whatever order they were named in.
+    std::sort(shards.begin(), shards.end(), [](const NamedRun& left, const NamedRun& right) {
+        return index_of(left) < index_of(right);
+    });
+
+    std::vector<model::SuiteResult> suites;
+    const std::vector<model::ShardedSuite> whole = shards.front().run.shard->whole;
+    for (const model::ShardedSuite& suite : whole) suites.push_back(merged_suite(suite, shards));
+    Run merged = std::move(shards.front().run);
+    for (std::size_t i = 1; i < shards.size(); ++i) add_times(shards[i].run, merged);
+    merged.suites = std::move(suites);
+    merged.shard.reset();
+    return merged;
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/date.hpp"
+
+#include <chrono>
+#include <cstddef>
+
+namespace perfgate::model {
+
+namespace {
+
+constexpr std::string_view form = "0000-00-00";
+
+/// Of the digits of `text` from `begin`.
+int number_at(std::string_view text, std::size_t begin, std::size_t count) {
+    int value = 0;
+    for (const char c : text.substr(begin, count)) value = value * 10 + (c - '0');
+    return value;
+}
+
+}  // namespace
+
+bool is_date(std::string_view text) {
+    if (text.size() != form.size()) return false;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        const bool digit = text[i] >= '0' && text[i] <= '9';
+        if (form[i] == '0' ? !digit : text[i] != form[i]) return false;
+    }
+    const std::chrono::year_month_day day{
+        std::chrono::year(number_at(text, 0, 4)),
+        std::chrono::month(static_cast<unsigned>(number_at(text, 5, 2))),
+        std::chrono::day(static_cast<unsigned>(number_at(text, 8, 2)))};
+    return day.ok();
+}
+
+std::string date_of(std::string_view utc) {
+    const std::string_view day = utc.substr(0, form.size());
+    const bool time_follows = utc.size() > form.size() && utc[form.size()] == 'T';
+    return is_date(day) && time_follows ? std::string(day) : std::string();
+}
+
+}  // namespace perfgate::model

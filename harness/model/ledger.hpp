@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger of a baseline: who accepted which change, when and why. Stored beside the baseline as
+// baselines/<device-key>/<suite>.ledger.jsonl.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfgate::model {
+
+enum class LedgerAction {
+    accept,       ///< a case's new values are expected
+    acknowledge,  ///< a case's regression is known until a day; what is expected stays
+    refresh,      ///< a whole run is expected
+    prune,        ///< a case that no suite has was taken out
+};
+
+std::string_view to_text(LedgerAction action);
+
+/// A gated metric of an accepted case, in the metric's unit.
+struct LedgerChange {
+    std::string unit;
+    std::optional<double> before;  ///< absent: nothing was expected
+    double after = 0;
+    std::optional<double> anchor;  ///< after this entry; absent: `after` is the anchor
+
+    bool operator==(const LedgerChange&) const = default;
+};
+
+struct LedgerEntry {
+    std::string id;  ///< of the case; empty for a refresh, which is of many
+    std::string at;  ///< UTC
+    LedgerAction action = LedgerAction::accept;
+    std::string by;  ///< empty: not told
+    std::string reason;
+    std::string recorded_at;   ///< when the accepted run began, as in Provenance
+    std::string git_revision;  ///< of the accepted run
+    std::string until;         ///< of an acknowledgement: its last day
+    bool anchor_reset = false;
+    std::int64_t cases = 0;                            ///< of a refresh: so many were accepted
+    std::map<std::string, LedgerChange> changes = {};  ///< by metric
+
+    bool operator==(const LedgerEntry&) const = default;
+};
+
+struct Ledger {
+    std::string suite;
+    std::string device_key;
+    std::vector<LedgerEntry> entries;
+
+    bool operator==(const Ledger&) const = default;
+};
+
+/// JSON lines: a head (schema "perfgate.ledger" version 1), then a line for each entry, sorted by
+/// case and time. Lines are only added, so that a union of two branches' is a ledger.
+///
+///   {"schema":"perfgate.ledger","version":1,"suite":"gemm","device":"nvidia-h100-80gb-hbm3"}
+///   {"case":"gemm/tiled[m=64]","at":"…","action":"accept","by":"Ada","reason":"…",…,
+///    "changes":{"gpu_time":{"unit":"ns","before":8200,"after":8512,"anchor":8200}}}
+std::string write_ledger(Ledger ledger);
+
+/// Takes entries in any order: a merge may have put them so. `source` names the document in
+/// messages, with the line.
+Ledger parse_ledger(std::string_view text, std::string_view source);
+
+}  // namespace perfgate::model

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/accept.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gate/batch_rule.hpp"
+#include "gate/refresh.hpp"
+#include "model/error.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::baseline_of;
+using documents::measured_case;
+using documents::run_of;
+using documents::series;
+using documents::stored;
+using model::CaseStatus;
+using model::Verdict;
+
+const std::string first_id = "gemm/tiled[m=1]";
+const std::string second_id = "gemm/tiled[m=2]";
+const std::string third_id = "gemm/tiled[m=3]";
+
+Acceptance by_ada(bool reset = false) {
+    Acceptance acceptance{"Ada", "meant"};
+    acceptance.at = "2026-11-22T09:00:00Z";
+    acceptance.reset_anchors = reset;
+    return acceptance;
+}
+
+/// Three cases, of which the first is as it was, the second has become slower and the third faster.
+model::Run before() {
+    return run_of({measured_case(1), measured_case(2), measured_case(3)});
+}
+model::Run after(double slower = 1080) {
+    model::Run run = before();
+    run.started_at = "2026-11-22T08:00:00Z";
+    run.git_revision = "def";
+    auto& cases = run.suites[0].cases;
+    cases[0].metrics["gpu_time"] = series({1005});
+    cases[1].metrics["gpu_time"] = series({slower});
+    cases[2].metrics["gpu_time"] = series({900});
+    return run;
+}
+
+std::vector<Accepted> all_accepted(const model::Run& run, const BaselineSet& baselines,
+                                   const AcceptChoice& choice = {},
+                                   const Acceptance& acceptance = by_ada()) {
+    const BatchRule rule{model::Policy{}};
+    return accept(run, judge(run, baselines, {}, rule), baselines, choice, acceptance, rule);
+}
+
+Accepted accepted(const model::Run& run, const BaselineSet& baselines,
+                  const AcceptChoice& choice = {}, const Acceptance& acceptance = by_ada()) {
+    return all_accepted(run, baselines, choice, acceptance).at(0);
+}
+
+std::string refusal(const model::Run& run, const AcceptChoice& choice = {},
+                    const Acceptance& acceptance = by_ada()) {
+    try {
+        all_accepted(run, stored(baseline_of(before())), choice, acceptance);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+    return "not refused";
+}
+
+Verdict verdict_of(const model::Run& run, const model::Baseline& baseline, std::size_t index = 1) {
+    return judge(run, stored(baseline), {}, BatchRule{model::Policy{}})
+        .suites.at(0)
+        .cases.at(index)
+        .verdict;
+}
+
+TEST(Accept, TakesWhatChangedAndLeavesTheRestToTheByte) {
+    const model::Baseline old = baseline_of(before());
+    const Accepted result = accepted(after(), stored(old));
+    const auto& cases = result.baseline.cases;
+    EXPECT_EQ(cases.at(first_id), old.cases.at(first_id)) << "5 ns are within the tolerance";
+    EXPECT_EQ(result.unchanged, 1U);
+
+    const model::BaselineCase& slower = cases.at(second_id);
+    EXPECT_EQ(slower.metrics.at("gpu_time").value, 1080);
+    EXPECT_EQ(slower.metrics.at("registers"), old.cases.at(second_id).metrics.at("registers"));
+    EXPECT_EQ(slower.provenance.accepted_by, "Ada");
+    EXPECT_EQ(slower.provenance.reason, "meant");
+    EXPECT_EQ(slower.provenance.git_revision, "def");
+    EXPECT_EQ(slower.provenance.wall_s, 0.25);
+    EXPECT_EQ(verdict_of(after(), result.baseline), Verdict::pass);
+}
+
+TEST(Accept, AcceptingAgainChangesNothing) {
+    const Accepted first = accepted(after(), stored(baseline_of(before())));
+    const Accepted second = accepted(after(), stored(first.baseline));
+    EXPECT_TRUE(second.entries.empty());
+    EXPECT_EQ(second.baseline, first.baseline);
+}
+
+TEST(Accept, TheLedgerSaysWhoWhatAndWhy) {
+    const Accepted result = accepted(after(), stored(baseline_of(before())));
+    ASSERT_EQ(result.entries.size(), 2U);
+    model::LedgerEntry expected;
+    expected.id = second_id;
+    expected.at = "2026-11-22T09:00:00Z";
+    expected.by = "Ada";
+    expected.reason = "meant";
+    expected.recorded_at = "2026-11-22T08:00:00Z";
+    expected.git_revision = "def";
+    expected.changes["gpu_time"] = {"ns", 1000, 1080, 1000};
+    EXPECT_EQ(result.entries[0], expected);
+    EXPECT_EQ(result.entries[1].id, third_id);
+    EXPECT_EQ(result.entries[1].changes.at("gpu_time"),
+              (model::LedgerChange{"ns", 1000, 900, std::nullopt}))
+        << "a better value is its own anchor";
+}
+
+TEST(Accept, ChoosesCasesByGlob) {
+    const Accepted result =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{"*m=3*"}});
+    ASSERT_EQ(result.entries.size(), 1U);
+    EXPECT_EQ(result.entries[0].id, third_id);
+    EXPECT_EQ(result.baseline.cases.at(second_id).metrics.at("gpu_time").value, 1000);
+    EXPECT_EQ(refusal(after(), {{"*m=3*", "*m=9*"}}),
+              "--case '*m=9*' matches no case of the run; an id looks like 'gemm/tiled[m=3]'");
+}
+
+TEST(Accept, AcceptsCasesThatAreNewToTheBaseline) {
+    model::Baseline old = baseline_of(before());
+    old.cases.erase(second_id);
+    const Accepted added = accepted(after(), stored(old), AcceptChoice{{second_id}});
+    EXPECT_EQ(added.baseline.cases.at(second_id).metrics, after().suites[0].cases[1].metrics);
+    EXPECT_TRUE(added.baseline.cases.at(second_id).anchors.empty());
+    EXPECT_EQ(added.entries.at(0).changes.at("gpu_time").before, std::nullopt);
+
+    const Accepted first = accepted(after(), {});
+    EXPECT_EQ(first.baseline.suite, "s");
+    EXPECT_EQ(first.baseline.device.key, documents::device().key);
+    EXPECT_EQ(first.baseline.device.board, "");
+    EXPECT_EQ(first.entries.size(), 3U);
+}
+
+TEST(Accept, WhatIsNotGatedFollowsWhereItMoved) {
+    model::Run then = before();
+    model::Run now = after();
+    for (model::Run* run : {&then, &now}) {
+        for (auto& result : run->suites[0].cases) {
+            result.metrics["spill_sectors"] = series({0}, "count", "counter");
+            result.metrics["l2_hit_rate"] = series({50}, "%", "counter");
+        }
+    }
+    now.suites[0].cases[0].metrics["spill_sectors"] = series({7}, "count", "counter");
+    now.suites[0].cases[1].metrics["spill_sectors"] = series({7}, "count", "counter");
+    const Accepted result = accepted(now, stored(baseline_of(then)));
+    const auto& cases = result.baseline.cases;
+    EXPECT_EQ(cases.at(second_id).metrics.at("spill_sectors").value, 7);
+    EXPECT_EQ(cases.at(first_id).metrics.at("spill_sectors").value, 0)
+        << "nothing gated changed in this case";
+    EXPECT_FALSE(result.entries.at(0).changes.contains("spill_sectors"));
+}
+
+TEST(Accept, FromAnotherBoardAllMetricsOfTheCaseAreReplaced) {
+    model::Run now = after(1200);
+    now.environment.device.board = "board-b";
+    const Accepted result =
+        accepted(now, stored(baseline_of(before())), AcceptChoice{{second_id}}, by_ada(true));
+    const model::BaselineCase& stored_case = result.baseline.cases.at(second_id);
+    EXPECT_EQ(stored_case.provenance.board, "board-b");
+    EXPECT_EQ(stored_case.metrics, now.suites[0].cases[1].metrics);
+    EXPECT_TRUE(result.entries.at(0).changes.contains("registers"));
+}
+
+TEST(Accept, RefusesWhatIsNotDecidedAndNamesEach) {
+    model::Run run = after();
+    auto& cases = run.suites[0].cases;
+    cases[0].status = CaseStatus::error;
+    cases[0].reason = "signal 11";
+    cases[1].not_collected.push_back({"dram_bytes", "no permission"});
+    cases[2].verification->passed = false;
+    EXPECT_EQ(refusal(run),
+              "these cases cannot be accepted: measure them again, or accept others with --case\n"
+              "  gemm/tiled[m=1] (error: signal 11)\n"
+              "  gemm/tiled[m=2] (dram_bytes was not collected: no permission)\n"
+              "  gemm/tiled[m=3] (not verified)");
+    run = after();
+    run.suites[0].cases[0].status = CaseStatus::invalid;
+    run.suites[0].cases[0].reason = "power brake";
+    run.suites[0].cases[1].status = CaseStatus::incorrect;
+    run.suites[0].cases[1].reason = "element 7";
+    EXPECT_EQ(refusal(run),
+              "these cases cannot be accepted: measure them again, or accept others with --case\n"
+              "  gemm/tiled[m=1] (invalid: power brake)\n"
+              "  gemm/tiled[m=2] (incorrect: element 7)");
+    EXPECT_EQ(refusal(run, {{third_id}}), "not refused");
+}
+
+TEST(Accept, RefusesAnInconclusiveCase) {
+    const model::Run run = after();
+    model::VerdictDocument document =
+        judge(run, stored(baseline_of(before())), {}, BatchRule{model::Policy{}});
+    model::CaseVerdict& verdict = document.suites[0].cases[1];
+    verdict.verdict = verdict.metrics[0].verdict = Verdict::inconclusive;
+    verdict.metrics[0].sentence = "gpu_time is inconclusive";
+    try {
+        accept(run, document, stored(baseline_of(before())), {}, by_ada(), MedianRule());
+        FAIL();
+    } catch (const model::InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("gemm/tiled[m=2] (gpu_time is inconclusive)"),
+                  std::string::npos);
+    }
+}
+
+TEST(Accept, LeavesSkippedCasesAlone) {
+    model::Run run = after();
+    run.suites[0].cases[1].status = CaseStatus::skipped;
+    const Accepted result = accepted(run, stored(baseline_of(before())));
+    EXPECT_EQ(result.skipped, 1U);
+    EXPECT_EQ(result.entries.size(), 1U);
+}
+
+TEST(Accept, RefusesARunThatIsNotWhole) {
+    model::Run run = after();
+    run.interrupted = true;
+    EXPECT_NE(refusal(run).find("interrupted"), std::string::npos);
+    run = after();
+    run.verify_only = true;
+    EXPECT_NE(refusal(run).find("--verify-only"), std::string::npos);
+}
+
+TEST(Creep, AcceptedChangesAddUpAgainstTheAnchor) {
+    const AcceptChoice second{{second_id}};
+    const Accepted once = accepted(after(1060), stored(baseline_of(before())), second);
+    EXPECT_EQ(once.baseline.cases.at(second_id).anchors.at("gpu_time"), 1000);
+
+    const auto again = [&](double slower, const Acceptance& acceptance) {
+        return accepted(after(slower), stored(once.baseline), second, acceptance);
+    };
+    // 4 % more is let through: 10 % in all.
+    EXPECT_EQ(again(1100, by_ada()).baseline.cases.at(second_id).anchors.at("gpu_time"), 1000);
+    try {
+        again(1120, by_ada());
+        FAIL();
+    } catch (const model::InputError& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "accepted changes add up: accept these with --reset-anchor if that is meant, or "
+                  "others with --case\n"
+                  "  gemm/tiled[m=2]: gpu_time has gone from 1.000 us to 1.120 us (+12.0 %) in "
+                  "accepted changes, which may add up to 10 %");
+    }
+    const Accepted reset = again(1120, by_ada(true));
+    EXPECT_TRUE(reset.baseline.cases.at(second_id).anchors.empty());
+    EXPECT_TRUE(reset.entries.at(0).anchor_reset);
+    Acceptance generous = by_ada();
+    generous.creep_bound = 0.2;
+    EXPECT_EQ(again(1120, generous).baseline.cases.at(second_id).metrics.at("gpu_time").value,
+              1120);
+}
+
+TEST(Creep, ABetterValueIsTheAnchorFromThenOn) {
+    const AcceptChoice third{{third_id}};
+    const Accepted faster = accepted(after(), stored(baseline_of(before())), third);
+    EXPECT_TRUE(faster.baseline.cases.at(third_id).anchors.empty());
+    model::Run back = after();
+    back.suites[0].cases[2].metrics["gpu_time"] = series({1000});
+    EXPECT_THROW(accepted(back, stored(faster.baseline), third), model::InputError)
+        << "11 % slower than 900 ns";
+}
+
+TEST(Creep, ARefreshCannotCreepEither) {
+    const model::Baseline old = baseline_of(before());
+    const auto refreshed = [&](double slower, const model::Baseline& from, const Acceptance& how) {
+        const model::Run run = after(slower);
+        return refresh(run, run.suites[0], from, how);
+    };
+    const model::Baseline once = refreshed(1060, old, by_ada()).baseline;
+    EXPECT_EQ(once.cases.at(second_id).anchors.at("gpu_time"), 1000);
+    EXPECT_THROW(refreshed(1120, once, by_ada()), model::InputError);
+    const Refreshed reset = refreshed(1120, once, by_ada(true));
+    EXPECT_TRUE(reset.baseline.cases.at(second_id).anchors.empty());
+    ASSERT_TRUE(reset.entry);
+    EXPECT_EQ(reset.entry->action, model::LedgerAction::refresh);
+    EXPECT_EQ(reset.entry->cases, 3);
+    EXPECT_TRUE(reset.entry->anchor_reset);
+    const model::Run same = after(1120);
+    EXPECT_FALSE(refresh(same, same.suites[0], reset.baseline, by_ada()).entry)
+        << "what changes nothing is no entry";
+}
+
+TEST(Acknowledge, KeepsWhatIsExpectedAndLetsTheRegressionPassUntilTheDay) {
+    const model::Baseline old = baseline_of(before());
+    const AcceptChoice choice{{second_id}, "2026-11-30"};
+    const Accepted result = accepted(after(), stored(old), choice);
+    ASSERT_EQ(result.entries.size(), 1U);
+    EXPECT_EQ(result.entries[0].action, model::LedgerAction::acknowledge);
+    EXPECT_EQ(result.entries[0].until, "2026-11-30");
+    const model::BaselineCase& known = result.baseline.cases.at(second_id);
+    EXPECT_EQ(known.metrics, old.cases.at(second_id).metrics);
+    EXPECT_EQ(known.provenance, old.cases.at(second_id).provenance);
+
+    model::Run run = after();
+    const auto judged = [&](const std::string& started_at) {
+        run.started_at = started_at;
+        return judge(run, stored(result.baseline), {}, BatchRule{model::Policy{}});
+    };
+    model::VerdictDocument document = judged("2026-11-30T23:59:59Z");
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::acknowledged);
+    EXPECT_EQ(document.exit_code, 0);
+    EXPECT_EQ(document.suites[0].cases[1].reason,
+              "gpu_time regressed: 1.000 us → 1.080 us (+8.0 %), tolerance 3 %; acknowledged until "
+              "2026-11-30 by Ada: meant");
+    EXPECT_TRUE(suspects(run, stored(result.baseline), {}, BatchRule{model::Policy{}}).empty())
+        << "what is known is not measured again";
+
+    document = judged("2026-12-01T00:00:00Z");
+    EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::regressed);
+    EXPECT_EQ(document.exit_code, 1);
+    EXPECT_NE(document.suites[0].cases[1].reason.find(
+                  "; its acknowledgement ended on 2026-11-30 by Ada: meant"),
+              std::string::npos);
+
+    EXPECT_EQ(judged("").suites[0].cases[1].verdict, Verdict::regressed)
+        << "nobody knows when that was";
+}
+
+TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
+    const Accepted result =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
+    EXPECT_EQ(verdict_of(after(1100), result.baseline), Verdict::acknowledged)
+        << "within the tolerance of what is known";
+    const model::VerdictDocument worse =
+        judge(after(1150), stored(result.baseline), {}, BatchRule{model::Policy{}});
+    EXPECT_EQ(worse.suites[0].cases[1].verdict, Verdict::regressed);
+    EXPECT_NE(worse.suites[0].cases[1].reason.find(
+                  "worse than the 1.080 us that are acknowledged until 2026-11-30"),
+              std::string::npos);
+    EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::pass) << "it was repaired";
+}
+
+TEST(Acknowledge, OnlyRegressionsAreAcknowledged) {
+    const Accepted result = accepted(after(), stored(baseline_of(before())),
+                                     AcceptChoice{{first_id, third_id}, "2026-11-30"});
+    EXPECT_TRUE(result.entries.empty());
+    EXPECT_EQ(result.unchanged, 2U);
+    EXPECT_EQ(result.baseline, baseline_of(before()));
+}
+
+TEST(Acknowledge, RefusesADayThatIsOverOrNone) {
+    EXPECT_EQ(refusal(after(), {{second_id}, "2026-11-21"}),
+              "--expires 2026-11-21: that day is over, today is 2026-11-22");
+    EXPECT_EQ(refusal(after(), {{second_id}, "next week"}),
+              "--expires 'next week': expected a day, as 2026-12-31");
+}
+
+TEST(Acknowledge, AcceptingEndsItAndARefreshDoesNot) {
+    const Accepted known =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
+    const Accepted ended = accepted(after(), stored(known.baseline), AcceptChoice{{second_id}});
+    EXPECT_TRUE(ended.baseline.cases.at(second_id).acknowledged.empty());
+    EXPECT_EQ(ended.baseline.cases.at(second_id).metrics.at("gpu_time").value, 1080);
+
+    model::Run run = after();
+    Refreshed refreshed = refresh(run, run.suites[0], known.baseline, by_ada());
+    EXPECT_EQ(refreshed.acknowledged, 1U);
+    EXPECT_EQ(refreshed.baseline.cases.at(second_id).metrics.at("gpu_time").value, 1000);
+    EXPECT_EQ(verdict_of(run, refreshed.baseline), Verdict::acknowledged);
+
+    run.started_at = "2026-12-01T08:00:00Z";
+    refreshed = refresh(run, run.suites[0], known.baseline, by_ada());
+    EXPECT_EQ(refreshed.acknowledged, 0U);
+    EXPECT_EQ(refreshed.baseline.cases.at(second_id).metrics.at("gpu_time").value, 1080);
+}
+
+}  // namespace
+}  // namespace perfgate::gate

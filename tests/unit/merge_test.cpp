@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/merge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gate/batch_rule.hpp"
+#include "model/error.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::measured_case;
+using documents::run_of;
+
+std::string id(int m) {
+    return "gemm/tiled[m=" + std::to_string(m) + "]";
+}
+
+/// A relation between the first and the second case, which are in different shards.
+model::Relation relation() {
+    model::Relation result;
+    result.left_text = "one.gpu_time";
+    result.right_text = "two.gpu_time";
+    result.comparator = model::Comparator::less_equal;
+    result.unit = "ns";
+    result.operands = {"one", "two"};
+    result.left = {model::OperandMetric{0, "gpu_time"}};
+    result.right = {model::OperandMetric{1, "gpu_time"}};
+    result.instances = {{id(1), id(2)}};
+    return result;
+}
+
+NamedRun shard(std::int64_t index, std::vector<model::CaseResult> cases) {
+    NamedRun named{"shard-" + std::to_string(index) + ".json", run_of(std::move(cases))};
+    named.run.suites[0].partial = true;
+    named.run.suites[0].relations = {relation()};
+    named.run.shard = model::Shard{index, 2, {{"s", false, {id(1), id(2), id(3)}}}};
+    return named;
+}
+
+std::vector<NamedRun> shards() {
+    return {shard(1, {measured_case(1), measured_case(3)}), shard(2, {measured_case(2)})};
+}
+
+std::string refusal(const std::vector<NamedRun>& runs) {
+    try {
+        merge_shards(runs);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+    return "not refused";
+}
+
+template <typename Spoil>
+std::string spoilt(const Spoil& spoil) {
+    std::vector<NamedRun> runs = shards();
+    spoil(runs);
+    return refusal(runs);
+}
+
+TEST(Merge, MakesTheRunThatWouldHaveBeen) {
+    model::Run whole = run_of({measured_case(1), measured_case(2), measured_case(3)});
+    whole.suites[0].relations = {relation()};
+    whole.wall_s = 4;
+    EXPECT_EQ(merge_shards(shards()), whole);
+    std::vector<NamedRun> turned = shards();
+    std::swap(turned[0], turned[1]);
+    EXPECT_EQ(merge_shards(turned), whole) << "in whatever order";
+}
+
+TEST(Merge, ADocumentOfAShardReadsBack) {
+    const model::Run run = shards()[0].run;
+    EXPECT_EQ(model::parse_run(model::write_run(run), "r.json"), run);
+}
+
+TEST(Merge, RelationsAreJudgedOnTheMergedRun) {
+    std::vector<NamedRun> runs = shards();
+    runs[0].run.suites[0].cases[0].metrics["gpu_time"] = documents::series({2000});
+    const BatchRule rule{model::Policy{}};
+    const auto relation_of = [&](const model::Run& run) {
+        return judge(run, {}, {}, rule).suites.at(0).relations.at(0).verdict;
+    };
+    EXPECT_EQ(relation_of(runs[0].run), model::Verdict::skipped);
+    EXPECT_EQ(relation_of(merge_shards(runs)), model::Verdict::regressed);
+}
+
+TEST(Merge, ASuiteThatWasFilteredStaysPartial) {
+    std::vector<NamedRun> runs = shards();
+    for (NamedRun& named : runs) named.run.shard->whole[0].partial = true;
+    EXPECT_TRUE(merge_shards(runs).suites[0].partial);
+}
+
+TEST(Merge, ASuiteMayBeInSomeShardsOnly) {
+    std::vector<NamedRun> runs = shards();
+    model::SuiteResult other = run_of({measured_case(7)}).suites[0];
+    other.name = "t";
+    runs[1].run.suites.push_back(other);
+    for (NamedRun& named : runs) named.run.shard->whole.push_back({"t", false, {id(7)}});
+    const model::Run merged = merge_shards(runs);
+    ASSERT_EQ(merged.suites.size(), 2U);
+    EXPECT_EQ(merged.suites[1].file, "suites/s.yaml");
+    EXPECT_EQ(merged.suites[1].cases.size(), 1U);
+}
+
+TEST(Merge, TimesAddUpAndTheRunBeganWithTheFirst) {
+    std::vector<NamedRun> runs = shards();
+    runs[0].run.started_at = "2026-11-21T10:00:05Z";
+    runs[0].run.phase_s = {{"timing", 1.5}};
+    runs[1].run.phase_s = {{"timing", 2}, {"counters", 3}};
+    const model::Run merged = merge_shards(runs);
+    EXPECT_EQ(merged.started_at, "2026-11-21T10:00:00Z");
+    EXPECT_EQ(merged.phase_s, (std::map<std::string, double>{{"counters", 3}, {"timing", 3.5}}));
+}
+
+TEST(Merge, RefusesWhatIsNoShardOrNotWhole) {
+    EXPECT_EQ(refusal({}), "the runs cannot be merged: there are none");
+    EXPECT_EQ(
+        spoilt([](auto& runs) { runs[1].run.shard.reset(); }),
+        "the runs cannot be merged: shard-2.json is no shard: measure each part with --shard");
+    EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.interrupted = true; }),
+              "the runs cannot be merged: shard-2.json (shard 2/2) was interrupted: measure it "
+              "again, or --resume it");
+}
+
+TEST(Merge, RefusesGaps) {
+    EXPECT_EQ(spoilt([](auto& runs) { runs.pop_back(); }),
+              "the runs cannot be merged: of 2 shards these are missing: 2");
+    EXPECT_EQ(spoilt([](auto& runs) { runs[0].run.suites[0].cases.pop_back(); }),
+              "the runs cannot be merged: no shard has case gemm/tiled[m=3] of suite 's': one of "
+              "them was filtered since");
+}
+
+TEST(Merge, RefusesOverlaps) {
+    EXPECT_EQ(spoilt([](auto& runs) { runs.push_back(runs[0]); }),
+              "the runs cannot be merged: shard-1.json and shard-1.json both are shard 1/2");
+    EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.suites[0].cases.push_back(measured_case(3)); }),
+              "the runs cannot be merged: shard-1.json and shard-2.json both have case "
+              "gemm/tiled[m=3] of suite 's': give all shards the same baselines or --costs");
+    EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.suites[0].cases.push_back(measured_case(9)); }),
+              "the runs cannot be merged: shard-2.json has case gemm/tiled[m=9], which suite 's' "
+              "does not");
+}
+
+TEST(Merge, RefusesOtherSuites) {
+    const auto mixed = [](auto spoil) {
+        const std::string why = spoilt([&](auto& runs) { spoil(*runs[1].run.shard); });
+        const std::string head =
+            "the runs cannot be merged: shard-1.json and shard-2.json are not of the same suites: ";
+        return why.starts_with(head) ? why.substr(head.size()) : why;
+    };
+    EXPECT_EQ(mixed([](model::Shard& s) { s.count = 3; }), "one is of 2 shards, the other of 3");
+    EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].name = "t"; }),
+              "one is of suite 's', the other of 't'");
+    EXPECT_EQ(mixed([](model::Shard& s) {
+                  s.whole.push_back({"t", false, {}});
+              }),
+              "only one is of suite 't'");
+    EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].partial = true; }),
+              "suite 's' was filtered in one");
+    EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases.pop_back(); }),
+              "suite 's' differs from case 'gemm/tiled[m=3]' on");
+    EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases[1] = "x"; }),
+              "suite 's' differs from case 'gemm/tiled[m=2]' on");
+}
+
+TEST(Merge, RefusesOtherMachinesAndTools) {
+    const auto mixed = [](auto spoil) { return spoilt([&](auto& runs) { spoil(runs[1].run); }); };
+    EXPECT_EQ(
+        mixed([](model::Run& run) { run.environment.device.key = "nvidia-h200"; }),
+        "the runs cannot be merged: device.key is 'nvidia-h100-80gb-hbm3' in shard-1.json and "
+        "'nvidia-h200' in shard-2.json");
+    const auto names = [&](const std::string& field, auto spoil) {
+        const std::string why = mixed(spoil);
+        EXPECT_NE(why.find(field + " is '"), std::string::npos) << why;
+    };
+    names("the backend", [](model::Run& run) { run.backend = "host"; });
+    names("driver", [](model::Run& run) { run.environment.driver = "590.1"; });
+    names("cuda_toolkit", [](model::Run& run) { run.environment.cuda_toolkit = "13.1"; });
+    names("cupti", [](model::Run& run) { run.environment.cupti = "1"; });
+    names("tool_version", [](model::Run& run) { run.tool_version = "9"; });
+    names("git_revision", [](model::Run& run) { run.git_revision = "def"; });
+    names("verify_only", [](model::Run& run) { run.verify_only = true; });
+}
+
+}  // namespace
+}  // namespace perfgate::gate
