@@ -36,9 +36,13 @@ void add_selection_options(CLI::App& app, gate::Selection& selection) {
 }
 
 void add_gate_options(CLI::App& app, GateOptions& options) {
+    add_judging_options(app, options);
+    add_selection_options(app, options.selection);
+}
+
+void add_judging_options(CLI::App& app, GateOptions& options) {
     add_baselines_option(app, options.baselines);
     add_profile_option(app, options.profile);
-    add_selection_options(app, options.selection);
     add_policy_options(app, options);
 }
 

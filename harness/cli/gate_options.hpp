@@ -36,6 +36,8 @@ void add_profile_option(CLI::App& app, std::string& file);
 void add_selection_options(CLI::App& app, gate::Selection& selection);
 /// --no-baseline and --inconclusive alone.
 void add_policy_options(CLI::App& app, GateOptions& options);
+/// All of GateOptions but the selection.
+void add_judging_options(CLI::App& app, GateOptions& options);
 /// All of GateOptions.
 void add_gate_options(CLI::App& app, GateOptions& options);
 

@@ -15,9 +15,9 @@ inline constexpr std::size_t run_limit_bytes = std::size_t{512} << 20;
 /// Reads a Run document. Throws InputError naming the file and what is wrong with it.
 model::Run read_run(const std::filesystem::path& file);
 
-/// Stores the Run where it belongs, or, where there is no room for it, where temporary files go:
-/// what a GPU has measured for minutes is not thrown away. 3 where it is not in its place; where no
-/// place takes it the reports are still to come.
+/// Stores the Run as run.json in the folder, or, where there is no room for it, where temporary
+/// files go: what a GPU has measured for minutes is not thrown away. 3 where it is not in its
+/// place; where no place takes it the reports are still to come.
 int store_run(const model::Run& run, const std::filesystem::path& folder);
 
 }  // namespace perfgate::cli

@@ -20,6 +20,7 @@ struct Invocation {
 void add_run(CLI::App& app, Invocation& invocation);
 void add_ab(CLI::App& app, Invocation& invocation);
 void add_compare(CLI::App& app, Invocation& invocation);
+void add_merge(CLI::App& app, Invocation& invocation);
 void add_report(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);
 void add_baseline(CLI::App& app, Invocation& invocation);

@@ -8,6 +8,7 @@
 #include "cli/gate_options.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_file.hpp"
+#include "cli/shard_costs.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "gate/batch_rule.hpp"
@@ -16,6 +17,7 @@
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "suite/profile.hpp"
+#include "suite/shard.hpp"
 
 namespace perfgate::cli {
 
@@ -69,6 +71,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         GateOptions gate;
         OutputOptions output;
         bool changed_only = false;
+        std::string shard, costs;
     };
     const auto options = std::make_shared<Options>();
     options->output.out = "perfgate-out";
@@ -81,6 +84,14 @@ void add_run(CLI::App& app, Invocation& invocation) {
     verb->add_flag("--changed-only", options->changed_only,
                    "Measure the cases alone whose machine code, launch or inputs are not the "
                    "baseline's; one launch of each case is recorded to tell");
+    verb->add_option("--shard", options->shard,
+                     "Measure one of several parts, which `merge` makes one run of: 2/3 is the "
+                     "second of three")
+        ->type_name("I/N");
+    verb->add_option("--costs", options->costs,
+                     "Balance shards by what cases cost in this run (default: in the baselines); "
+                     "the same for all shards")
+        ->type_name("RUN");
     add_gate_options(*verb, options->gate);
     add_output_options(*verb, options->output);
     verb->footer(
@@ -101,6 +112,16 @@ void add_run(CLI::App& app, Invocation& invocation) {
             measuring.again = [&](const model::Run& run) { return suspicions(run, options->gate); };
             measuring.processes_per_round = gate::processes_per_round;
             if (options->changed_only) measuring.unchanged = Unchanged(options->gate.baselines);
+            if (!options->shard.empty()) {
+                const suite::ShardChoice shard = suite::parse_shard(options->shard);
+                measuring.divide = [options, shard](model::Plan& plan, const std::string& key) {
+                    return suite::take_shard(
+                        plan, shard,
+                        shard_costs(plan, options->costs, options->gate.baselines, key));
+                };
+            } else if (!options->costs.empty()) {
+                throw model::InputError("--costs balances shards: pass --shard as well");
+            }
             const model::Run run = measure_suites(options->suites, measuring);
             const int stored = store_run(run, measuring.out);
             return model::combine_exit_codes(stored,

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers.hpp"
 
-#include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,6 +9,8 @@
 #include <chrono>
 #include <random>
 
+#include "cli/clock.hpp"
+#include "cli/git.hpp"
 #include "cli/installation.hpp"
 #include "cli/interruption.hpp"
 #include "cli/progress.hpp"
@@ -31,42 +28,6 @@ namespace {
 /// A worker must say what it can do within this time; the first CUDA start on a cold machine takes
 /// seconds.
 constexpr double describe_limit_s = 60;
-
-/// HEAD of the repository that `folder` is in, "-dirty" appended where files changed; empty where
-/// there is no repository or no git.
-std::string git_revision(const std::filesystem::path& folder) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    std::vector<std::string> words = {"git",      "-C",      folder.string(), "describe",
-                                      "--always", "--dirty", "--abbrev=40",   "--exclude=*"};
-    std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed = posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    std::string text;
-    std::array<char, 256> buffer;
-    for (ssize_t count = 0; !failed && (count = read(ends[0], buffer.data(), buffer.size())) > 0;)
-        text.append(buffer.data(), static_cast<std::size_t>(count));
-    close(ends[0]);
-    if (failed) return "";
-    int status = 0;
-    waitpid(pid, &status, 0);
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
-}
-
-std::string utc_now() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
-}
 
 std::uint64_t fresh_seed() {
     std::random_device random;
@@ -401,7 +362,11 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
 
     const measure::DeviceLock::Waiting waiting{choice.lock_wait_s, interrupted, {}};
     OpenedBackend backend = open_backend(choice.backend, &waiting);
-    const model::Plan plan = plan_for(files, choice, backend);
+    model::Plan plan = plan_for(files, choice, backend);
+    std::optional<model::Shard> shard;
+    if (choice.divide) {
+        shard = choice.divide(plan, backend.capabilities.environment.device.key);
+    }
     ProgressLine progress(choice.quiet);
     measure::MeasureOptions options = options_of(choice, progress);
 
@@ -426,6 +391,7 @@ model::Run measure_suites(const std::vector<std::string>& files, const Measuring
     run.environment.before = before;
     tell_problem(*journal);
     complete(run, backend, choice, header.started_at, files.front(), start);
+    run.shard = std::move(shard);
     return run;
 }
 

@@ -15,6 +15,7 @@
 #include "measure/back_to_back.hpp"
 #include "measure/coordinator.hpp"
 #include "measure/device_lock.hpp"
+#include "model/plan.hpp"
 #include "model/run.hpp"
 #include "suite/profile.hpp"
 
@@ -42,6 +43,8 @@ struct MeasuringChoice {
     bool quiet = false;
     std::optional<std::size_t> processes;  ///< absent: usual_processes, or as the profile says
     double lock_wait_s = 600;
+    /// Leaves a shard of the plan, for a device key; none: all of it is measured.
+    std::function<model::Shard(model::Plan&, const std::string&)> divide;
     std::string resume;  ///< the output folder of an earlier execution; empty: none
     /// As measure::MeasureOptions has it.
     std::function<std::vector<measure::Suspicion>(const model::Run&)> again;

@@ -183,6 +183,8 @@ class Accepting {
         if (expected != nullptr) before = *expected;
         BaselineCase after = before;
         after.provenance = provenance_of(run_, result, acceptance_);
+        after.kernels = as_expected(result.kernels);
+        after.host_code = result.host_code;
         const std::set<std::string> replaced =
             replaced_metrics(result, verdict, before, after.provenance);
         for (const std::string& metric : replaced) {

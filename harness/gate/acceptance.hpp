@@ -37,6 +37,10 @@ void require_finished(const model::Run& run);
 model::Provenance provenance_of(const model::Run& run, const model::CaseResult& result,
                                 const Acceptance& acceptance);
 
+/// What has to be the same again of a case's kernels; what one launch took and counted is in the
+/// metrics.
+std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels);
+
 /// The anchors of a case's gated metrics where `after` comes in place of `before`. Values of
 /// another unit or method have nothing to add up with and are anchors themselves.
 std::map<std::string, double> moved_anchors(const model::Run& run, const model::CaseResult& result,

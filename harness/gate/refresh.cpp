@@ -59,16 +59,6 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
            before.host_code == now.host_code && then == candidate;
 }
 
-/// What has to be the same again; what one launch took and counted is in the metrics.
-std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
-    for (model::Kernel& kernel : kernels) {
-        kernel.theoretical_occupancy = 0;
-        kernel.duration_ns = 0;
-        kernel.metrics.clear();
-    }
-    return kernels;
-}
-
 /// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
 /// keeps what is expected of it. Returns how many do.
 std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,

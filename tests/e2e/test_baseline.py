@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Baselines in the flow of a project: accept, acknowledge, log, verify, prune, and git merging them."""
+
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import unittest
+import xml.etree.ElementTree as xml
+
+import tool
+
+DEVICE = "nvidia-h100-80gb-hbm3"
+RUN = tool.SOURCE / f"tests/data/runs/{DEVICE}/gemm-1.run.json"
+
+
+def scale(case, metric, factor):
+    """The metric as it would be if the kernel had taken so much longer, in every process."""
+    series = case["metrics"][metric]
+    series["value"] *= factor
+    for batch in series["batches"]:
+        batch["samples"] = [sample * factor for sample in batch["samples"]]
+
+
+class Baselines(tool.Case):
+    """A recorded H100 run is the baseline; variations of it are accepted."""
+
+    def setUp(self):
+        super().setUp()
+        self.document = json.loads(RUN.read_text())
+        self.cases = {case["id"]: case for case in self.document["suites"][0]["cases"]
+                      if case["status"] == "measured"}
+        self.document["suites"][0]["relations"] = []
+        self.first, self.second = sorted(self.cases)[0], sorted(self.cases)[-1]
+        self.store("base.json")
+        self.run_tool("baseline", "refresh", "base.json", "--author", "Ada", "--reason", "first")
+        self.path = self.folder / f"baselines/{DEVICE}/gemm.json"
+        self.ledger = self.path.with_suffix(".ledger.jsonl")
+
+    def store(self, name, **changes):
+        self.write(name, json.dumps({**self.document, **changes}))
+
+    def slower(self, name="slower.json", factor=1.08, ids=None, **changes):
+        for case in ids or [self.first]:
+            scale(self.cases[case], "gpu_time", factor)
+        self.store(name, **changes)
+        return name
+
+    def accept(self, name, *words, code=0):
+        return self.run_tool("baseline", "accept", name, "--author", "Ada", "--reason", "meant",
+                             *words, code=code)
+
+    def entries(self):
+        return [json.loads(line) for line in self.ledger.read_text().splitlines()[1:]]
+
+    def test_accept_changes_the_least_and_compare_passes(self):
+        before = self.path.read_text().splitlines()
+        self.run_tool("compare", self.slower(), code=1)
+        done = self.accept("slower.json")
+        self.assertIn("+8.0 %", done.stdout)
+        after = self.path.read_text().splitlines()
+        changed = [line for line in after if line not in before]
+        self.assertEqual(3, len(changed), changed)
+        for line, start in zip(changed, ('"provenance"', '"anchors"', '"gpu_time"')):
+            self.assertTrue(line.strip().startswith(start), line)
+        self.assertEqual(len(before) + 1, len(after))
+        self.run_tool("compare", "slower.json")
+        self.run_tool("baseline", "verify")
+
+        # Once more there is nothing to accept, and nothing is touched.
+        text, ledger = self.path.read_text(), self.ledger.read_text()
+        self.assertIn("0 accepted", self.accept("slower.json").stdout)
+        self.assertEqual((text, ledger), (self.path.read_text(), self.ledger.read_text()))
+
+    def test_the_log_says_who_accepted_what_and_why(self):
+        self.accept(self.slower())
+        log = self.run_tool("baseline", "log", "gemm").stdout
+        self.assertRegex(log.splitlines()[0], r"^20\d\d-.*Z  accept  " + self.first.split("[")[0])
+        self.assertIn("    Ada: meant\n", log)
+        self.assertRegex(log, r"gpu_time .* → .*, anchor ")
+        self.assertRegex(log, r"refresh  \d+ cases\n    Ada: first\n")
+        self.assertEqual("", self.run_tool("baseline", "log", "gemm", "--case", "no*").stdout)
+        self.ledger.unlink()
+        done = self.run_tool("baseline", "log", "gemm", code=2)
+        self.assert_one_line(done.stderr, "there is no ledger", "gemm.ledger.jsonl")
+
+    def test_refusals_name_each_case_and_write_nothing(self):
+        self.slower()
+        self.cases[self.first]["not_collected"] = [
+            {"metric": "dram_bytes", "reason": "no permission"}]
+        self.cases[self.second].update(status="error", reason="signal 11")
+        self.store("bad.json")
+        text = self.path.read_text()
+        done = self.accept("bad.json", code=2)
+        self.assertEqual(3, len(done.stderr.splitlines()), done.stderr)
+        for part in (self.first, "no permission", self.second, "signal 11", "--case"):
+            self.assertIn(part, done.stderr)
+        done = self.accept("base.json", "--case", "gemm/nothing*", code=2)
+        self.assert_one_line(done.stderr, "gemm/nothing*", "matches no case")
+        self.run_tool("baseline", "accept", "base.json", code=2)
+        self.run_tool("baseline", "accept", "base.json", "--reason", " ", code=2)
+        self.accept("base.json", "--creep", "lots", code=2)
+        self.store("cut.json", interrupted=True)
+        self.assert_one_line(self.accept("cut.json", code=2).stderr, "interrupted")
+        self.store("checked.json", verify_only=True)
+        self.assert_one_line(self.accept("checked.json", code=2).stderr, "--verify-only")
+        self.assertEqual(text, self.path.read_text())
+        self.assertEqual(1, len(self.entries()))
+
+    def test_changes_add_up_until_the_anchor_is_reset(self):
+        self.accept(self.slower("once.json", 1.08))
+        text = self.path.read_text()
+        done = self.accept(self.slower("twice.json", 1.08), code=2)
+        self.assertIn("--reset-anchor", done.stderr)
+        self.assertIn("+16.6 %", done.stderr)
+        self.run_tool("baseline", "refresh", "twice.json", code=2)
+        self.assertEqual(text, self.path.read_text())
+        self.accept("twice.json", "--creep", "20%")
+        self.accept(self.slower("thrice.json", 1.08), "--reset-anchor")
+        self.assertNotIn("anchors", self.path.read_text())
+        self.assertTrue(self.entries()[-1]["anchor_reset"])
+        self.run_tool("baseline", "verify")
+
+        self.write("profile.yaml", "creep: 5%\n")
+        self.slower("more.json", 1.06)
+        self.accept("more.json", "--profile", "profile.yaml", code=2)
+
+    def test_an_acknowledged_regression_is_reported_as_such_until_its_day(self):
+        day = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=3)).date()
+        over = day + datetime.timedelta(days=1)
+        text = self.path.read_text()
+        self.slower("slower.json", started_at=f"{day}T23:00:00Z")
+        self.run_tool("compare", "slower.json", code=1)
+        done = self.accept("slower.json", "--expires", str(day))
+        self.assertIn("1 acknowledged", done.stdout)
+        for line in text.splitlines():
+            self.assertIn(line, self.path.read_text())
+
+        done = self.run_tool("compare", "slower.json", "--json", "v.json", "--junit", "j.xml")
+        self.assertRegex(done.stdout, r"(?m)^acknowledged +gemm/")
+        self.assertIn(f"acknowledged until {day} by Ada: meant", done.stdout)
+        self.assertIn("1 acknowledged", done.stdout.splitlines()[-1])
+        verdicts = {case["id"]: case for case in self.read_json("v.json")["suites"][0]["cases"]}
+        self.assertEqual("acknowledged", verdicts[self.first]["verdict"])
+        skipped = {case.get("name"): case.find("skipped")
+                   for case in xml.parse(self.folder / "j.xml").getroot().iter("testcase")}
+        self.assertIn("acknowledged until", skipped[self.first].get("message"))
+
+        self.store("later.json", started_at=f"{over}T00:00:01Z")
+        done = self.run_tool("compare", "later.json", code=1)
+        self.assertIn(f"its acknowledgement ended on {day}", done.stdout)
+        self.run_tool("baseline", "verify")
+
+        done = self.accept("slower.json", "--expires", "2020-01-31", code=2)
+        self.assert_one_line(done.stderr, "2020-01-31", "over")
+        self.accept("slower.json", "--expires", "soon", code=2)
+
+    def test_verify_finds_what_was_done_by_hand(self):
+        self.accept(self.slower())
+        self.run_tool("baseline", "verify", "--baselines", tool.SOURCE / "baselines")
+        good = self.path.read_text()
+        ledger = self.ledger.read_text()
+        accepted = json.loads(good)
+
+        def verify(change, *parts):
+            document = json.loads(good)
+            change(document["cases"][self.first], document["cases"])
+            self.write(self.path, json.dumps(document))
+            stderr = self.run_tool("baseline", "verify", code=2).stderr
+            for part in parts:
+                self.assertIn(part, stderr)
+            self.path.write_text(good)
+
+        verify(lambda case, _: None, "not as perfgate writes it")
+        verify(lambda case, _: case["metrics"]["gpu_time"].update(value=1), "its samples say",
+               "the ledger says")
+        verify(lambda case, _: case["anchors"].update(gpu_time=1), "the anchor of gpu_time is 1")
+        verify(lambda case, _: case["anchors"].update(nothing=1), "an anchor of nothing")
+        verify(lambda case, cases: cases.pop(self.first), "the baseline does not have it")
+        known = {"until": "2030-01-01", "known": accepted["cases"][self.first]["metrics"]["gpu_time"]}
+        verify(lambda case, _: case.update(acknowledged={"gpu_time": known}),
+               "which the ledger does not know")
+        verify(lambda case, _: case.update(acknowledged={"other": known}), "has no value")
+        for text, part in ((ledger + "<<<<<<< HEAD\n", "gemm.ledger.jsonl:4"),
+                           (ledger.replace('"suite":"gemm"', '"suite":"other"'), "its place")):
+            self.ledger.write_text(text)
+            self.assertIn(part, self.run_tool("baseline", "verify", code=2).stderr)
+        self.ledger.write_text(ledger)
+        self.write(self.path.with_name("No Suite.json"), "{}")
+        self.assertIn("No Suite", self.run_tool("baseline", "verify", code=2).stderr)
+        self.run_tool("baseline", "verify", "--baselines", "nowhere", code=2)
+
+    def test_prune_shows_orphans_and_takes_them_out(self):
+        self.write("gemm.yaml", "name: gemm\ndefaults: {metrics: [gpu_time], "
+                   "tolerances: {gpu_time: 3%}}\nworkloads:\n  - workload: gemm\n"
+                   "    variants: [cublas]\n    params: {dtype: bf16, m: 1000, n: 1000, k: 1000}\n")
+        before = self.path.read_text()
+        total = len(json.loads(before)["cases"])
+        done = self.run_tool("baseline", "prune", "gemm.yaml", "--dry-run")
+        self.assertIn(f"{total - 1} orphans would be taken out", done.stdout)
+        self.assertEqual(before, self.path.read_text())
+        self.run_tool("baseline", "prune", "gemm.yaml", "--reason", "suite split")
+        left = json.loads(self.path.read_text())["cases"]
+        self.assertEqual(["gemm/cublas[dtype=bf16,k=1000,m=1000,n=1000]"], list(left))
+        self.assertEqual(total - 1, sum(entry["action"] == "prune" for entry in self.entries()))
+        self.assertIn("0 orphans", self.run_tool("baseline", "prune", "gemm.yaml").stdout)
+        self.run_tool("baseline", "verify")
+
+        self.write("other.yaml", (self.folder / "gemm.yaml").read_text().replace("name: gemm",
+                                                                                 "name: other"))
+        done = self.run_tool("baseline", "prune", "other.yaml")
+        self.assertIn("1 baselines of other suites left alone", done.stdout)
+        self.run_tool("baseline", "prune", "other.yaml", "--all-suites")
+        self.assertFalse(self.path.exists())
+        self.run_tool("baseline", "verify")
+        self.write(f"baselines/{DEVICE}/other.json", "{")
+        self.run_tool("baseline", "prune", "other.yaml", code=2)
+
+    @unittest.skipUnless(shutil.which("git"), "git is missing")
+    def test_acceptances_of_two_branches_merge(self):
+        def git(*words):
+            who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+            subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True,
+                           env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
+                                "GIT_CONFIG_SYSTEM": "/dev/null"})
+
+        git("init", "-q", "-b", "main")
+        git("add", "baselines")
+        git("commit", "-qm", "base")
+        git("checkout", "-qb", "one")
+        self.accept(self.slower("one.json", ids=[self.first]))
+        git("commit", "-qam", "one")
+        git("checkout", "-q", "main")
+        scale(self.cases[self.first], "gpu_time", 1 / 1.08)
+        self.accept(self.slower("two.json", ids=[self.second]))
+        git("commit", "-qam", "two")
+        git("merge", "-q", "one")
+        self.run_tool("baseline", "verify")
+        scale(self.cases[self.first], "gpu_time", 1.08)
+        self.store("both.json")
+        self.run_tool("compare", "both.json")
+
+
+if __name__ == "__main__":
+    tool.main()
