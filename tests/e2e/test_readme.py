@@ -27,7 +27,8 @@ class Readme(tool.Case):
         for verb in verbs:
             self.run_tool(verb, "--help")
         options = set(re.findall(r"`(--[a-z-]+)", README)) - {"--cap-add"}
-        known = self.run_tool("run", "--help").stdout + self.run_tool("ab", "--help").stdout
+        known = "".join(self.run_tool(*verb, "--help").stdout for verb in
+                        (["run"], ["ab"], ["baseline", "accept"], ["baseline", "prune"]))
         for option in options:
             with self.subTest(option):
                 self.assertIn(option, known)
