@@ -72,6 +72,8 @@ int log(const LogOptions& options) {
                std::none_of(options.cases.begin(), options.cases.end(),
                             [&](const auto& glob) { return model::glob_match(glob, entry.id); });
     });
+    // Of one second, what stands last in the ledger is the newest.
+    std::reverse(ledger->entries.begin(), ledger->entries.end());
     std::stable_sort(ledger->entries.begin(), ledger->entries.end(),
                      [](const auto& left, const auto& right) { return left.at > right.at; });
     std::string text;

@@ -81,7 +81,7 @@ class Checking {
                 [](const auto* left, const auto* right) { return left->at > right->at; });
             // A refresh takes what it finds: what was accepted before says nothing of it.
             std::erase_if(entries,
-                          [&](const LedgerEntry* entry) { return entry->at <= last_refresh; });
+                          [&](const LedgerEntry* entry) { return entry->at < last_refresh; });
             history(id, entries, baseline);
         }
     }

@@ -10,6 +10,7 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/refresh.hpp"
+#include "gate/suspects.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 
