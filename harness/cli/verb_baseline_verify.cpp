@@ -20,8 +20,7 @@ namespace {
 
 int verify(const std::string& folder) {
     const gate::StoreCheck check = gate::verify_store(folder, model::date_of(utc_now()));
-    gate::refuse_if_any(fmt::format("{}: {} faults", shown(folder), check.faults.size()),
-                        check.faults);
+    gate::refuse_if_any(fmt::format("{}: not in order:", shown(folder)), check.faults);
     std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n", shown(folder),
                                    check.baselines, check.ledgers);
     for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);

@@ -129,7 +129,9 @@ std::map<std::string, double> moved_anchors(const model::Run& run, const CaseRes
 std::vector<std::string> creeping(const model::Run& run, const CaseResult& result,
                                   const model::BaselineCase& accepted, double bound) {
     std::vector<std::string> sentences;
-    for (const auto& [metric, anchor] : accepted.anchors) {
+    for (const auto& entry : accepted.anchors) {
+        const std::string& metric = entry.first;
+        const double anchor = entry.second;
         const auto gate =
             std::find_if(result.gates.begin(), result.gates.end(),
                          [&](const model::GateRule& rule) { return rule.metric == metric; });

@@ -76,6 +76,8 @@ class Checking {
             }
         }
         for (auto& [id, entries] : by_case) {
+            // Of one second, what stands last is the newest.
+            std::reverse(entries.begin(), entries.end());
             std::stable_sort(
                 entries.begin(), entries.end(),
                 [](const auto* left, const auto* right) { return left->at > right->at; });
