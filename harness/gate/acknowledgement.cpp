@@ -52,6 +52,7 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
 
 std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
                                        const Rule& rule, const std::string& started_at) {
+    if (comparisons.empty()) return {};
     const std::string day = model::date_of(started_at);
     std::vector<Comparison> against_known;
     for (const AcknowledgedComparison& known : comparisons) {

@@ -192,6 +192,7 @@ Run merge_shards(std::vector<NamedRun> shards) {
 
     std::vector<model::SuiteResult> suites;
     const std::vector<model::ShardedSuite> whole = shards.front().run.shard->whole;
+    suites.reserve(whole.size());
     for (const model::ShardedSuite& suite : whole) suites.push_back(merged_suite(suite, shards));
     Run merged = std::move(shards.front().run);
     for (std::size_t i = 1; i < shards.size(); ++i) add_times(shards[i].run, merged);

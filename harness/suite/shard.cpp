@@ -81,6 +81,7 @@ std::vector<Item> items_of(const model::Plan& plan, const CaseCosts& costs) {
 /// out behind.
 void deal(const model::Plan& plan, std::vector<Item>& items, std::size_t count) {
     std::vector<Item*> order;
+    order.reserve(items.size());
     for (Item& item : items) order.push_back(&item);
     const auto key = [&](const Item* item) {
         const model::PlannedSuite& suite = plan.suites[item->suite];

@@ -53,8 +53,8 @@ TEST(Refresh, TheFirstAcceptanceStoresValuesAndWhereTheyComeFrom) {
     EXPECT_EQ(result.baseline.device.board, "") << "the board is each case's";
     const model::BaselineCase& stored = result.baseline.cases.at("gemm/tiled[m=1]");
     EXPECT_EQ(stored.metrics, run.suites[0].cases[0].metrics);
-    const model::Provenance expected{"board-a", "580.1",        "13.0", "130001",        "0.1.0",
-                                     "abc",     run.started_at, "Ada",  "first baseline"};
+    const model::Provenance expected{"board-a", "580.1",        "13.0", "130001",         "0.1.0",
+                                     "abc",     run.started_at, "Ada",  "first baseline", 0.25};
     EXPECT_EQ(stored.provenance, expected);
 }
 
