@@ -125,8 +125,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
             continue;
         }
-        BaselineCase accepted{provenance_of(run, result, acceptance), result.metrics, as_expected(result.kernels),
-                              result.host_code};
+        BaselineCase accepted{provenance_of(run, result, acceptance), result.metrics,
+                              as_expected(result.kernels), result.host_code};
         for (auto& [metric, series] : accepted.metrics) series = condensed(series);
         if (old_case) {
             const BaselineCase& before = old_case.mapped();

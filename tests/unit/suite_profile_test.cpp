@@ -97,7 +97,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out, processes; did you mean 'out'?");
+              "baselines, out, processes, creep; did you mean 'out'?");
 }
 
 TEST(SuiteProfile, RefusesAMissingFile) {
