@@ -19,6 +19,7 @@ struct Invocation {
 
 void add_run(CLI::App& app, Invocation& invocation);
 void add_ab(CLI::App& app, Invocation& invocation);
+void add_selftest(CLI::App& app, Invocation& invocation);
 void add_compare(CLI::App& app, Invocation& invocation);
 void add_merge(CLI::App& app, Invocation& invocation);
 void add_report(CLI::App& app, Invocation& invocation);

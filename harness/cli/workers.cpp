@@ -195,8 +195,10 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     options.compute_capability = device.compute_capability;
     options.filters = choice.filters;
     options.tags = choice.tags;
-    return suite::plan_suites(
+    model::Plan plan = suite::plan_suites(
         suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
+    if (choice.change_plan) choice.change_plan(plan);
+    return plan;
 }
 
 measure::MeasureOptions options_of(const MeasuringChoice& choice, ProgressLine& progress) {
@@ -224,7 +226,8 @@ void complete(model::Run& run, OpenedBackend& backend, const MeasuringChoice& ch
     if (!run.interrupted) {
         // After the cases: what the yardstick does to the board's temperature is not theirs to
         // bear.
-        if (!choice.verify_only) run.environment.ceilings = ask_ceilings(workers);
+        if (!choice.verify_only && choice.ceilings)
+            run.environment.ceilings = ask_ceilings(workers);
         run.environment.after = board_state(workers);
     }
     run.tool_version = PERFGATE_VERSION;

@@ -49,6 +49,9 @@ struct MeasuringChoice {
     /// As measure::MeasureOptions has it.
     std::function<std::vector<measure::Suspicion>(const model::Run&)> again;
     std::size_t processes_per_round = 0;
+    bool ceilings = true;  ///< measured after the cases
+    /// Has the last word on what the suites say.
+    std::function<void(model::Plan&)> change_plan;
     /// As measure::MeasureOptions has it; none: every case is measured.
     std::function<bool(const model::Run&, const std::string& suite, const model::CaseResult&,
                        std::uint64_t seed)>

@@ -65,6 +65,10 @@ class Case {
 
     /// `count` samples. The inputs are those of the last fill. Does not warm up.
     virtual TimeSamples time(TimeKind kind, model::Cache cache, int count) = 0;
+
+    /// From now on each timed launch is followed by this much work on the same device, ns; 0: by
+    /// none. So a self-test makes a case slower by a known size.
+    virtual void add_work(double ns) = 0;
 };
 
 /// Counter values of one case: for each kernel in launch order, raw counter name to value.

@@ -24,6 +24,12 @@ constexpr Seconds device_warm_up{0.3};
 constexpr Seconds case_warm_up{0.005};
 constexpr int case_warm_up_launches = 3;
 
+/// Added to every launch of a self-test, so that a size changes the length of something that is
+/// there and not whether it is. A kernel of its own cannot be much shorter.
+constexpr double least_added_ns = 5000;
+/// Launches from which a self-test knows what its fractions are of.
+constexpr int added_work_samples = 9;
+
 struct KindOfMetric {
     const char* metric;
     metrics::Source source;
@@ -66,6 +72,13 @@ model::MetricSeries one_value(const metrics::Metric& metric, double value, std::
             value,
             std::move(method),
             {{settings.process, board, settings.seed, {value}}}};
+}
+
+/// Makes the case slower by the fraction.
+void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) {
+    opened.add_work(least_added_ns);
+    const double launch_ns = stats::median(opened.time(kind, cache, added_work_samples).values_ns);
+    opened.add_work(least_added_ns + fraction * launch_ns);
 }
 
 double seconds_since(Clock::time_point start) {
@@ -205,6 +218,8 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                 result.not_collected.push_back({time.metric, capabilities_.kernel_records_problem});
             continue;
         }
+        if (settings.added_work)
+            add_work(opened, time.kind, result.spec.cache, *settings.added_work);
         const SamplingGoal goal{.precision = settings.precision,
                                 .time_budget_s = settings.time_budget_s};
         model::Batch batch{settings.process, board, settings.seed, {}};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct CaseSettings {
     std::uint64_t verify_seed = 0;  ///< fresh for every run
     double precision = 0.005;
     double time_budget_s = 0.1;
+    std::optional<double> added_work = std::nullopt;  ///< as model::PlannedCase has it
     std::int64_t process = 0;  ///< number of the worker process within the run
     std::int64_t round = 0;    ///< of the batches
     bool times_only = false;   ///< one more batch of each time: verified and recorded before

@@ -159,6 +159,7 @@ static void write(JsonWriter& json, const CaseSettings& settings) {
     write_field(json, "verify_seed", settings.verify_seed);
     write_field(json, "precision", settings.precision);
     write_field(json, "time_budget_s", settings.time_budget_s);
+    if (settings.added_work) write_field(json, "added_work", *settings.added_work);
     write_field(json, "process", settings.process);
     write_field(json, "round", settings.round);
     write_field(json, "times_only", settings.times_only);
@@ -173,6 +174,7 @@ static void read(JsonValue value, CaseSettings& settings) {
     read_field(value, "verify_seed", settings.verify_seed);
     read_field(value, "precision", settings.precision);
     read_field(value, "time_budget_s", settings.time_budget_s);
+    if (const auto added = value.find("added_work")) settings.added_work = added->number();
     read_field(value, "process", settings.process);
     read_field(value, "round", settings.round);
     read_field(value, "times_only", settings.times_only);

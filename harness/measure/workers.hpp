@@ -49,9 +49,9 @@ class Workers {
     Answer ask(const Request& request, double limit_s,
                const std::function<void(const std::string&)>& observe);
 
-    /// The same for requests whose failure ends everything; where the worker dies, the next is asked,
-    /// a few times. Throws model::InputError where the worker says that the input is at fault,
-    /// Interrupted, or model::Error where workers died, one hung or failed.
+    /// The same for requests whose failure ends everything; where the worker dies, the next is
+    /// asked, a few times. Throws model::InputError where the worker says that the input is at
+    /// fault, Interrupted, or model::Error where workers died, one hung or failed.
     Reply must_ask(const Request& request, double limit_s);
 
     /// Ends the process, if there is one, with its whole group; the next request starts another.

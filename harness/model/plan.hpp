@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ struct PlannedCase {
     std::uint64_t seed = 0;            ///< of the measured inputs
     double precision = 0.005;    ///< stop when the median is known to this fraction (95 % interval)
     double time_budget_s = 0.1;  ///< at most this much launching per kind of time
-    std::string skip_reason;     ///< not empty: known beforehand not to run (not built, capability)
+    /// What a self-test adds to each timed launch, as a fraction of the launch with the little that
+    /// is added to all; absent: nothing is added to any.
+    std::optional<double> added_work = std::nullopt;
+    std::string skip_reason;  ///< not empty: known beforehand not to run (not built, capability)
 };
 
 struct PlannedSuite {

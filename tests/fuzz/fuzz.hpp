@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz targets share: a reader either refuses its input with an InputError or gives a value
-// that, written and read again, is written the same.
+// What the fuzz targets share: a reader either refuses its input with an InputError or gives a
+// value that, written and read again, is written the same.
 #pragma once
 
 #include <cstddef>

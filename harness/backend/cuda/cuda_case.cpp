@@ -77,6 +77,12 @@ void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());
 }
 
+/// A launch, and what a self-test adds to it.
+void CudaCase::enqueue_timed(CUstream stream) {
+    instance_->launch(stream);
+    if (added_ns_ > 0) device_.added_work()(stream, added_ns_);
+}
+
 void CudaCase::fill(std::uint64_t seed) {
     guarded(device_.context(), [&] {
         instance_->fill(seed);
@@ -185,7 +191,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     for (int i = 0; i < count; ++i) {
         enqueue_reset();
         if (cold) device_.flush()(device_.stream());
-        recorder.launch([&] { enqueue_launch(); });
+        recorder.launch([&] { enqueue_timed(device_.stream()); });
     }
     const ActivityTrace trace = recorder.finish();
     if (trace.dropped + trace.without_time != 0) {
@@ -210,7 +216,7 @@ measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
     const bool cold = cache == model::Cache::cold;
     const NvtxRange range(cold ? "gpu_span cold" : "gpu_span hot");
     TimingRequest request;
-    request.launch = [this](CUstream stream) { instance_->launch(stream); };
+    request.launch = [this](CUstream stream) { enqueue_timed(stream); };
     if (instance_->needs_reset()) {
         request.reset = [this](CUstream stream) { instance_->reset(stream); };
     }
@@ -219,7 +225,7 @@ measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
     // returns while the stream is blocked.
     request.async = device_.wants_cupti() && instance_->submission() != PG_SYNCHRONOUS;
     request.count = static_cast<std::size_t>(std::max(count, 0));
-    request.operations = operations_;
+    request.operations = operations_ == 0 || added_ns_ <= 0 ? operations_ : operations_ + 1;
     EventTimer timer(device_.stream(), device_.blocker(), device_.flush());
     EventSamples samples = timer.measure(request);
     return {.method = std::move(samples.method), .values_ns = std::move(samples.spans_ns)};

@@ -29,6 +29,7 @@ class CudaCase : public measure::Case {
     void warm_up(int launches, std::chrono::duration<double> at_least) override;
     measure::LaunchRecord record_launch() override;
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;
+    void add_work(double ns) override { added_ns_ = ns; }
 
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();
@@ -39,11 +40,13 @@ class CudaCase : public measure::Case {
   private:
     measure::TimeSamples time_records(model::Cache cache, int count);
     measure::TimeSamples time_events(model::Cache cache, int count);
+    void enqueue_timed(CUstream stream);
 
     OpenDevice& device_;
     std::unique_ptr<PluginInstance> instance_;
     std::size_t operations_ = 0;  ///< of a reset and a launch, as record_launch saw them
     std::size_t reset_kernels_ = 0;
+    double added_ns_ = 0;
 };
 
 }  // namespace perfgate::backend::cuda

@@ -96,6 +96,11 @@ L2Flush& OpenDevice::flush() {
     return *flush_;
 }
 
+const AddedWork& OpenDevice::added_work() {
+    if (!added_work_) added_work_.emplace(stream_.get());
+    return *added_work_;
+}
+
 StreamBlocker& OpenDevice::blocker() {
     if (!blocker_) blocker_.emplace();
     return *blocker_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/added_work.hpp"
 #include "backend/cuda/blocked_stream.hpp"
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
@@ -42,6 +43,8 @@ class OpenDevice {
     CUstream stream() const { return stream_.get(); }
     L2Flush& flush();
     StreamBlocker& blocker();
+    /// Measures the device's clock at the first call (about 1 ms).
+    const AddedWork& added_work();
 
     /// CUPTI may be used: records and counters. If not, `cupti_problem` says why, with the remedy.
     bool has_cupti() const { return subscriber_.has_value(); }
@@ -72,6 +75,7 @@ class OpenDevice {
     std::optional<Subscriber> subscriber_;
     std::optional<L2Flush> flush_;
     std::optional<StreamBlocker> blocker_;
+    std::optional<AddedWork> added_work_;
     std::unique_ptr<RangeProfiler> profiler_;
 };
 

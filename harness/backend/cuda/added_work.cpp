@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/added_work.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "model/error.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+// PTX, compiled by the driver for whatever device is there, so that this module needs no nvcc. One
+// thread that watches its processor's cycles go by.
+constexpr const char* kPtx = R"(
+.version 7.0
+.target sm_75
+.address_size 64
+
+.visible .entry perfgate_added_work(
+    .param .u64 cycles
+)
+{
+    .reg .pred %p<2>;
+    .reg .b64 %rd<5>;
+
+    ld.param.u64 %rd1, [cycles];
+    mov.u64 %rd2, %clock64;
+
+WAIT:
+    mov.u64 %rd3, %clock64;
+    sub.u64 %rd4, %rd3, %rd2;
+    setp.lt.u64 %p1, %rd4, %rd1;
+    @%p1 bra WAIT;
+    ret;
+}
+)";
+
+constexpr const char* kFailure = "cannot add work to a launch";
+/// Two lengths, whose difference has nothing of what a launch costs.
+constexpr double kShortCycles = 50'000;
+constexpr double kLongCycles = 550'000;
+constexpr int kRepetitions = 5;
+
+}  // namespace
+
+AddedWork::AddedWork(CUstream stream) {
+    check(driver().cuModuleLoadData(&module_, kPtx), kFailure);
+    try {
+        check(driver().cuModuleGetFunction(&kernel_, module_, "perfgate_added_work"), kFailure);
+        const Event begin;
+        const Event end;
+        const auto shortest = [&](double cycles) {
+            std::array<double, kRepetitions> times{};
+            for (double& time : times) {
+                begin.record(stream);
+                enqueue(stream, cycles);
+                end.record(stream);
+                end.synchronize();
+                time = elapsed_ns(begin, end);
+            }
+            return *std::min_element(times.begin(), times.end());
+        };
+        shortest(kShortCycles);  // the first launch loads the kernel
+        const double difference = shortest(kLongCycles) - shortest(kShortCycles);
+        if (difference <= 0)
+            throw model::Error(
+                "the device's clock could not be measured: a kernel of more cycles "
+                "took no longer");
+        cycles_per_ns_ = (kLongCycles - kShortCycles) / difference;
+    } catch (...) {
+        driver().cuModuleUnload(module_);
+        throw;
+    }
+}
+
+AddedWork::~AddedWork() {
+    driver().cuModuleUnload(module_);
+}
+
+void AddedWork::operator()(CUstream stream, double ns) const {
+    enqueue(stream, ns * cycles_per_ns_);
+}
+
+void AddedWork::enqueue(CUstream stream, double cycles) const {
+    auto count = static_cast<std::uint64_t>(std::max(cycles, 0.0));
+    void* arguments[] = {&count};
+    check(driver().cuLaunchKernel(kernel_, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr),
+          kFailure);
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device work of known length, which a self-test adds to a launch to make it slower.
+#pragma once
+
+#include <cuda.h>
+
+#include "backend/cuda/driver.hpp"
+
+namespace perfgate::backend::cuda {
+
+class AddedWork {
+  public:
+    /// Compiles the kernel for the current context's device and measures on `stream` how many
+    /// cycles are a nanosecond: the device should be warm. Throws CudaError.
+    explicit AddedWork(CUstream stream);
+    ~AddedWork();
+    AddedWork(const AddedWork&) = delete;
+    AddedWork& operator=(const AddedWork&) = delete;
+
+    /// Queues one kernel whose length is `ns` and what the shortest kernel takes (about 1 µs).
+    /// Returns without waiting for it. The length follows the clock as other kernels' does.
+    void operator()(CUstream stream, double ns) const;
+
+  private:
+    void enqueue(CUstream stream, double cycles) const;
+
+    CUmodule module_ = nullptr;
+    CUfunction kernel_ = nullptr;
+    double cycles_per_ns_ = 1;
+};
+
+}  // namespace perfgate::backend::cuda

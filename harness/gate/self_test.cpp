@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/self_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <string_view>
+
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::Verdict;
+
+constexpr std::array<std::string_view, 3> times{"gpu_time", "gpu_span", "host_time"};
+/// What a line claims to see, it promises to find this often.
+constexpr double promised_share = 0.9;
+/// Promises that are kept at that rate look broken this often, by chance.
+constexpr double chance = 0.01;
+
+/// P(X <= successes) of the binomial distribution.
+double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability) {
+    const auto n = static_cast<double>(trials);
+    double sum = 0;
+    for (std::size_t i = 0; i <= std::min(successes, trials); ++i) {
+        const auto k = static_cast<double>(i);
+        sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                        k * std::log(probability) + (n - k) * std::log1p(-probability));
+    }
+    return std::min(sum, 1.0);
+}
+
+void count(Verdict verdict, SizeTally& tally) {
+    ++tally.cases;
+    switch (verdict) {
+        case Verdict::regressed:
+            ++tally.regressed;
+            break;
+        case Verdict::inconclusive:
+            ++tally.inconclusive;
+            break;
+        case Verdict::improved:
+            ++tally.improved;
+            break;
+        case Verdict::pass:
+            ++tally.passed;
+            break;
+        default:
+            ++tally.unjudged;
+            break;
+    }
+}
+
+void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::string>& problems) {
+    const auto counts = model::count_verdicts(verdict);
+    const auto regressed = counts.find(Verdict::regressed);
+    const bool any = regressed != counts.end() && regressed->second > 0;
+    if (any && verdict.exit_code != 1)
+        problems.push_back(
+            fmt::format("a trial with regressed cases had exit code {}", verdict.exit_code));
+    if (!any && verdict.exit_code == 1)
+        problems.push_back("a trial without regressed cases had exit code 1");
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t sizes,
+                                                 std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<std::size_t>> dealt(cases, std::vector<std::size_t>(sizes));
+    for (std::vector<std::size_t>& order : dealt) {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::shuffle(order.begin(), order.end(), random);
+    }
+    return dealt;
+}
+
+void keep_times_alone(model::Plan& plan, double tolerance) {
+    for (model::PlannedSuite& suite : plan.suites) {
+        suite.relations.clear();
+        std::erase_if(suite.cases, [&](model::PlannedCase& planned) {
+            const auto* const time =
+                std::find_if(times.begin(), times.end(), [&](std::string_view name) {
+                    return std::find(planned.metrics.begin(), planned.metrics.end(), name) !=
+                               planned.metrics.end() &&
+                           (name == "host_time") == (planned.target == model::Target::host);
+                });
+            if (time == times.end()) return true;
+            planned.metrics = {std::string(*time)};
+            planned.gates = {{.metric = planned.metrics.front(),
+                              .tolerance = {.worse = tolerance, .better = tolerance}}};
+            return false;
+        });
+    }
+}
+
+void forget_code(model::Run& run) {
+    for (model::SuiteResult& suite : run.suites) {
+        for (model::CaseResult& result : suite.cases) {
+            result.kernels.clear();
+            result.host_code.clear();
+        }
+    }
+}
+
+SelfTestReport tally(const std::vector<Trial>& trials) {
+    SelfTestReport report;
+    std::map<double, SizeTally> sizes;
+    std::map<CaseName, std::size_t> places;
+    std::map<CaseName, std::vector<double>> claims;
+    for (const Trial& trial : trials) {
+        check_exit_code(trial.verdict, report.problems);
+        for (const model::SuiteVerdict& suite : trial.verdict.suites) {
+            for (const model::CaseVerdict& judged : suite.cases) {
+                const CaseName name(suite.name, judged.id);
+                const auto added = trial.added.find(name);
+                if (added == trial.added.end()) continue;
+                sizes[added->second].size = added->second;
+                count(judged.verdict, sizes[added->second]);
+                const auto [place, is_new] = places.try_emplace(name, report.cases.size());
+                if (is_new) report.cases.push_back({.name = name, .sees = {}, .by_size = {}});
+                report.cases[place->second].by_size[added->second] = judged.verdict;
+                for (const model::MetricVerdict& metric : judged.metrics)
+                    if (metric.sees) claims[name].push_back(*metric.sees);
+                if (added->second == 0 &&
+                    (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved))
+                    report.problems.push_back(fmt::format("{} is called {}, and had no more work",
+                                                          model::printable(judged.id),
+                                                          model::to_text(judged.verdict)));
+            }
+        }
+    }
+    std::size_t judged_cases = 0;
+    for (const auto& [size, counts] : sizes) {
+        report.sizes.push_back(counts);
+        judged_cases += counts.cases - counts.unjudged;
+    }
+    if (judged_cases == 0) report.problems.emplace_back("no case could be judged");
+    for (CaseTally& of_case : report.cases) {
+        const std::vector<double>& seen = claims[of_case.name];
+        if (seen.empty()) continue;
+        of_case.sees =
+            std::accumulate(seen.begin(), seen.end(), 0.0) / static_cast<double>(seen.size());
+        for (const auto& [size, verdict] : of_case.by_size) {
+            if (size < *of_case.sees) continue;
+            ++report.promised;
+            if (verdict == Verdict::regressed) ++report.kept;
+        }
+    }
+    if (report.promised > 0 &&
+        binomial_lower_tail(report.kept, report.promised, promised_share) < chance)
+        report.problems.push_back(
+            fmt::format("of {} slowdowns as large as the gate claims to see it found {}",
+                        report.promised, report.kept));
+    return report;
+}
+
+}  // namespace perfgate::gate

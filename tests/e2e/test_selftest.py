@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The self-test on the host backend: work of known size is found, none is not."""
+
+import tool
+
+SUITE = """
+name: fault
+defaults: {metrics: [host_time], tolerances: {host_time: 50%}, time_budget: 20ms, cache: hot}
+workloads:
+  - workload: fault
+    variants: [ok]
+    matrix: {item: [0, 1, 2]}
+"""
+
+
+class SelfTest(tool.Case):
+    def selftest(self, *words, code=0):
+        self.write("fault.yaml", SUITE)
+        return self.run_tool("selftest", "fault.yaml", "--backend", "host", *self.plugin("fault"),
+                             "--processes", 4, "--baseline-processes", 8, *words, code=code)
+
+    def test_what_is_added_is_found(self):
+        # Sizes that no noise of a shared machine reaches.
+        done = self.selftest("--sizes", "0,400", "--tolerance", "100", "--seed", 1,
+                             "--json", "selftest.json")
+        self.assertIn("the gate is as good as it says", done.stdout)
+        result = self.read_json("selftest.json")
+        self.assertEqual([], result["problems"])
+        none, much = result["sizes"]
+        self.assertEqual((0, 0), (none["regressed"], none["improved"]))
+        self.assertEqual(3, much["regressed"])
+        self.assertEqual({"0": "pass", "4": "regressed"}, result["cases"][0]["verdicts"])
+        for name in ("base", "trial-1", "trial-2"):
+            self.run_tool("report", f"perfgate-selftest/{name}/run.json")
+
+    def test_the_json_can_be_standard_output(self):
+        done = self.selftest("--sizes", "0", "--tolerance", "100", "--json", "-")
+        self.assertTrue(done.stdout.startswith("{"))
+
+    def test_bad_input(self):
+        self.selftest("--sizes", "0,minus", code=2)
+        self.selftest("--filter", "nothing/*", code=2)
+
+
+if __name__ == "__main__":
+    tool.main()

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/self_test.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace perfgate::gate {
+namespace {
+
+using model::Verdict;
+
+model::CaseVerdict judged(const std::string& id, Verdict verdict, double sees) {
+    model::CaseVerdict result;
+    result.id = id;
+    result.verdict = verdict;
+    model::MetricVerdict metric;
+    metric.metric = "gpu_time";
+    metric.verdict = verdict;
+    metric.sees = sees;
+    result.metrics = {metric};
+    return result;
+}
+
+/// One trial of cases c0, c1, …, each with a size and what the gate said.
+Trial trial(const std::vector<std::pair<double, Verdict>>& cases, double sees = 0.01) {
+    Trial result;
+    model::SuiteVerdict suite;
+    suite.name = "s";
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::string id = "c" + std::to_string(i);
+        result.added[{"s", id}] = cases[i].first;
+        suite.cases.push_back(judged(id, cases[i].second, sees));
+        if (cases[i].second == Verdict::regressed) result.verdict.exit_code = 1;
+    }
+    result.verdict.suites = {suite};
+    return result;
+}
+
+TEST(SelfTest, EachCaseGetsEverySizeOnceInAnOrderOfItsOwn) {
+    const auto dealt = deal_sizes(200, 6, 1);
+    std::set<std::vector<std::size_t>> orders;
+    for (const std::vector<std::size_t>& order : dealt) {
+        std::vector<std::size_t> sorted = order;
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(sorted, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+        orders.insert(order);
+    }
+    EXPECT_GT(orders.size(), 100U);
+    EXPECT_EQ(deal_sizes(200, 6, 1), dealt);
+    EXPECT_NE(deal_sizes(200, 6, 2), dealt);
+}
+
+TEST(SelfTest, CountsWhatWasSaidBySize) {
+    const SelfTestReport report =
+        tally({trial({{0, Verdict::pass}, {0.02, Verdict::regressed}}),
+               trial({{0.02, Verdict::inconclusive}, {0, Verdict::invalid}})});
+    ASSERT_EQ(report.sizes.size(), 2U);
+    EXPECT_EQ(report.sizes[0], (SizeTally{.size = 0, .cases = 2, .passed = 1, .unjudged = 1}));
+    EXPECT_EQ(report.sizes[1],
+              (SizeTally{.size = 0.02, .cases = 2, .regressed = 1, .inconclusive = 1}));
+    ASSERT_EQ(report.cases.size(), 2U);
+    EXPECT_DOUBLE_EQ(report.cases[0].sees.value(), 0.01);
+    EXPECT_EQ(report.cases[1].by_size.at(0.02), Verdict::regressed);
+    EXPECT_EQ(report.promised, 2U);
+    EXPECT_EQ(report.kept, 1U);
+    EXPECT_TRUE(report.problems.empty()) << report.problems.front();
+}
+
+TEST(SelfTest, AFalseAlarmIsAProblem) {
+    for (const Verdict verdict : {Verdict::regressed, Verdict::improved}) {
+        const SelfTestReport report = tally({trial({{0, verdict}, {0.02, Verdict::regressed}})});
+        ASSERT_EQ(report.problems.size(), 1U);
+        EXPECT_NE(report.problems[0].find("c0"), std::string::npos);
+    }
+}
+
+TEST(SelfTest, PromisesMayBeBrokenAsOftenAsTheyAreMadeToBe) {
+    std::vector<std::pair<double, Verdict>> cases(100, {0.02, Verdict::regressed});
+    for (std::size_t i = 0; i < 14; ++i) cases[i].second = Verdict::pass;
+    EXPECT_TRUE(tally({trial(cases)}).problems.empty());
+    for (std::size_t i = 0; i < 25; ++i) cases[i].second = Verdict::inconclusive;
+    ASSERT_EQ(tally({trial(cases)}).problems.size(), 1U);
+    // What is smaller than a claim was never promised.
+    EXPECT_TRUE(tally({trial(cases, 0.05)}).problems.empty());
+}
+
+TEST(SelfTest, TheExitCodeMustSayWhatTheVerdictsSay) {
+    Trial silent = trial({{0.02, Verdict::regressed}});
+    silent.verdict.exit_code = 0;
+    ASSERT_EQ(tally({silent}).problems.size(), 1U);
+    Trial loud = trial({{0.02, Verdict::pass}}, 0.05);
+    loud.verdict.exit_code = 1;
+    ASSERT_EQ(tally({loud}).problems.size(), 1U);
+}
+
+TEST(SelfTest, NothingJudgedProvesNothing) {
+    EXPECT_EQ(tally({}).problems.size(), 1U);
+    EXPECT_EQ(tally({trial({{0, Verdict::error}})}).problems.size(), 1U);
+}
+
+TEST(SelfTest, APlanKeepsOneTimeOfEachCase) {
+    model::Plan plan;
+    model::PlannedSuite suite;
+    model::PlannedCase device;
+    device.metrics = {"registers", "gpu_span", "gpu_time"};
+    device.gates = {{.metric = "registers", .tolerance = {}}};
+    model::PlannedCase host = device;
+    host.target = model::Target::host;
+    host.metrics = {"host_time"};
+    model::PlannedCase counters = device;
+    counters.metrics = {"registers"};
+    suite.cases = {device, host, counters};
+    suite.relations.resize(1);
+    plan.suites = {suite};
+    keep_times_alone(plan, 0.005);
+    ASSERT_EQ(plan.suites[0].cases.size(), 2U);
+    EXPECT_TRUE(plan.suites[0].relations.empty());
+    EXPECT_EQ(plan.suites[0].cases[0].metrics, std::vector<std::string>{"gpu_time"});
+    ASSERT_EQ(plan.suites[0].cases[0].gates.size(), 1U);
+    EXPECT_EQ(plan.suites[0].cases[0].gates[0].tolerance.worse, 0.005);
+    EXPECT_EQ(plan.suites[0].cases[1].metrics, std::vector<std::string>{"host_time"});
+}
+
+}  // namespace
+}  // namespace perfgate::gate
