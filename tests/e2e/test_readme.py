@@ -28,7 +28,7 @@ class Readme(tool.Case):
             self.run_tool(verb, "--help")
         options = set(re.findall(r"`(--[a-z-]+)", README)) - {"--cap-add"}
         known = "".join(self.run_tool(*verb, "--help").stdout for verb in
-                        (["run"], ["ab"], ["baseline", "accept"], ["baseline", "prune"]))
+                        (["run"], ["ab"], ["selftest"], ["baseline", "accept"], ["baseline", "prune"]))
         for option in options:
             with self.subTest(option):
                 self.assertIn(option, known)
