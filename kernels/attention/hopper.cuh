@@ -1,51 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of flash_hopper.cu by name: they exist in compute capability 9.0 alone (sm_90a).
-// Barriers and shared memory are given by their addresses in the shared window.
+// The instructions that flash_hopper.cu has besides those of common/hopper.cuh, by name: they exist
+// in compute capability 9.0 alone (sm_90a). Barriers and shared memory are given by their addresses
+// in the shared window.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstdint>
 
+#include "common/hopper.cuh"
+
 namespace attention {
 
-// --- mbarriers: a phase ends with the last arrival and the last announced byte ---
-
-__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-// Makes initialised barriers visible to the copy engine.
-__device__ __forceinline__ void barrier_init_fence() {
-    asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier),
-                 "r"(bytes)
-                 : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(unsigned barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
-}
-
-// Waits for the end of the phase of this parity. The phase before a barrier's first has parity 1.
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
-    unsigned ended;
-    do {
-        asm volatile(
-            "{\n"
-            ".reg .pred p;\n"
-            "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-            "selp.b32 %0, 1, 0, p;\n"
-            "}\n"
-            : "=r"(ended)
-            : "r"(barrier), "r"(parity)
-            : "memory");
-    } while (!ended);
-}
+using common::barrier_arrive;
+using common::barrier_expect;
+using common::barrier_init;
+using common::barrier_init_fence;
+using common::barrier_wait;
+using common::give_registers;
+using common::multiply_begin;
+using common::multiply_commit;
+using common::multiply_wait;
+using common::take_registers;
 
 // --- named barriers, of some warps of the block ---
 
@@ -68,18 +44,6 @@ __device__ __forceinline__ void copy_box(unsigned target, const CUtensorMap& map
         : "memory");
 }
 
-// --- registers move from the warpgroup that loads to those that multiply ---
-
-template <int kRegisters>
-__device__ __forceinline__ void give_registers() {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
-}
-
-template <int kRegisters>
-__device__ __forceinline__ void take_registers() {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
-}
-
 // --- wgmma ---
 
 // An operand in panels of 128-byte lines, permuted by TMA's 128-byte swizzle in groups of eight
@@ -92,25 +56,12 @@ __device__ __forceinline__ std::uint64_t describe_operand(unsigned address, unsi
            static_cast<std::uint64_t>(panel_bytes >> 4) << 16 | ((address & 0x3ffff) >> 4);
 }
 
-__device__ __forceinline__ void multiply_begin() {
-    asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
-}
-
-__device__ __forceinline__ void multiply_commit() {
-    asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
-}
-
 // Accumulators are written behind the compiler's back: it must neither touch them between multiply
 // and wait, nor move anything that does across either.
 template <int kCount>
 __device__ __forceinline__ void pin(float (&values)[kCount]) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(values[i])::"memory");
-}
-
-template <int kPending>
-__device__ __forceinline__ void multiply_wait() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
 }
 
 // clang-format off

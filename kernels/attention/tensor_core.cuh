@@ -1,52 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of flash.cu by name (compute capability 8.0 and up), and what both fused kernels
-// do with a fragment of scores.
+// The instructions that flash.cu has besides those of common/tensor_core.cuh, by name (compute
+// capability 8.0 and up), and what both fused kernels do with a fragment of scores.
 #pragma once
 
 #include <cuda_bf16.h>
 
 #include <cstdint>
 
+#include "common/tensor_core.cuh"
+
 namespace attention {
 
-inline constexpr int kChunkBytes = 16;  // of cp.async and of an ldmatrix row
-inline constexpr int kChunk = 8;        // elements
+using common::commit_copies;
+using common::copy_async;
+using common::kChunkBytes;
+using common::load_matrices;
+using common::load_matrices_transposed;
+using common::shared_address;
+using common::wait_for_copies;
 
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-// Copies 16 bytes, or writes 16 zero bytes and reads nothing.
-__device__ __forceinline__ void copy_async(unsigned target, const void* source, bool inside) {
-    const int bytes = inside ? kChunkBytes : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(target), "l"(source),
-                 "r"(bytes)
-                 : "memory");
-}
-
-__device__ __forceinline__ void commit_copies() {
-    asm volatile("cp.async.commit_group;\n" ::: "memory");
-}
-
-template <int kPending>
-__device__ __forceinline__ void wait_for_copies() {
-    asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
-}
-
-// Four 8 x 8 matrices; lane i gives the address of row i % 8 of matrix i / 8.
-__device__ __forceinline__ void load_matrices(unsigned (&words)[4], unsigned address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "r"(address)
-                 : "memory");
-}
-
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&words)[4], unsigned address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "r"(address)
-                 : "memory");
-}
+inline constexpr int kChunk = 8;  // elements
 
 // c (16 x 8, elements `first` to first + 3 of its array) += a (16 x 16) * b (16 x 8)
 template <int kCount>

@@ -1,39 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of compute capability 9.0a that hopper.cu is made of, one function each:
-// mbarriers, tensor copies (TMA), warpgroup multiplication (wgmma), clusters, register budgets.
-// Shared memory is addressed by its 32-bit window address.
+// The instructions of compute capability 9.0a that hopper.cu has besides those of
+// common/hopper.cuh, one function each: clusters, tensor copies (TMA), warpgroup multiplication
+// (wgmma). Shared memory is addressed by its 32-bit window address.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstdint>
 
+#include "common/hopper.cuh"
 #include "gemm/problem.hpp"
 
 namespace gemm {
 
-// --- mbarriers: a phase ends when all arrivals and all announced bytes have come ---
+using common::barrier_arrive;
+using common::barrier_expect;
+using common::barrier_init;
+using common::barrier_init_fence;
+using common::barrier_wait;
+using common::give_registers;
+using common::multiply_begin;
+using common::multiply_commit;
+using common::multiply_wait;
+using common::take_registers;
 
-__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-// Makes initialised barriers visible to the copy engine and to the cluster.
-__device__ __forceinline__ void barrier_init_fence() {
-    asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
-}
-
-// Arrives, and announces bytes that copies will bring.
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier),
-                 "r"(bytes)
-                 : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(unsigned barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
-}
+// --- clusters ---
 
 // Arrives at the barrier of the same address in another block of the cluster.
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned block) {
@@ -45,23 +36,6 @@ __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned blo
         "}\n" ::"r"(barrier),
         "r"(block)
         : "memory");
-}
-
-// Waits until the phase of this parity has ended. Of a fresh barrier the phase before the first, of
-// parity 1, counts as ended.
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
-    unsigned done;
-    do {
-        asm volatile(
-            "{\n"
-            ".reg .pred ended;\n"
-            "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-            "selp.b32 %0, 1, 0, ended;\n"
-            "}\n"
-            : "=r"(done)
-            : "r"(barrier), "r"(parity)
-            : "memory");
-    } while (!done);
 }
 
 // --- tensor copies: a box of the tensor at x (the innermost dimension), y; zero beyond it ---
@@ -90,7 +64,7 @@ __device__ __forceinline__ void copy_box_to_all(unsigned target, const CUtensorM
         : "memory");
 }
 
-// --- clusters and registers ---
+// --- the block's place in its cluster ---
 
 __device__ __forceinline__ unsigned rank_in_cluster() {
     unsigned rank;
@@ -105,16 +79,6 @@ __device__ __forceinline__ void cluster_sync() {
             : "memory");
 }
 
-template <int kRegisters>
-__device__ __forceinline__ void give_registers() {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
-}
-
-template <int kRegisters>
-__device__ __forceinline__ void take_registers() {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
-}
-
 // --- wgmma ---
 
 // Describes an operand in shared memory of 128-byte lines, eight of which, aligned to 1024 bytes,
@@ -126,20 +90,6 @@ __device__ __forceinline__ std::uint64_t describe_operand(unsigned address, unsi
     constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
     return kSwizzle128 | static_cast<std::uint64_t>(block_step) << 32 |
            static_cast<std::uint64_t>(line_step) << 16 | ((address & 0x3ffff) >> 4);
-}
-
-// Orders accumulators and shared memory before the multiplications that follow.
-__device__ __forceinline__ void multiply_begin() {
-    asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
-}
-
-__device__ __forceinline__ void multiply_commit() {
-    asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
-}
-
-template <int kPending>
-__device__ __forceinline__ void multiply_wait() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
 }
 
 // Keeps the compiler from moving an accumulator across: wgmma writes it behind its back.

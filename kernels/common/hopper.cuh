@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels of compute capability 9.0a share, one instruction a function: mbarriers, register
+// budgets, and when wgmma begins and ends. Shared memory is addressed by its 32-bit window address.
+#pragma once
+
+namespace common {
+
+// mbarriers: a phase ends when all arrivals and all announced bytes have come.
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+// Makes initialised barriers visible to the copy engine and to the cluster.
+__device__ __forceinline__ void barrier_init_fence() {
+    asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+}
+
+// Arrives, and announces bytes that copies will bring.
+__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier),
+                 "r"(bytes)
+                 : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(unsigned barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
+}
+
+// Waits until the phase of this parity has ended. Of a fresh barrier the phase before the first, of
+// parity 1, counts as ended.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+    unsigned done;
+    do {
+        asm volatile(
+            "{\n"
+            ".reg .pred ended;\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+            "selp.b32 %0, 1, 0, ended;\n"
+            "}\n"
+            : "=r"(done)
+            : "r"(barrier), "r"(parity)
+            : "memory");
+    } while (!done);
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+// Orders accumulators and shared memory before the multiplications that follow.
+__device__ __forceinline__ void multiply_begin() {
+    asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
+}
+
+__device__ __forceinline__ void multiply_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+}
+
+template <int kPending>
+__device__ __forceinline__ void multiply_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
+}
+
+}  // namespace common
