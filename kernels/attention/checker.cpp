@@ -49,13 +49,15 @@ std::vector<int> rows_to_check(const Problem& p, std::uint64_t seed, int head) {
 // What one head's check found; rows are counted over all heads, head * sequence + row.
 struct HeadTally {
     common::Tally elements;
-    common::Finding row;   // col -1: the row as a whole
-    double product = 0.0;  // of output and reference
+    common::Finding row;            // col -1: the row as a whole
+    double product = 0.0;           // of output and reference
+    double product_variance = 0.0;  // of what rounding adds to it
     std::size_t rows = 0;
     void merge(const HeadTally& other) {
         elements.merge(other.elements);
         if (other.row.before(row)) row = other.row;
         product += other.product;
+        product_variance += other.product_variance;
         rows += other.rows;
     }
 };
@@ -103,6 +105,8 @@ class HeadCheck {
         attend(query.data(), keys_.data(), values_.data(), key_count, p_.head_size,
                static_cast<double>(p_.scale()), attended_);
 
+        double squared_output = 0.0;
+        for (const double o : attended_.output) squared_output += o * o;
         double coefficients = 0.0;
         squares_.assign(size, 0.0);
         for (int i = 0; i < key_count; ++i) {
@@ -111,9 +115,14 @@ class HeadCheck {
             const double c = weight * weight * (kBf16Rounding * kBf16Rounding + moved * moved);
             coefficients += c;
             const float* value = values_.data() + static_cast<std::size_t>(i) * size;
+            double along = 0.0;  // the value's share in the output's direction
             for (std::size_t d = 0; d < size; ++d) {
                 squares_[d] += c * static_cast<double>(value[d]) * value[d];
+                along += static_cast<double>(value[d]) * attended_.output[d];
             }
+            const double by_weight = kBf16Rounding * weight * along;
+            const double by_score = moved * weight * (along - squared_output);
+            tally_.product_variance += by_weight * by_weight + by_score * by_score;
         }
 
         const std::uint16_t* got = output + static_cast<std::size_t>(row) * size;
@@ -127,6 +136,7 @@ class HeadCheck {
             tally_.elements.element(place(row), static_cast<int>(d), value, expected,
                                     rounding + kElementSpreads * std::sqrt(squared_spread));
             tally_.product += value * expected;
+            tally_.product_variance += rounding * rounding * expected * expected;
             squared_error += (value - expected) * (value - expected);
             squared_allowed += rounding * rounding + squared_spread;
         }
@@ -177,7 +187,7 @@ CheckReport check_output(const Problem& p, std::uint64_t seed, const std::uint16
     }
     const double size = all.product / all.elements.squared_reference;
     const double size_allowed =
-        kSizeSpreads * (kBf16Rounding + score_rounding) / std::sqrt(static_cast<double>(all.rows));
+        kSizeSpreads * std::sqrt(all.product_variance) / all.elements.squared_reference;
     if (!(std::abs(size - 1.0) <= size_allowed)) {
         return {false, common::describe("O as a whole is %.6f times what it should be, allowed "
                                         "1 +- %.2g: do all rows see too many keys, or too few?",

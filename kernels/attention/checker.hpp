@@ -9,8 +9,9 @@
 //     spread^2 = 2 (sum_i c_i v_i^2 + o^2 sum_i c_i),     c_i = w_i^2 (u^2 + r^2 s_i^2).
 // An element may be u |o| + 6 spread away, and a row, whose elements cannot all be unlucky, by the
 // Euclidean norm of (u o, spread). What is too little to see in any row, such as a few keys of
-// zeros beyond the end, makes all of them smaller: so the size of the output as a whole is held to
-// 4 (u + r) / sqrt(rows).
+// zeros beyond the end, makes all of them smaller: so the size of the output as a whole, the sum of
+// its product with o over all rows that were checked, is held to 4 times what rounding adds to it,
+//     spread^2 = sum_rows (sum_i w_i^2 (u^2 (v_i . o)^2 + r^2 s_i^2 ((v_i - o) . o)^2) + u^2 |o o|^2).
 #pragma once
 
 #include <cstdint>

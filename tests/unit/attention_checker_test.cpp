@@ -42,32 +42,42 @@ constexpr Problem kCausal{1, 3, 131, 128, true};
 // More multiply-adds than are done exhaustively.
 constexpr Problem kSampled{1, 1, 2304, 128, false};
 
-// The output of a query, rounded at the same places as a kernel's.
-std::vector<double> rounded_row(const Problem& p, int query, double score_rounding) {
+// All of an output, rounded at the same places as a kernel's.
+Bits rounded_attention(const Problem& p, std::uint64_t seed, double score_rounding) {
     const auto widen = [&](Operand which) {
-        return common::widened_inputs(common::Dtype::kBf16, which, kSeed, p.elements(), 1);
+        return common::widened_inputs(common::Dtype::kBf16, which, seed, p.elements(), 1);
+    };
+    const auto to_bf16 = [](double x) {
+        return static_cast<double>(
+            common::float_from_bf16(common::bf16_from_float(static_cast<float>(x))));
     };
     const auto q = widen(kQuery);
     const auto k = widen(kKey);
     const auto v = widen(kValue);
     const auto size = static_cast<std::size_t>(p.head_size);
+    Bits o;
     Attended exact;
-    attend(q.data() + static_cast<std::size_t>(query) * size, k.data(), v.data(), p.keys_of(query),
-           p.head_size, static_cast<double>(p.scale()), exact);
-    const auto to_bf16 = [](double x) {
-        return static_cast<double>(
-            common::float_from_bf16(common::bf16_from_float(static_cast<float>(x))));
-    };
-    std::vector<double> out(size, 0.0);
-    double sum = 0.0;
-    for (std::size_t i = 0; i < exact.scores.size(); ++i) {
-        const double score = score_rounding > 0x1p-12 ? to_bf16(exact.scores[i]) : exact.scores[i];
-        sum += std::exp(score);
-        for (std::size_t d = 0; d < size; ++d)
-            out[d] += to_bf16(std::exp(score)) * static_cast<double>(v[i * size + d]);
+    std::vector<double> out(size);
+    for (int query = 0; query < p.sequence; ++query) {
+        attend(q.data() + static_cast<std::size_t>(query) * size, k.data(), v.data(),
+               p.keys_of(query), p.head_size, static_cast<double>(p.scale()), exact);
+        out.assign(size, 0.0);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < exact.scores.size(); ++i) {
+            const double score =
+                score_rounding > 0x1p-12 ? to_bf16(exact.scores[i]) : exact.scores[i];
+            const double weight = std::exp(score);
+            const double rounded = to_bf16(weight);
+            sum += weight;
+            for (std::size_t d = 0; d < size; ++d) {
+                out[d] += rounded * static_cast<double>(v[i * size + d]);
+            }
+        }
+        for (const double x : out) {
+            o.push_back(common::bf16_from_float(static_cast<float>(x / sum)));
+        }
     }
-    for (double& x : out) x /= sum;
-    return out;
+    return o;
 }
 
 TEST(AttentionChecker, AcceptsTheReference) {
@@ -79,21 +89,21 @@ TEST(AttentionChecker, AcceptsTheReference) {
 
 TEST(AttentionChecker, AcceptsWeightsAndScoresInBf16ButOnlyWhereTheyAreOwnedTo) {
     const Problem p{1, 1, 300, 128, false};
-    Bits weights_rounded(p.elements());
-    Bits scores_rounded(p.elements());
-    for (int query = 0; query < p.sequence; ++query) {
-        const auto a = rounded_row(p, query, kScoresInF32);
-        const auto b = rounded_row(p, query, kScoresInBf16);
-        for (std::size_t d = 0; d < a.size(); ++d) {
-            const std::size_t at = static_cast<std::size_t>(query) * a.size() + d;
-            weights_rounded[at] = common::bf16_from_float(static_cast<float>(a[d]));
-            scores_rounded[at] = common::bf16_from_float(static_cast<float>(b[d]));
-        }
-    }
+    const Bits weights_rounded = rounded_attention(p, kSeed, kScoresInF32);
+    const Bits scores_rounded = rounded_attention(p, kSeed, kScoresInBf16);
     EXPECT_TRUE(check(p, weights_rounded).passed) << check(p, weights_rounded).detail;
     EXPECT_TRUE(check(p, scores_rounded, kScoresInBf16).passed)
         << check(p, scores_rounded, kScoresInBf16).detail;
     EXPECT_FALSE(check(p, scores_rounded).passed);
+}
+
+TEST(AttentionChecker, AcceptsRoundingWhereFewKeysCarryTheOutput) {
+    // Rows do not weigh alike: here rounding alone makes the whole 1 % larger, though 16 rows that
+    // did weigh alike would stay within 0.8 %.
+    constexpr std::uint64_t kFewKeys = 559;
+    const Bits o = rounded_attention(kSampled, kFewKeys, kScoresInBf16);
+    const CheckReport report = check_output(kSampled, kFewKeys, o.data(), kScoresInBf16);
+    EXPECT_TRUE(report.passed) << report.detail;
 }
 
 TEST(AttentionChecker, FindsAnElementThatWasNeverWritten) {
