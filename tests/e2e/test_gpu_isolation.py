@@ -14,7 +14,8 @@ class GpuIsolation(Campaign):
     time_metric = "gpu_time"
     metrics = "gpu_time, registers"
     fine, late, hang = "fine", "late", "endless"
-    pace = 20.0
+    kills = 200
+    pace = 4.0
 
     def tearDown(self):
         self.assert_nothing_is_left()
