@@ -2,7 +2,9 @@
 """On a GPU: a slower kernel, one that spills, one that is wrong, and everything that can go amiss."""
 
 import os
+import shutil
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -33,11 +35,23 @@ def failure(path):
 
 
 class GpuGate(tool.Case):
+    kept = None  # the baselines, which all tests share
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.kept:
+            cls.kept.cleanup()
+
     def setUp(self):
         super().setUp()
         self.write("probe.yaml", PROBE)
-        self.run_tool("baseline", "refresh", "probe.yaml", "--backend", "cuda",
-                      *self.plugin("probe_base"))
+        if GpuGate.kept is None:
+            self.run_tool("baseline", "refresh", "probe.yaml", "--backend", "cuda",
+                          *self.plugin("probe_base"))
+            GpuGate.kept = tempfile.TemporaryDirectory()
+            shutil.copytree(self.folder / "baselines", GpuGate.kept.name, dirs_exist_ok=True)
+        else:
+            shutil.copytree(GpuGate.kept.name, self.folder / "baselines")
 
     def run_against_baseline(self, plugin, code):
         return self.run_tool("run", "probe.yaml", "--backend", "cuda", *self.plugin(plugin),
