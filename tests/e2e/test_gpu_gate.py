@@ -47,15 +47,15 @@ class GpuGate(tool.Case):
         self.write("probe.yaml", PROBE)
         if GpuGate.kept is None:
             self.run_tool("baseline", "refresh", "probe.yaml", "--backend", "cuda",
-                          *self.plugin("probe_base"))
+                          "--processes", "8", *self.plugin("probe_base"))
             GpuGate.kept = tempfile.TemporaryDirectory()
             shutil.copytree(self.folder / "baselines", GpuGate.kept.name, dirs_exist_ok=True)
         else:
             shutil.copytree(GpuGate.kept.name, self.folder / "baselines")
 
     def run_against_baseline(self, plugin, code):
-        return self.run_tool("run", "probe.yaml", "--backend", "cuda", *self.plugin(plugin),
-                             code=code)
+        return self.run_tool("run", "probe.yaml", "--backend", "cuda", "--processes", "3",
+                             *self.plugin(plugin), code=code)
 
     def test_the_same_code_passes(self):
         self.run_against_baseline("probe_base", 0)
@@ -109,8 +109,8 @@ class GpuGate(tool.Case):
 class GpuFaults(tool.Case):
     def cases(self, variants, *more, code=3):
         self.write("fault.yaml", FAULT % ", ".join(variants))
-        self.run_tool("run", "fault.yaml", "--backend", "cuda", *self.plugin("fault"), *more,
-                      code=code)
+        self.run_tool("run", "fault.yaml", "--backend", "cuda", "--processes", "2",
+                      *self.plugin("fault"), *more, code=code)
         cases = self.read_json("perfgate-out/run.json")["suites"][0]["cases"]
         return {case["variant"]: case for case in cases}
 
