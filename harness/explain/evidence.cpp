@@ -36,7 +36,11 @@ void add_launch_gap(Evidence& evidence) {
     const Figure* span = find(evidence, "gpu_span");
     const Figure* time = find(evidence, "gpu_time");
     if (span == nullptr || time == nullptr || span->unit != time->unit) return;
-    add(evidence, launch_gap, span->unit, span->before - time->before, span->after - time->after);
+    const double before = span->before - time->before;
+    const double after = span->after - time->after;
+    // Tracing lengthens kernels of very many short blocks, of which only gpu_time knows.
+    if (before < 0 || after < 0) return;
+    add(evidence, launch_gap, span->unit, before, after);
 }
 
 void add_conflicts(Evidence& evidence) {

@@ -45,7 +45,7 @@ std::string_view verb_of(Verdict verdict) {
 
 /// Two digits: what is seen is an estimate.
 std::string percent(double fraction) {
-    return fmt::format("{} %", model::number_text(rounded_up(fraction * 100)));
+    return fmt::format("{:.6g} %", rounded_up(fraction * 100));
 }
 
 }  // namespace

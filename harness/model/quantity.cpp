@@ -77,6 +77,23 @@ std::string all_digits(double value, std::string_view unit) {
     return number_text(value) + plain_suffix(unit);
 }
 
+/// Both with as many digits as tell them apart, or nothing where that takes more than people read.
+std::optional<QuantityTexts> told_apart(double before, double after, std::string_view unit) {
+    constexpr int most_digits = 6;
+    const std::span<const Step> steps = steps_of(unit);
+    const Step scale = steps.empty() ? Step{1, ""} : step_for(after, steps);
+    const std::string suffix =
+        steps.empty() ? plain_suffix(unit) : fmt::format(" {}", scale.suffix);
+    const auto text = [&](double value, int digits) {
+        return fmt::format("{:#.{}g}{}", value / scale.size, digits, suffix);
+    };
+    for (int digits = 5; digits <= most_digits; ++digits) {
+        QuantityTexts texts{text(before, digits), text(after, digits)};
+        if (texts.before != texts.after) return texts;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::string quantity_text(double value, std::string_view unit) {
@@ -96,7 +113,8 @@ std::string quantity_text(double value, std::string_view unit) {
 QuantityTexts quantity_texts(double before, double after, std::string_view unit) {
     QuantityTexts texts{quantity_text(before, unit), quantity_text(after, unit)};
     if (before != after && texts.before == texts.after) {
-        texts = {all_digits(before, unit), all_digits(after, unit)};
+        texts = told_apart(before, after, unit)
+                    .value_or(QuantityTexts{all_digits(before, unit), all_digits(after, unit)});
     }
     return texts;
 }

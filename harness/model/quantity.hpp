@@ -15,7 +15,7 @@ namespace perfgate::model {
 std::string quantity_text(double value, std::string_view unit);
 
 /// The same for two values that a reader compares: where rounding would make different values look
-/// the same, both are written with all their digits.
+/// the same, both have as many digits as tell them apart, in the end all.
 struct QuantityTexts {
     std::string before, after;
 };

@@ -117,6 +117,10 @@ TEST(Explain, TheFirstTimeThatMovedIsTheOneToExplain) {
     EXPECT_EQ(why(made)[0].sentence,
               "more time in which no kernel runs: launch_gap 10.00 us → 40.00 us (+300.0 %); the "
               "host submits too slowly, or waits between kernels");
+
+    // A span that is shorter than the time in it says nothing of gaps.
+    span.measured = 90000;
+    EXPECT_EQ(find(why(made), "launch_gap"), nullptr);
 }
 
 TEST(Explain, NothingIsSaidWhereNothingWasCompared) {

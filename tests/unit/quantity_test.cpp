@@ -53,8 +53,14 @@ TEST(Quantity, AForeignUnitIsAppendedAndMadePrintable) {
 
 TEST(QuantityPair, DifferentValuesNeverLookTheSame) {
     const QuantityTexts close = quantity_texts(12340.1, 12340.2, "ns");
-    EXPECT_EQ(close.before, "12340.1 ns");
-    EXPECT_EQ(close.after, "12340.2 ns");
+    EXPECT_EQ(close.before, "12.3401 us");
+    EXPECT_EQ(close.after, "12.3402 us");
+    const QuantityTexts closer = quantity_texts(60793.99227430556, 60793.99327430556, "ns");
+    EXPECT_EQ(closer.before, "60793.99227430556 ns");
+    EXPECT_EQ(closer.after, "60793.99327430556 ns");
+    const QuantityTexts mebibytes = quantity_texts(138118656, 138094592, "bytes");
+    EXPECT_EQ(mebibytes.before, "131.72 MiB");
+    EXPECT_EQ(mebibytes.after, "131.70 MiB");
     const QuantityTexts bytes = quantity_texts(1048576, 1048577, "bytes");
     EXPECT_EQ(bytes.before, "1048576 B");
     EXPECT_EQ(bytes.after, "1048577 B");

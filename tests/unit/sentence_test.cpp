@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/sentence.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perfgate::gate {
+namespace {
+
+std::string sentence(double sees) {
+    model::MetricDefinition definition;
+    definition.unit = "ns";
+    definition.direction = model::Direction::lower;
+    Comparison comparison;
+    comparison.definition = &definition;
+    comparison.tolerance.worse = 0.03;
+    Judgement judgement;
+    judgement.verdict = model::Verdict::regressed;
+    judgement.baseline = 12340;
+    judgement.measured = 13600;
+    judgement.sees = sees;
+    return judged_sentence("gpu_time", comparison, judgement);
+}
+
+TEST(JudgedSentence, SaysWhatCouldHaveBeenSeenInTwoDigitsRoundedUp) {
+    const std::string start = "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %";
+    EXPECT_EQ(sentence(0.051), start + ", sees >= 5.1 %");
+    EXPECT_EQ(sentence(0.0501), start + ", sees >= 5.1 %");
+    EXPECT_EQ(sentence(0.00421), start + ", sees >= 0.43 %");
+    EXPECT_EQ(sentence(1.02), start + ", sees >= 110 %");
+}
+
+}  // namespace
+}  // namespace perfgate::gate
