@@ -31,10 +31,26 @@ bool all_known(const std::vector<Kernel>& kernels) {
                         [](const Kernel& kernel) { return kernel.code.empty(); });
 }
 
-/// Enough of a template's name to find it; parameters can fill a screen.
+/// A demangled name without what nobody looks for: result, parameters, anonymous namespaces. What
+/// is left of a template's can still fill a screen.
 std::string short_name(const Kernel& kernel) {
     constexpr std::size_t longest = 60;
-    return model::printable(kernel.name, longest);
+    constexpr std::string_view nameless = "(anonymous namespace)::";
+    std::string name = kernel.name;
+    for (std::size_t at = name.find(nameless); at != std::string::npos; at = name.find(nameless)) {
+        name.erase(at, nameless.size());
+    }
+    if (name.ends_with(')')) {
+        std::size_t open = name.size();
+        for (int depth = 0; open > 0;) {
+            --open;
+            if (name[open] == ')') ++depth;
+            if (name[open] == '(' && --depth == 0) break;
+        }
+        if (open > 0) name.resize(open);
+    }
+    if (name.starts_with("void ")) name.erase(0, 5);
+    return model::printable(name, longest);
 }
 
 std::string size_text(const std::array<std::int64_t, 3>& size) {

@@ -68,6 +68,24 @@ TEST(MachineCode, ChangedCodeNamesTheKernel) {
     EXPECT_EQ(found.difference, "machine code changed: kernel tiled");
 }
 
+TEST(MachineCode, ANameIsShortenedToWhatPeopleLookFor) {
+    const auto named = [](const std::string& name) {
+        return compared([&](CaseResult& now, model::Run&) {
+                   now.kernels[0].code = "0ther";
+                   now.kernels[0].name = name;
+               })
+            .difference;
+    };
+    const std::string start = "machine code changed: kernel ";
+    EXPECT_EQ(named("camera::(anonymous namespace)::blend(unsigned char const*, int (*)(int))"),
+              start + "camera::blend");
+    EXPECT_EQ(named("void gemm::(anonymous namespace)::naive<(gemm::Epilogue)0>(int, float*)"),
+              start + "gemm::naive<(gemm::Epilogue)0>");
+    EXPECT_EQ(named("(a))"), start + "(a))") << "no name: as it stands";
+    EXPECT_EQ(named(")"), start + ")");
+    EXPECT_EQ(named("my_kernel"), start + "my_kernel");
+}
+
 TEST(MachineCode, AnotherNumberOfKernelsIsChangedCode) {
     const CodeComparison found =
         compared([](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("reduce")); });
