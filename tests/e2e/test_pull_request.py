@@ -1,42 +1,78 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded pull request of tests/data/pull_request: both states offer the same cases."""
+"""The recorded pull request of five regressions: what perfgate says of it today, and that it is right."""
 
+import difflib
 import os
+import re
+import shutil
 import subprocess
+import unittest
 
 import tool
 
-FOLDER = tool.SOURCE / "tests/data/pull_request"
+RECORD = tool.SOURCE / "tests/data/pull_request"
+DEVICES = sorted(path.parent for path in RECORD.glob("*/head.run.json"))
+
+# What was done to each stage (README.md there), as the first reason should begin.
+CAUSES = {
+    "tone_curve": "fewer warps fit on a processor: theoretical_occupancy",
+    "blend": "narrower loads: sectors_per_request_load",
+    "filter_bank": "spills to local memory: spill_sectors",
+    "pointwise": "more kernels, and more traffic to memory: launches 1 → 2",
+    "row_scan": "more instructions for the same work: instructions",
+}
+UNCHANGED = {"row_sum", "normalize"}
 
 
 class PullRequest(tool.Case):
-    def cases(self, state):
-        self.run_tool("list", FOLDER / "suite.yaml", *self.plugin(state), "--json", "list.json")
-        suite = self.read_json("list.json")["suites"][0]
-        return [(case["id"], case["metrics"]) for case in suite["cases"]]
+    def explained(self, folder, run):
+        """Stage -> its line and its reasons, of `perfgate explain`."""
+        shutil.copytree(folder, self.folder, dirs_exist_ok=True)
+        done = self.run_tool("explain", run, "*")
+        stages, stage = {}, None
+        for line in done.stdout.splitlines():
+            begins = re.match(r"(\w+)/device\[", line)
+            if begins:
+                stage = begins.group(1)
+                stages[stage] = [line]
+            elif line.startswith("    why: "):
+                stages[stage].append(line.removeprefix("    why: "))
+        return stages
 
-    def test_both_states_have_the_same_cases(self):
-        base = self.cases("pr_base")
-        self.assertEqual(7, len(base))
-        self.assertEqual(base, self.cases("pr_head"))
+    def test_each_cause_is_named_first(self):
+        for folder in DEVICES:
+            stages = self.explained(folder, "head.run.json")
+            self.assertEqual(set(CAUSES) | UNCHANGED, set(stages))
+            for stage, cause in CAUSES.items():
+                self.assertIn("regressed", stages[stage][0])
+                self.assertTrue(stages[stage][1].startswith(cause), stages[stage])
+            for stage in UNCHANGED:
+                self.assertTrue(stages[stage][1].startswith("nothing moved"), stages[stage])
 
-    def test_only_what_the_pull_request_changes_is_in_both_folders(self):
-        base = {path.name: path.read_text() for path in (FOLDER / "base").iterdir()}
-        head = {path.name: path.read_text() for path in (FOLDER / "head").iterdir()}
-        self.assertEqual(base.keys(), head.keys())
-        self.assertEqual(5, len(base))
-        for name, text in base.items():
-            self.assertNotEqual(text, head[name], name)
+    def test_nothing_moved_between_two_runs_of_the_same_code(self):
+        for folder in DEVICES:
+            for run in ("aa-1.run.json", "aa-2.run.json"):
+                for stage in self.explained(folder, run).values():
+                    self.assertIn(": pass, ", stage[0])
+                    self.assertEqual(2, len(stage), stage)
+                    self.assertTrue(stage[1].startswith("nothing moved"), stage)
 
-    def test_recording_says_what_it_needs(self):
-        environment = {**os.environ, "PERFGATE": ""}
-        for words in ([], ["out"]):
-            done = subprocess.run([FOLDER / "record", *words], cwd=self.folder, env=environment,
-                                  capture_output=True, text=True, check=False)
-            self.assertNotEqual(0, done.returncode)
-            self.assertIn("PERFGATE", done.stderr + done.stdout)
-        self.assertFalse((self.folder / "out").exists())
+    def test_the_texts_kept_are_what_is_said_today(self):
+        for folder in DEVICES:
+            done = subprocess.run([RECORD / "tell", folder, self.folder], text=True, timeout=110,
+                                  capture_output=True,
+                                  env={**os.environ, "PERFGATE": str(tool.PERFGATE)})
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+            for name in ("transcript.txt", "head.md", "head.junit.xml"):
+                kept = (folder / name).read_text().splitlines()
+                today = (self.folder / name).read_text().splitlines()
+                self.assertEqual(kept, today, "\n".join(difflib.unified_diff(
+                    kept, today, f"{folder.name}/{name}", "today", lineterm="")) +
+                    "\nwhere this is meant: tests/data/pull_request/tell FOLDER")
+
+    def test_there_is_a_record(self):
+        self.assertIn("nvidia-h100-80gb-hbm3", [folder.name for folder in DEVICES])
 
 
 if __name__ == "__main__":
-    tool.main()
+    unittest.main(verbosity=2)
