@@ -162,6 +162,9 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
                    "github: with file, line and properties; strict: what the XML schemas allow")
         ->check(CLI::IsMember({"github", "strict"}))
         ->capture_default_str();
+    app.add_option("--report-url", options.report_url,
+                   "Where the whole report can be seen: Markdown that leaves cases out links to it")
+        ->type_name("URL");
     app.add_option("--color", options.color,
                    "Colours in the table; auto: on a terminal, without NO_COLOR and CI")
         ->check(CLI::IsMember({"auto", "always", "never"}))
@@ -170,6 +173,11 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
 }
 
 void check_outputs(const OutputOptions& options) {
+    if (!options.report_url.empty() && !report::is_web_address(options.report_url)) {
+        throw model::InputError(
+            fmt::format("--report-url {}: expected an address that begins with https:// or http://",
+                        model::printable(options.report_url)));
+    }
     const Destination* on_stdout = nullptr;
     const std::vector<Destination> all = destinations(options);
     for (const Destination& destination : all) {
@@ -201,6 +209,7 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
     how.junit_profile =
         report::find_junit_profile(options.junit_profile).value_or(report::JunitProfile::github);
     how.hostname = host_name();
+    how.report_url = options.report_url;
     for (const Destination& destination : destinations(options)) {
         attempt([&] {
             model::write_file_atomically(destination.file,

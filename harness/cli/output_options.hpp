@@ -20,6 +20,7 @@ struct OutputOptions {
     std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
     std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
     std::string junit_profile = "github";
+    std::string report_url;  ///< where people find the whole report
     std::string color = "auto";
     bool verbose = false;  ///< a row for every case
 };

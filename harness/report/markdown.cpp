@@ -133,6 +133,20 @@ std::string title(const model::VerdictDocument& document, const model::Run& run)
     return text + '\n';
 }
 
+/// An address in angle brackets ends at the next '>', which is no part of one.
+std::string link_to_whole(const Options& options) {
+    if (options.report_url.empty()) return {};
+    std::string address;
+    for (const char c : options.report_url) {
+        if (c == '&') {
+            address += "&amp;";
+        } else {
+            address += c;
+        }
+    }
+    return fmt::format("\n[The whole report](<{}>)\n", address);
+}
+
 /// What needs attention: a case or a relation.
 struct Entry {
     std::size_t suite = 0;
@@ -181,14 +195,15 @@ std::vector<std::size_t> order_of(std::size_t suites, const std::vector<Entry>& 
 }  // namespace
 
 std::string write_markdown(const model::VerdictDocument& document, const model::Run& run,
-                           const Options& /*options*/) {
+                           const Options& options) {
     const std::vector<JoinedSuite> suites = join(document, run);
     const std::vector<Entry> entries = entries_of(suites);
     const std::vector<std::size_t> order = order_of(suites.size(), entries);
     std::vector<Section> sections(suites.size());
 
     std::string out = title(document, run);
-    std::size_t used = out.size() + room_for_counts;
+    const std::string whole_report = link_to_whole(options);
+    std::size_t used = out.size() + room_for_counts + whole_report.size();
     std::size_t suites_left_out = 0;
     for (const std::size_t suite : order) {
         std::string heading = suite_heading(suites[suite]);
@@ -237,6 +252,7 @@ std::string write_markdown(const model::VerdictDocument& document, const model::
             "\n{} more suites, in which {} need attention: the other reports have them\n",
             suites_left_out, rows_left_out);
     }
+    if (full || suites_left_out > 0) out += whole_report;
     return out;
 }
 

@@ -29,6 +29,8 @@ struct Options {
     // junit
     JunitProfile junit_profile = JunitProfile::github;
     std::string hostname = "localhost";
+    // markdown
+    std::string report_url;  ///< where the whole report is, by is_web_address; empty: unknown
 };
 
 struct Format {
@@ -45,6 +47,10 @@ std::span<const Format> formats();
 
 /// Nothing for an unknown name.
 const Format* find_format(std::string_view name);
+
+/// Whether a report may link to it: http or https, of the characters that RFC 3986 gives addresses,
+/// and of bounded length.
+bool is_web_address(std::string_view text);
 
 /// "github" or "strict"; nothing for another name.
 std::optional<JunitProfile> find_junit_profile(std::string_view name);

@@ -232,6 +232,7 @@ class Runner:
         self.temp.mkdir(parents=True, exist_ok=True)
         self.environment, self.stand_ins = dict(environment), stand_ins
         self.github = {"repository": "owner/kernels", "sha": "0" * 40, "ref_name": "main",
+                       "ref": "refs/heads/main",
                        "run_id": "7", "server_url": "https://github.com", "token": "a token",
                        "workflow": "", "event": {}, "event_name": "push", **github}
         self.workspace = None
@@ -255,7 +256,7 @@ class Runner:
         return jobs
 
     def run_job(self, name, job, document, jobs, row):
-        flat = {each: (found[-1] if isinstance(found, list) else found)
+        flat = {each: together(found) if isinstance(found, list) else found
                 for each, found in jobs.items()}
         needs = {need: {"result": flat[need].result, "outputs": flat[need].outputs}
                  for need in needs_of(job)}
@@ -317,6 +318,7 @@ class Runner:
             **{key: scope.text(value) for key, value in step.get("env", {}).items()},
             **{key: str(path) for key, path in files.items()},
             "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(self.workspace),
+            "GITHUB_SERVER_URL": self.github["server_url"], "GITHUB_RUN_ID": self.github["run_id"],
             "GITHUB_REPOSITORY": self.github["repository"], "GITHUB_SHA": self.github["sha"],
             "RUNNER_TEMP": str(self.temp),
         }
@@ -415,6 +417,12 @@ class Scope:
         if isinstance(value, list):
             return [self.fill(each) for each in value]
         return self.text(value) if isinstance(value, str) else value
+
+
+def together(jobs):
+    """What a job that needs a matrix sees of it: its worst result, and outputs of the last."""
+    worst = next((job.result for job in jobs if job.result != "success"), "success")
+    return Job(result=worst, outputs=jobs[-1].outputs)
 
 
 def needs_of(job):

@@ -107,10 +107,15 @@ class Played(tool.Case):
         return {"artifact-url": f"https://github.com/artifact/{inputs['name']}"}
 
     def download(self, runner, inputs):
+        target = runner.workspace / inputs["path"]
+        if "pattern" in inputs:  # each into a folder of its name; that there is none is no failure
+            for source in self.artifacts.glob(inputs["pattern"]):
+                shutil.copytree(source, target / source.name)
+            return
         source = self.artifacts / inputs["name"]
         if not source.exists():
             raise ActionFailed(f"no artifact {inputs['name']}")
-        shutil.copytree(source, runner.workspace / inputs["path"], dirs_exist_ok=True)
+        shutil.copytree(source, target, dirs_exist_ok=True)
 
     # What tests start from.
 
@@ -225,10 +230,52 @@ class Action(Played):
         self.assertIn("<--baselines><base lines><--profile><configs/ci.yaml>"
                       "<--filter=a b><--tag><x y><--><suites/small.yaml>", job.log)
 
+    def test_two_builds_are_compared_and_shards_are_merged(self):
+        self.fake_perfgate('printf "<%s>" "$@"')
+        job = self.run_action(perfgate="", base="old build", head="new build", artifact="",
+                              arguments="--quiet")
+        self.assertIn("<ab><--base><old build><--head><new build><--out><perfgate-out>", job.log)
+        self.assertIn("<--quiet><--><suites/small.yaml>", job.log)
+        job = self.run_action(perfgate="", suites="", runs="shards/*.json", artifact="",
+                              before="mkdir shards && touch 'shards/2 b.json' shards/1.json")
+        self.assertIn("<merge><--out><perfgate-out>", job.log)
+        self.assertIn("<--><shards/1.json><shards/2 b.json>", job.log)
+
+    def test_inputs_that_do_not_go_together_are_refused(self):
+        runs = {"runs": "run.json"}
+        for inputs, reason in (
+                ({"base": "x"}, "the input 'base' needs 'head'"),
+                ({"head": "x"}, "the input 'head' needs 'base'"),
+                ({"base": "x", "head": "y", **runs}, "'base' and 'runs' exclude each other"),
+                ({"base": "x", "head": "y", "baselines": "b"},
+                 "'base' and 'baselines' exclude each other"),
+                (runs, "'suites' and 'runs' exclude each other"),
+                ({"suites": "", "runs": "none/*.json"}, "no run matches 'none/*.json'")):
+            with self.subTest(reason):
+                job = self.run_action(**inputs)
+                self.assertEqual(("failure", "2"), (job.result, job.outputs["exit-code"]))
+                self.assertIn(reason, job.annotations[0].message)
+
+    def test_a_summary_links_to_the_workflows_run(self):
+        self.fake_perfgate('printf "<%s>" "$@"')
+        job = self.run_action(perfgate="", artifact="")
+        self.assertIn("<--report-url><https://github.com/owner/kernels/actions/runs/7>", job.log)
+        job = self.run_action(perfgate="", artifact="", **{"report-url": "https://ci.example/a b"})
+        self.assertIn("<--report-url><https://ci.example/a b>", job.log)
+
+    def test_without_summary_only_what_has_no_results_is_on_the_page(self):
+        self.record_baseline(factor=1e-3)
+        job = self.run_action(summary="false", fail="false", artifact="")
+        self.assertEqual(("1", "", []), (job.outputs["exit-code"], job.summary, job.annotations))
+        job = self.run_action(summary="false", suites="suites/none.yaml", artifact="")
+        self.assertIn("suites/none.yaml", job.summary)
+        self.assertIn("suites/none.yaml", job.annotations[0].message)
+
     def test_no_input_becomes_code(self):
         hostile = "x'\"; touch pwned; $(touch pwned) `touch pwned` ${{ github.token }}"
         self.fake_perfgate("exit 0")
-        for name in ("suites", "baselines", "profile", "out", "arguments", "artifact", "fail"):
+        for name in ("suites", "baselines", "profile", "out", "arguments", "artifact", "fail",
+                     "report-url", "summary"):
             with self.subTest(name):
                 shutil.rmtree(self.artifacts, ignore_errors=True)
                 job = self.run_action(**{"perfgate": "", name: hostile.replace("${{ ", "{{ ")})
@@ -335,6 +382,114 @@ class PullRequest(Played):
                              (jobs["admit"].result, jobs["measure"].result))
             self.assertEqual([], jobs["measure"].steps)
             self.assertIn("required reviewers", jobs["admit"].annotations[0].message)
+
+
+class BaseAgainstHead(Played):
+    """Two commits of a kernel, each built by its own checkout."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("repository/suites/small.yaml", """name: small
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 90%}
+  time_budget: 10ms
+workloads:
+  - workload: probe
+    variants: [host]
+    params: {n: 20000, iterations: 200}
+""")
+        self.write("repository/configs/ci.yaml", PROFILE.replace("processes: 1", "processes: 8"))
+        script(self.repository / "ci/perfgate", f"""#!/bin/sh
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$root/build/release/lib/perfgate/plugins"
+cp "{tool.PLUGINS}/$(cat "$root/kernel").so" "$root/build/release/lib/perfgate/plugins/probe.so" || exit
+exec "{tool.PERFGATE}" "$@"
+""")
+        self.write("repository/kernel", "probe_base")
+        self.commit("base")
+        self.base = self.git("rev-parse", "HEAD").strip()
+
+    def run_it(self, kernel, head="owner/kernels"):
+        self.write("repository/kernel", kernel)
+        self.commit("head")
+        event = {"pull_request": {"number": 7, "head": {"repo": {"full_name": head}},
+                                  "base": {"sha": self.base}}}
+        return self.runner(event=event, event_name="pull_request").run_workflow(
+            self.repository / "ci/workflows/base-head.yml")
+
+    def test_the_same_kernel_passes_without_a_baseline(self):
+        jobs = self.run_it("probe_base")
+        self.assertEqual("success", jobs["compare"].result, jobs["compare"].log)
+        self.assertEqual("perfgate-base-head-7", jobs["compare"].concurrency["group"])
+        self.assertTrue((self.artifacts / "perfgate/base/run.json").is_file())
+        self.assertFalse((self.repository / "baselines").exists())
+
+    def test_a_slower_kernel_fails_and_both_runs_are_there(self):
+        jobs = self.run_it("probe_slow")
+        self.assertEqual("failure", jobs["compare"].result, jobs["compare"].log)
+        self.assertIn("host_time regressed", jobs["compare"].summary)
+        self.assertEqual("head/suites/small.yaml",
+                         jobs["compare"].annotations[0].properties["file"])
+        self.assertTrue((self.artifacts / "perfgate/base/run.json").is_file())
+        self.assertTrue((self.artifacts / "perfgate/verdict.json").is_file())
+
+    def test_a_build_that_fails_measures_nothing(self):
+        jobs = self.run_it("no_such_kernel")
+        self.assertEqual("failure", jobs["compare"].result)
+        self.assertFalse(self.artifacts.exists())
+
+    def test_of_a_fork_runs_nothing_where_nobody_would_be_asked(self):
+        self.fake_gh("true")
+        jobs = self.run_it("probe_slow", head="stranger/kernels")
+        self.assertEqual(("failure", "skipped"), (jobs["admit"].result, jobs["compare"].result))
+
+    def test_a_fork_is_admitted_as_in_the_other_template(self):
+        jobs = [yaml.safe_load((CI / "workflows" / name).read_text())["jobs"]["admit"]
+                for name in ("pull-request.yml", "base-head.yml")]
+        self.assertEqual(jobs[0], jobs[1])
+
+
+class Matrix(Played):
+    GPUS = ("h100", "h200")
+
+    def setUp(self):
+        super().setUp()
+        self.write("repository/suites/small.yaml", SUITE.replace(
+            "params: {dtype: f32, m: 16, n: 16, k: 16}",
+            "params: {dtype: f32, n: 16, k: 16}\n    matrix: {m: [16, 17, 18, 19]}"))
+        self.commit("four cases")
+
+    def run_it(self):
+        self.write("repository/configs/ci.yaml", PROFILE.replace("fail", "skip", 1))
+        self.commit("what was not recorded fails nobody")
+        return self.runner().run_workflow(self.repository / "ci/workflows/matrix.yml")
+
+    def test_the_shards_of_each_gpu_become_one_run_with_one_summary(self):
+        jobs = self.run_it()
+        self.assertEqual(["success"] * 6, [job.result for job in jobs["measure"]],
+                         jobs["measure"][0].log)
+        self.assertEqual([""] * 6, [job.summary for job in jobs["measure"]])
+        self.assertEqual(["success"] * 2, [job.result for job in jobs["judge"]],
+                         jobs["judge"][0].log)
+        for gpu, job in zip(self.GPUS, jobs["judge"]):
+            run = json.loads((self.artifacts / f"perfgate-{gpu}/run.json").read_text())
+            self.assertEqual(4, len(run["suites"][0]["cases"]))
+            self.assertEqual(1, job.summary.count("## perfgate: "))
+            self.assertIn("4 no_baseline", job.summary)
+
+    def test_a_shard_that_measured_nothing_is_red_and_its_gpu_is_not_judged(self):
+        script(self.repository / "ci/perfgate", f"""#!/bin/sh
+case "$*" in *--shard=2/3*) echo 'perfgate: no device' >&2; exit 3 ;; esac
+exec "{tool.PERFGATE}" "$@"
+""")
+        jobs = self.run_it()
+        self.assertEqual(["success", "failure", "success"] * 2,
+                         [job.result for job in jobs["measure"]])
+        self.assertIn("no device", jobs["measure"][1].annotations[0].message)
+        for job in jobs["judge"]:
+            self.assertEqual("failure", job.result)
+            self.assertIn("of 3 shards these are missing: 2", job.summary)
 
 
 class Nightly(Played):

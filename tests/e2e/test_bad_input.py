@@ -169,6 +169,8 @@ class BadOutputs(tool.Case):
 
     def test_two_reports_on_stdout(self):
         self.run_tool("run", "probe.yaml", *self.options, "--junit", "-", "--csv", "-", code=2)
+        done = self.run_tool("run", "probe.yaml", *self.options, "--report-url", "ftp://a b", code=2)
+        self.assert_one_line(done.stderr, "--report-url ftp://a b", "https://")
 
 
 class Usage(tool.Case):

@@ -135,6 +135,38 @@ TEST(Markdown, StaysUnderTheLimitAndCountsTheRest) {
               std::string::npos);
 }
 
+TEST(Markdown, LinksToTheWholeReportWhereItLeavesSomethingOut) {
+    Options options;
+    options.report_url = "https://ci.example/r?a=1&copy;=(2)#artifacts";
+    const std::string link =
+        "\n[The whole report](<https://ci.example/r?a=1&amp;copy;=(2)#artifacts>)\n";
+    const Documents few = many_cases(10, 4);
+    EXPECT_EQ(write_markdown(few.verdict, few.run, options), markdown(few));
+    Documents many = many_cases(10000, 4);
+    const std::string longest(300, '@');
+    for (model::CaseVerdict& verdict : many.verdict.suites[0].cases) {
+        verdict.id += '|' + longest;
+        verdict.reason = longest;
+    }
+    const std::string text = write_markdown(many.verdict, many.run, options);
+    EXPECT_LT(text.size(), summary_limit);
+    EXPECT_TRUE(text.ends_with(link)) << text.substr(text.size() - 200);
+    EXPECT_EQ(count_of(markdown(many), "The whole report"), 0U);
+}
+
+TEST(WebAddress, IsOneThatCanStandInALink) {
+    EXPECT_TRUE(is_web_address("https://github.com/o/r/actions/runs/7#artifacts"));
+    EXPECT_TRUE(is_web_address("http://[::1]:8080/a?b=(c)"));
+    EXPECT_TRUE(is_web_address("https://" + std::string(1992, 'a')));
+    for (const std::string text :
+         {"", "https://", "ftp://h", "javascript:alert(1)", "h.example", "https://h/a b",
+          "https://h/>", "https://h/\"", "https://h/\\", "https://h/`", "https://h/|",
+          "https://h/\n", "https://h/\xc3\xa4"}) {
+        EXPECT_FALSE(is_web_address(text)) << text;
+    }
+    EXPECT_FALSE(is_web_address("https://" + std::string(1993, 'a')));
+}
+
 TEST(Markdown, WhatIsWorstIsShownWhereverItStands) {
     Documents documents = many_cases(10000, 4);
     for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
