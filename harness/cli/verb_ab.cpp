@@ -11,12 +11,12 @@
 #include "cli/installation.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_file.hpp"
+#include "cli/suspicions.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "explain/explain.hpp"
 #include "gate/base_run.hpp"
 #include "gate/paired_rule.hpp"
-#include "gate/suspects.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "suite/profile.hpp"
@@ -49,11 +49,7 @@ int measure_and_judge(const AbOptions& options) {
     const gate::PairedRule rule(policy);
     const std::string name = "base " + options.base;
     const auto again = [&](const model::Run& base, const model::Run& head) {
-        std::vector<measure::Suspicion> suspicions;
-        for (const gate::Suspect& suspect :
-             gate::suspects(head, gate::baselines_of(base, name), policy, rule))
-            suspicions.push_back({suspect.suite, suspect.index});
-        return suspicions;
+        return suspicions(head, gate::baselines_of(base, name), policy, rule);
     };
     const measure::BothRuns runs = measure_both(
         options.suites, options.measuring,

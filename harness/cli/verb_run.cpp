@@ -9,11 +9,11 @@
 #include "cli/output_options.hpp"
 #include "cli/run_file.hpp"
 #include "cli/shard_costs.hpp"
+#include "cli/suspicions.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/machine_code.hpp"
-#include "gate/suspects.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "suite/profile.hpp"
@@ -23,18 +23,15 @@ namespace perfgate::cli {
 
 namespace {
 
-/// The gate's suspects, for the coordinator.
-std::vector<measure::Suspicion> suspicions(const model::Run& run, const GateOptions& options) {
+std::vector<measure::Suspicion> suspicions_by(const GateOptions& options, const model::Run& run) {
     const model::Policy policy = policy_of(options);
-    std::vector<measure::Suspicion> suspicions;
     try {
-        for (const gate::Suspect& suspect : gate::suspects(
-                 run, load_baselines(run, options.baselines), policy, gate::BatchRule(policy)))
-            suspicions.push_back({suspect.suite, suspect.index});
+        return suspicions(run, load_baselines(run, options.baselines), policy,
+                          gate::BatchRule(policy));
     } catch (const model::InputError&) {
         // A baseline that cannot be used: judging says so, once the run is stored.
+        return {};
     }
-    return suspicions;
 }
 
 /// For MeasuringChoice::unchanged: asks the baselines, which are read at the first question.
@@ -109,7 +106,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;
-            measuring.again = [&](const model::Run& run) { return suspicions(run, options->gate); };
+            measuring.again = [&](const model::Run& run) {
+                return suspicions_by(options->gate, run);
+            };
             measuring.processes_per_round = gate::processes_per_round;
             if (options->changed_only) measuring.unchanged = Unchanged(options->gate.baselines);
             if (!options->shard.empty()) {

@@ -9,12 +9,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "cli/fresh_seed.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/run_file.hpp"
+#include "cli/suspicions.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "gate/base_run.hpp"
@@ -45,11 +46,6 @@ struct SelfTestOptions {
 
 constexpr double percent = 0.01;
 
-std::uint64_t fresh_seed() {
-    std::random_device random;
-    return random();
-}
-
 /// The JUnit file must say what the verdicts say: a reader of CI sees nothing else.
 std::string junit_problem(const model::VerdictDocument& verdict, const model::Run& run) {
     const auto counts = model::count_verdicts(verdict);
@@ -70,6 +66,7 @@ struct Outcome {
     double wall_s = 0;
     model::Environment environment;
     bool interrupted = false;
+    int exit_code = 0;
 };
 
 class SelfTest {
@@ -113,10 +110,17 @@ class SelfTest {
                                        problems.end());
         outcome.wall_s =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        outcome.exit_code = exit_code_of(outcome);
         return outcome;
     }
 
   private:
+    int exit_code_of(const Outcome& outcome) const {
+        if (outcome.interrupted) return 130;
+        const int measured = outcome.report.unjudged > 0 ? 3 : stored_;
+        return model::combine_exit_codes(outcome.report.problems.empty() ? 0 : 1, measured);
+    }
+
     /// What each case of this trial gets, which the gate is not told.
     void deal(model::Plan& plan, std::size_t number, std::uint64_t seed, gate::Trial& trial) const {
         std::size_t cases = 0;
@@ -145,14 +149,11 @@ class SelfTest {
         };
         choice.processes_per_round = gate::processes_per_round;
         choice.again = [this](const model::Run& run) {
-            std::vector<measure::Suspicion> suspicions;
-            for (const gate::Suspect& suspect : gate::suspects(run, baselines_, policy_, rule_))
-                suspicions.push_back({suspect.suite, suspect.index});
-            return suspicions;
+            return suspicions(run, baselines_, policy_, rule_);
         };
         if (baselines_.empty()) choice.again = nullptr;
         model::Run run = measure_suites(options_.suites, choice);
-        store_run(run, choice.out);
+        stored_ = model::combine_exit_codes(stored_, store_run(run, choice.out));
         return run;
     }
 
@@ -161,6 +162,7 @@ class SelfTest {
     gate::BatchRule rule_;
     std::vector<double> sizes_;
     gate::BaselineSet baselines_;
+    int stored_ = 0;  ///< 3 where a run is not in its place
 };
 
 std::string share(std::size_t part, std::size_t whole) {
@@ -200,7 +202,10 @@ void print(const Outcome& outcome, const SelfTestOptions& options, std::uint64_t
                         report.promised, report.kept, share(report.kept, report.promised));
     for (const std::string& problem : report.problems)
         text += fmt::format("problem: {}\n", model::printable(problem, 1000));
-    if (report.problems.empty() && !outcome.interrupted) text += "the gate is as good as it says\n";
+    if (report.unjudged > 0)
+        text += fmt::format("not judged: {}; `perfgate report` of the runs in {} says why\n",
+                            report.unjudged, model::printable(options.out));
+    if (outcome.exit_code == 0) text += "the gate is as good as it says\n";
     model::write_file_atomically("-", text);
 }
 
@@ -296,8 +301,7 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
             const Outcome outcome = SelfTest(*options).carry_out(seed);
             if (!options->json.empty()) write_json(outcome, *options, seed);
             if (options->json != "-") print(outcome, *options, seed);
-            if (outcome.interrupted) return 130;
-            return outcome.report.problems.empty() ? 0 : 1;
+            return outcome.exit_code;
         };
     });
 }

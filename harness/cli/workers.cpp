@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <random>
 
 #include "cli/clock.hpp"
+#include "cli/fresh_seed.hpp"
 #include "cli/git.hpp"
 #include "cli/installation.hpp"
 #include "cli/interruption.hpp"
@@ -28,11 +28,6 @@ namespace {
 /// A worker must say what it can do within this time; the first CUDA start on a cold machine takes
 /// seconds.
 constexpr double describe_limit_s = 60;
-
-std::uint64_t fresh_seed() {
-    std::random_device random;
-    return (std::uint64_t{random()} << 32 | random()) >> 1;
-}
 
 measure::Capabilities describe(measure::Workers& workers) {
     const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, describe_limit_s);

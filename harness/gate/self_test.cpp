@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 #include <random>
 #include <string_view>
 
 #include "model/text.hpp"
+#include "stats/distributions.hpp"
 
 namespace perfgate::gate {
 
@@ -23,18 +23,6 @@ constexpr std::array<std::string_view, 3> times{"gpu_time", "gpu_span", "host_ti
 constexpr double promised_share = 0.9;
 /// Promises that are kept at that rate look broken this often, by chance.
 constexpr double chance = 0.01;
-
-/// P(X <= successes) of the binomial distribution.
-double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability) {
-    const auto n = static_cast<double>(trials);
-    double sum = 0;
-    for (std::size_t i = 0; i <= std::min(successes, trials); ++i) {
-        const auto k = static_cast<double>(i);
-        sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                        k * std::log(probability) + (n - k) * std::log1p(-probability));
-    }
-    return std::min(sum, 1.0);
-}
 
 void count(Verdict verdict, SizeTally& tally) {
     ++tally.cases;
@@ -120,7 +108,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
             for (const model::CaseVerdict& judged : suite.cases) {
                 const CaseName name(suite.name, judged.id);
                 const auto added = trial.added.find(name);
-                if (added == trial.added.end()) continue;
+                if (added == trial.added.end() || judged.verdict == Verdict::skipped) continue;
                 sizes[added->second].size = added->second;
                 count(judged.verdict, sizes[added->second]);
                 const auto [place, is_new] = places.try_emplace(name, report.cases.size());
@@ -140,6 +128,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
     for (const auto& [size, counts] : sizes) {
         report.sizes.push_back(counts);
         judged_cases += counts.cases - counts.unjudged;
+        report.unjudged += counts.unjudged;
     }
     if (judged_cases == 0) report.problems.emplace_back("no case could be judged");
     for (CaseTally& of_case : report.cases) {
@@ -154,7 +143,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
         }
     }
     if (report.promised > 0 &&
-        binomial_lower_tail(report.kept, report.promised, promised_share) < chance)
+        stats::binomial_lower_tail(report.kept, report.promised, promised_share) < chance)
         report.problems.push_back(
             fmt::format("of {} slowdowns as large as the gate claims to see it found {}",
                         report.promised, report.kept));

@@ -44,7 +44,7 @@ struct Trial {
 struct SizeTally {
     double size = 0;
     std::size_t cases = 0, regressed = 0, inconclusive = 0, improved = 0, passed = 0;
-    std::size_t unjudged = 0;  ///< not measured, or spoilt by the environment
+    std::size_t unjudged = 0;  ///< could not be measured, or spoilt by the environment
 
     bool operator==(const SizeTally&) const = default;
 };
@@ -62,12 +62,13 @@ struct SelfTestReport {
     /// Sizes at or above what a case's line claims to see nine times out of ten, and those of them
     /// that were called regressed.
     std::size_t promised = 0, kept = 0;
+    std::size_t unjudged = 0;           ///< as of the sizes, in all
     std::vector<std::string> problems;  ///< what makes the gate not believable, a sentence each
 };
 
-/// Tallies the trials. A problem is: a case without more work called regressed or improved;
-/// promises kept more rarely than nine in ten by more than chance (1 %); an exit code that does not
-/// say what the verdicts say; no case judged at all.
+/// Tallies the trials; cases that were skipped take no part. A problem is: a case without more work
+/// called regressed or improved; promises kept more rarely than nine in ten by more than chance (1
+/// %); an exit code that does not say what the verdicts say; no case judged at all.
 SelfTestReport tally(const std::vector<Trial>& trials);
 
 }  // namespace perfgate::gate

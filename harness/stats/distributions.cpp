@@ -125,4 +125,12 @@ double fisher_upper_tail(double f, double df_numerator, double df_denominator) {
                            scaled / sum);
 }
 
+double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability) {
+    require_probability(probability);
+    if (successes >= trials) return 1;
+    const auto most = static_cast<double>(successes);
+    return incomplete_beta(static_cast<double>(trials) - most, most + 1, 1 - probability,
+                           probability);
+}
+
 }  // namespace perfgate::stats

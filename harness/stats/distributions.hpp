@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distributions that tests are judged by: normal, Student, Fisher. Tails are computed as tails,
-// so that a probability of 1e-12 has digits. Pure functions.
+// The distributions that tests are judged by: normal, Student, Fisher, binomial. Tails are computed
+// as tails, so that a probability of 1e-12 has digits. Pure functions.
 //
 // All throw std::invalid_argument outside their domain: probabilities in (0, 1), degrees of freedom
 // over 0, arguments that are not NaN.
 #pragma once
+
+#include <cstddef>
 
 namespace perfgate::stats {
 
@@ -22,5 +24,8 @@ double student_upper_quantile(double probability, double df);
 
 /// P(F > f) of Fisher's distribution, f >= 0.
 double fisher_upper_tail(double f, double df_numerator, double df_denominator);
+
+/// P(X <= successes) of the binomial distribution.
+double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability);
 
 }  // namespace perfgate::stats

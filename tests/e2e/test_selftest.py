@@ -14,8 +14,8 @@ workloads:
 
 
 class SelfTest(tool.Case):
-    def selftest(self, *words, code=0):
-        self.write("fault.yaml", SUITE)
+    def selftest(self, *words, code=0, suite=SUITE):
+        self.write("fault.yaml", suite)
         return self.run_tool("selftest", "fault.yaml", "--backend", "host", *self.plugin("fault"),
                              "--processes", 4, "--baseline-processes", 8, *words, code=code)
 
@@ -36,6 +36,12 @@ class SelfTest(tool.Case):
     def test_the_json_can_be_standard_output(self):
         done = self.selftest("--sizes", "0", "--tolerance", "100", "--json", "-")
         self.assertTrue(done.stdout.startswith("{"))
+
+    def test_what_could_not_be_measured_is_told(self):
+        suite = SUITE.replace("[ok]", "[ok, exits]").replace("[0, 1, 2]", "[0]")
+        done = self.selftest("--sizes", "0", "--tolerance", "100", suite=suite, code=3)
+        self.assertIn("not judged: 1;", done.stdout)
+        self.assertNotIn("as good as it says", done.stdout)
 
     def test_bad_input(self):
         self.selftest("--sizes", "0,minus", code=2)

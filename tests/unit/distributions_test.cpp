@@ -64,6 +64,16 @@ TEST(Fisher, ClosedForms) {
     EXPECT_EQ(fisher_upper_tail(0, 3, 4), 1);
 }
 
+TEST(Binomial, KnownValues) {
+    expect_relative(binomial_lower_tail(3, 10, 0.5), 176.0 / 1024);
+    expect_relative(binomial_lower_tail(0, 5, 0.2), 0.32768);
+    expect_relative(binomial_lower_tail(8, 10, 0.9), 0.2639010709);
+    expect_relative(binomial_lower_tail(80, 100, 0.9), 0.001978560865771231);
+    expect_relative(binomial_lower_tail(850, 1000, 0.9), 4.4894428594500086e-07);
+    EXPECT_EQ(binomial_lower_tail(10, 10, 0.9), 1);
+    EXPECT_EQ(binomial_lower_tail(0, 0, 0.9), 1);
+}
+
 TEST(Distributions, WhatIsOutsideTheirDomainIsRefused) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double infinity = std::numeric_limits<double>::infinity();
@@ -74,6 +84,7 @@ TEST(Distributions, WhatIsOutsideTheirDomainIsRefused) {
     EXPECT_THROW(student_upper_tail(nan, 3), std::invalid_argument);
     EXPECT_THROW(student_upper_quantile(0.1, -1), std::invalid_argument);
     EXPECT_THROW(fisher_upper_tail(-1, 2, 2), std::invalid_argument);
+    EXPECT_THROW(binomial_lower_tail(1, 2, 1), std::invalid_argument);
     EXPECT_EQ(student_upper_tail(infinity, 3), 0);
     EXPECT_EQ(fisher_upper_tail(infinity, 3, 4), 0);
 }

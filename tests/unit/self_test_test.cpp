@@ -68,6 +68,16 @@ TEST(SelfTest, CountsWhatWasSaidBySize) {
     EXPECT_TRUE(report.problems.empty()) << report.problems.front();
 }
 
+TEST(SelfTest, CasesThatWereNotJudgedAreCountedAndSkippedOnesTakeNoPart) {
+    const SelfTestReport report = tally({trial({{0, Verdict::pass},
+                                                {0, Verdict::error},
+                                                {0.02, Verdict::invalid},
+                                                {0.02, Verdict::skipped}})});
+    EXPECT_EQ(report.unjudged, 2U);
+    EXPECT_EQ(report.sizes[1], (SizeTally{.size = 0.02, .cases = 1, .unjudged = 1}));
+    EXPECT_TRUE(report.problems.empty()) << report.problems.front();
+}
+
 TEST(SelfTest, AFalseAlarmIsAProblem) {
     for (const Verdict verdict : {Verdict::regressed, Verdict::improved}) {
         const SelfTestReport report = tally({trial({{0, verdict}, {0.02, Verdict::regressed}})});
