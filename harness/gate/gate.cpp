@@ -13,9 +13,11 @@
 
 #include "gate/acknowledgement.hpp"
 #include "gate/circumstances.hpp"
+#include "gate/limits.hpp"
 #include "gate/machine_code.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
+#include "gate/suite_verdict.hpp"
 #include "gate/suspects.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
@@ -42,8 +44,6 @@ using model::SuiteVerdict;
 using model::Verdict;
 using model::VerdictDocument;
 
-constexpr const char* refresh_remedy = "'perfgate baseline refresh'";
-
 /// A metric that waits for the rule, and where its verdict belongs.
 struct Pending {
     std::size_t suite = 0;
@@ -67,10 +67,6 @@ const MetricDefinition& definition_of(const Run& run, const std::string& metric,
     return found->second;
 }
 
-bool contains(const std::vector<std::string>& lines, const std::string& line) {
-    return std::find(lines.begin(), lines.end(), line) != lines.end();
-}
-
 MetricVerdict not_collected(const Run& run, const std::string& metric, std::string_view reason) {
     const auto definition = run.metric_definitions.find(metric);
     MetricVerdict verdict;
@@ -91,7 +87,11 @@ class Judging {
         verdicts_.reserve(run_.suites.size());
         for (const SuiteResult& suite : run_.suites) add_suite(suite);
         apply(rule);
-        for (std::size_t i = 0; i < verdicts_.size(); ++i) finish_suite(run_.suites[i], i);
+        for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+            const StoredBaseline* baseline = stored(run_.suites[i].name);
+            finish_suite(run_, run_.suites[i], baseline == nullptr ? nullptr : &baseline->baseline,
+                         policy_.changed, verdicts_[i]);
+        }
         return std::move(verdicts_);
     }
 
@@ -311,9 +311,10 @@ class Judging {
             if (!code.detail.empty()) metric.sentence += "; " + code.detail;
             if (!known[i].words.empty()) metric.sentence += "; " + known[i].words;
             if (judgement.measure_again) suspect(pending, metric.sentence);
-            note_limits(pending, judgement);
+            limits_.add(pending.suite, verdicts_[pending.suite].cases[pending.index].id,
+                        *pending.comparison.definition, judgement);
         }
-        add_limit_notes();
+        limits_.note(verdicts_);
     }
 
     /// For each pending metric: what an acknowledgement says of its judgement, where it is bad and
@@ -350,127 +351,12 @@ class Judging {
         suspects_.push_back({pending.suite, pending.index, why});
     }
 
-    /// What a suite's gate cannot see, per metric; said once.
-    struct Limits {
-        std::size_t one_process = 0;  ///< cases whose baseline has no spread
-        std::size_t finer = 0;        ///< cases whose tolerance is finer than what is seen
-        double worst = 0;             ///< the coarsest of these
-        std::string worst_id;
-    };
-
-    void note_limits(const Pending& pending, const Judgement& judgement) {
-        const MetricDefinition& definition = *pending.comparison.definition;
-        Limits& limits = limits_[{pending.suite, definition.name}];
-        if (judgement.basis == Basis::one_process &&
-            definition.metric_class == model::MetricClass::timing) {
-            ++limits.one_process;
-        }
-        if (!judgement.tolerance_is_finer || !judgement.sees) return;
-        ++limits.finer;
-        if (*judgement.sees <= limits.worst) return;
-        limits.worst = *judgement.sees;
-        limits.worst_id = verdicts_[pending.suite].cases[pending.index].id;
-    }
-
-    void add_limit_notes() {
-        for (const auto& [key, limits] : limits_) {
-            const auto& [suite, metric] = key;
-            if (limits.one_process > 0) {
-                verdicts_[suite].notes.push_back(one_process_note(metric, limits.one_process));
-            }
-            if (limits.finer > 0) {
-                verdicts_[suite].notes.push_back(
-                    finer_note(metric, limits.finer, limits.worst, limits.worst_id));
-            }
-        }
-    }
-
-    void finish_suite(const SuiteResult& suite, std::size_t index) {
-        SuiteVerdict& verdict = verdicts_[index];
-        const StoredBaseline* baseline = stored(suite.name);
-        for (CaseVerdict& case_verdict : verdict.cases) {
-            const bool expected =
-                baseline != nullptr && baseline->baseline.cases.contains(case_verdict.id);
-            finish_case(case_verdict, expected);
-        }
-        if (baseline != nullptr) hoist_notes(baseline->baseline, verdict);
-        if (run_.interrupted) {
-            verdict.notes.emplace_back(
-                "the run was interrupted: cases that it did not reach are not judged");
-        } else if (baseline != nullptr && !suite.partial) {
-            add_missing(suite, baseline->baseline, verdict);
-        }
-    }
-
-    /// The case's verdict and reason from its metrics'.
-    static void finish_case(CaseVerdict& verdict, bool expected) {
-        const MetricVerdict* worst = nullptr;
-        for (const MetricVerdict& metric : verdict.metrics) {
-            if (worst == nullptr ||
-                model::severity(metric.verdict) > model::severity(worst->verdict)) {
-                worst = &metric;
-            }
-        }
-        if (worst == nullptr ||
-            model::severity(verdict.verdict) >= model::severity(worst->verdict)) {
-            return;
-        }
-        verdict.verdict = worst->verdict;
-        if (worst->verdict == Verdict::no_baseline && !expected) {
-            verdict.reason =
-                fmt::format("no baseline for this case: accept its values with {}", refresh_remedy);
-            return;
-        }
-        verdict.reason = worst->sentence;
-        const auto as_bad = std::count_if(
-            verdict.metrics.begin(), verdict.metrics.end(),
-            [&](const MetricVerdict& metric) { return metric.verdict == worst->verdict; });
-        if (as_bad > 1) verdict.reason += fmt::format(" (and {} more)", as_bad - 1);
-    }
-
-    /// Circumstances that every compared case shares are said once, of the suite.
-    void hoist_notes(const model::Baseline& baseline, SuiteVerdict& verdict) const {
-        const auto compared = [&](const CaseVerdict& candidate) {
-            return !candidate.metrics.empty() && baseline.cases.contains(candidate.id);
-        };
-        const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), compared);
-        if (first == verdict.cases.end()) return;
-        for (const std::string& note :
-             circumstance_notes(run_, baseline.cases.at(first->id), policy_.changed)) {
-            const bool shared = std::all_of(
-                verdict.cases.begin(), verdict.cases.end(), [&](const CaseVerdict& candidate) {
-                    return !compared(candidate) || contains(candidate.notes, note);
-                });
-            if (!shared) continue;
-            verdict.notes.push_back(note);
-            for (CaseVerdict& owner : verdict.cases) std::erase(owner.notes, note);
-        }
-    }
-
-    static void add_missing(const SuiteResult& suite, const model::Baseline& baseline,
-                            SuiteVerdict& verdict) {
-        std::set<std::string> present;
-        for (const CaseVerdict& case_verdict : verdict.cases) present.insert(case_verdict.id);
-        for (const auto& [id, expected] : baseline.cases) {
-            if (present.contains(id)) continue;
-            CaseVerdict& missing = verdict.cases.emplace_back();
-            missing.workload = id.substr(0, id.find('/'));
-            missing.id = id;
-            missing.place.file = suite.file;
-            missing.verdict = Verdict::missing;
-            missing.reason = fmt::format(
-                "in the baseline and not in the run: put the case back into the suite, or drop it "
-                "from the baseline with {}",
-                refresh_remedy);
-        }
-    }
-
     const Run& run_;
     const BaselineSet& baselines_;
     const model::Policy& policy_;
     std::vector<SuiteVerdict> verdicts_;
     std::vector<Suspect> suspects_;
-    std::map<std::pair<std::size_t, std::string>, Limits> limits_;
+    Limits limits_;
     std::vector<Pending> pending_;
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/limits.hpp"
+
+#include "gate/sentence.hpp"
+
+namespace perfgate::gate {
+
+void Limits::add(std::size_t suite, const std::string& id,
+                 const model::MetricDefinition& definition, const Judgement& judgement) {
+    OfMetric& limits = by_metric_[{suite, definition.name}];
+    if (judgement.basis == Basis::one_process &&
+        definition.metric_class == model::MetricClass::timing) {
+        ++limits.one_process;
+    }
+    if (!judgement.tolerance_is_finer || !judgement.sees) return;
+    ++limits.finer;
+    if (*judgement.sees <= limits.worst) return;
+    limits.worst = *judgement.sees;
+    limits.worst_id = id;
+}
+
+void Limits::note(std::vector<model::SuiteVerdict>& suites) const {
+    for (const auto& [key, limits] : by_metric_) {
+        const auto& [suite, metric] = key;
+        if (limits.one_process > 0) {
+            suites[suite].notes.push_back(one_process_note(metric, limits.one_process));
+        }
+        if (limits.finer > 0) {
+            suites[suite].notes.push_back(
+                finer_note(metric, limits.finer, limits.worst, limits.worst_id));
+        }
+    }
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/suite_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gate/circumstances.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::CaseVerdict;
+using model::MetricVerdict;
+using model::SuiteVerdict;
+using model::Verdict;
+
+bool contains(const std::vector<std::string>& lines, const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+/// The case's verdict and reason from its metrics'.
+void finish_case(CaseVerdict& verdict, bool expected) {
+    const MetricVerdict* worst = nullptr;
+    for (const MetricVerdict& metric : verdict.metrics) {
+        if (worst == nullptr || model::severity(metric.verdict) > model::severity(worst->verdict)) {
+            worst = &metric;
+        }
+    }
+    if (worst == nullptr || model::severity(verdict.verdict) >= model::severity(worst->verdict)) {
+        return;
+    }
+    verdict.verdict = worst->verdict;
+    if (worst->verdict == Verdict::no_baseline && !expected) {
+        verdict.reason =
+            fmt::format("no baseline for this case: accept its values with {}", refresh_remedy);
+        return;
+    }
+    verdict.reason = worst->sentence;
+    const auto as_bad = std::count_if(
+        verdict.metrics.begin(), verdict.metrics.end(),
+        [&](const MetricVerdict& metric) { return metric.verdict == worst->verdict; });
+    if (as_bad > 1) verdict.reason += fmt::format(" (and {} more)", as_bad - 1);
+}
+
+/// Circumstances that every compared case shares are said once, of the suite.
+void hoist_notes(const model::Run& run, const model::Baseline& baseline,
+                 const model::ChangePolicy& policy, SuiteVerdict& verdict) {
+    const auto compared = [&](const CaseVerdict& candidate) {
+        return !candidate.metrics.empty() && baseline.cases.contains(candidate.id);
+    };
+    const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), compared);
+    if (first == verdict.cases.end()) return;
+    for (const std::string& note : circumstance_notes(run, baseline.cases.at(first->id), policy)) {
+        const bool shared = std::all_of(
+            verdict.cases.begin(), verdict.cases.end(), [&](const CaseVerdict& candidate) {
+                return !compared(candidate) || contains(candidate.notes, note);
+            });
+        if (!shared) continue;
+        verdict.notes.push_back(note);
+        for (CaseVerdict& owner : verdict.cases) std::erase(owner.notes, note);
+    }
+}
+
+void add_missing(const model::SuiteResult& suite, const model::Baseline& baseline,
+                 SuiteVerdict& verdict) {
+    std::set<std::string> present;
+    for (const CaseVerdict& case_verdict : verdict.cases) present.insert(case_verdict.id);
+    for (const auto& [id, expected] : baseline.cases) {
+        if (present.contains(id)) continue;
+        CaseVerdict& missing = verdict.cases.emplace_back();
+        missing.workload = id.substr(0, id.find('/'));
+        missing.id = id;
+        missing.place.file = suite.file;
+        missing.verdict = Verdict::missing;
+        missing.reason = fmt::format(
+            "in the baseline and not in the run: put the case back into the suite, or drop it "
+            "from the baseline with {}",
+            refresh_remedy);
+    }
+}
+
+}  // namespace
+
+void finish_suite(const model::Run& run, const model::SuiteResult& suite,
+                  const model::Baseline* baseline, const model::ChangePolicy& policy,
+                  SuiteVerdict& verdict) {
+    for (CaseVerdict& case_verdict : verdict.cases) {
+        finish_case(case_verdict, baseline != nullptr && baseline->cases.contains(case_verdict.id));
+    }
+    if (baseline != nullptr) hoist_notes(run, *baseline, policy, verdict);
+    if (run.interrupted) {
+        verdict.notes.emplace_back(
+            "the run was interrupted: cases that it did not reach are not judged");
+    } else if (baseline != nullptr && !suite.partial) {
+        add_missing(suite, *baseline, verdict);
+    }
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the gate's tests share: a case and its baseline, to be changed, and looking at the verdict.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "gate/gate.hpp"
+#include "model/error.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate::pairs {
+
+using documents::baseline_of;
+using documents::measured_case;
+using documents::run_of;
+using documents::series;
+using documents::stored;
+using model::CaseResult;
+using model::CaseStatus;
+using model::CaseVerdict;
+using model::MetricVerdict;
+using model::Policy;
+using model::Verdict;
+using model::VerdictDocument;
+
+inline constexpr const char* first_id = "gemm/tiled[m=1]";
+
+inline VerdictDocument judged(const model::Run& run, const BaselineSet& baselines = {},
+                              const Policy& policy = {}) {
+    return judge(run, baselines, policy, MedianRule());
+}
+
+inline const CaseVerdict& only_case(const VerdictDocument& document) {
+    EXPECT_EQ(document.suites.size(), 1U);
+    EXPECT_EQ(document.suites.at(0).cases.size(), 1U);
+    return document.suites.at(0).cases.at(0);
+}
+
+inline const MetricVerdict& metric(const CaseVerdict& verdict, const std::string& name) {
+    for (const MetricVerdict& candidate : verdict.metrics) {
+        if (candidate.metric == name) return candidate;
+    }
+    throw std::runtime_error("no verdict of metric " + name);
+}
+
+/// Runs and baselines of one case, as accepted, to be changed by a test.
+struct Pair {
+    model::Run run = run_of({measured_case()});
+    model::Baseline baseline = baseline_of(run);
+
+    CaseResult& now() { return run.suites[0].cases[0]; }
+    model::BaselineCase& then() { return baseline.cases.at(first_id); }
+    VerdictDocument judged(const Policy& policy = {}) const {
+        return gate::judge(run, stored(baseline), policy, MedianRule());
+    }
+};
+
+inline std::string error_of(const model::Run& run, const BaselineSet& baselines) {
+    try {
+        judged(run, baselines);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+    return "no InputError";
+}
+
+inline bool says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace perfgate::gate::pairs

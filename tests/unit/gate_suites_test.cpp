@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases that only the baseline has, runs that came to no end, and several cases and suites.
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unit/gate_pair.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using namespace pairs;
+
+struct Shrunk : Pair {
+    Shrunk() { baseline.cases["gemm/naive[m=1]"] = then(); }
+};
+
+TEST(Gate, ACaseThatVanishedIsMissing) {
+    const VerdictDocument document = Shrunk().judged();
+    ASSERT_EQ(document.suites[0].cases.size(), 2U);
+    const CaseVerdict& missing = document.suites[0].cases[1];
+    EXPECT_EQ(missing.verdict, Verdict::missing);
+    EXPECT_EQ(missing.id, "gemm/naive[m=1]");
+    EXPECT_EQ(missing.workload, "gemm");
+    EXPECT_EQ(missing.place.file, "suites/s.yaml");
+    EXPECT_TRUE(says(missing.reason, "in the baseline and not in the run"));
+    EXPECT_EQ(document.exit_code, 1);
+}
+
+TEST(Gate, WhatWasNotSelectedIsNotMissing) {
+    Shrunk pair;
+    pair.run.suites[0].partial = true;
+    const VerdictDocument document = pair.judged();
+    EXPECT_EQ(document.suites[0].cases.size(), 1U);
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(Gate, AnInterruptedRunExits130AndMissesNothing) {
+    Shrunk pair;
+    pair.run.interrupted = true;
+    pair.now().metrics["gpu_time"] = series({1100});
+    const VerdictDocument document = pair.judged();
+    ASSERT_EQ(document.suites[0].cases.size(), 1U);
+    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::regressed) << "what is known is said";
+    EXPECT_TRUE(document.interrupted);
+    EXPECT_EQ(document.exit_code, 130);
+    EXPECT_TRUE(says(document.suites[0].notes.back(), "interrupted"));
+}
+
+TEST(Gate, ARunInterruptedBeforeItsFirstCaseExits130) {
+    model::Run run = run_of({});
+    run.interrupted = true;
+    EXPECT_EQ(judged(run).exit_code, 130);
+}
+
+TEST(Gate, AnEmptySelectionIsRefused) {
+    EXPECT_TRUE(says(error_of(run_of({}), {}), "nothing was measured"));
+    model::Run no_suites = run_of({});
+    no_suites.suites.clear();
+    EXPECT_TRUE(says(error_of(no_suites, {}), "nothing was measured"));
+}
+
+TEST(Gate, TheWorstCaseDecidesTheExitCode) {
+    CaseResult crashed = measured_case(2);
+    crashed.status = CaseStatus::error;
+    const model::Run run = run_of({measured_case(1), crashed, measured_case(3)});
+    model::Baseline baseline = baseline_of(run);
+    baseline.cases.erase("gemm/tiled[m=3]");
+    EXPECT_EQ(judged(run, stored(baseline), {true, false}).exit_code, 3) << "3 wins over 4";
+    baseline.cases.at(first_id).metrics["gpu_time"] = series({500});
+    EXPECT_EQ(judged(run, stored(baseline), {true, false}).exit_code, 1) << "1 wins over 3";
+}
+
+TEST(Gate, EachSuiteIsJudgedByItsOwnBaseline) {
+    model::Run run = run_of({measured_case()});
+    run.suites.push_back(run.suites[0]);
+    run.suites[1].name = "t";
+    BaselineSet baselines = stored(baseline_of(run));
+    baselines["t"] = {"baselines/d/t.json", baseline_of(run)};
+    baselines["t"].baseline.suite = "t";
+    baselines["t"].baseline.cases.at(first_id).metrics["gpu_time"] = series({500});
+    const VerdictDocument document = judged(run, baselines);
+    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::pass);
+    EXPECT_EQ(document.suites[1].cases[0].verdict, Verdict::regressed);
+}
+
+/// Passes everything, and remembers how it was asked.
+class CountingRule final : public Rule {
+  public:
+    std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override {
+        calls.push_back(comparisons.size());
+        return std::vector<Judgement>(comparisons.size(), Judgement{Verdict::inconclusive, 1, 2});
+    }
+    mutable std::vector<std::size_t> calls;
+};
+
+TEST(Gate, ARuleSeesAllComparisonsOfTheRunAtOnce) {
+    model::Run run = run_of({measured_case(1), measured_case(2)});
+    run.suites.push_back(run.suites[0]);
+    run.suites[1].name = "t";
+    BaselineSet baselines = stored(baseline_of(run));
+    baselines["t"] = baselines["s"];
+    baselines["t"].baseline.suite = "t";
+    const CountingRule rule;
+    const VerdictDocument document = judge(run, baselines, {false, true}, rule);
+    EXPECT_EQ(rule.calls, std::vector<std::size_t>{8});
+    EXPECT_EQ(document.exit_code, 4);
+    EXPECT_EQ(judge(run, baselines, {false, false}, rule).exit_code, 0);
+    EXPECT_EQ(document.suites[1].cases[1].reason,
+              "gpu_time is inconclusive: 1.000 ns → 2.000 ns (+100.0 %), tolerance 3 % (and 1 "
+              "more)");
+}
+
+}  // namespace
+}  // namespace perfgate::gate
