@@ -169,6 +169,16 @@ TEST_F(CudaBackendTest, SaysHowALaunchWasTimed) {
     EXPECT_EQ(graph->time(TimeKind::gpu_span, Cache::hot, 5).method, "event/hot/blocked");
 }
 
+TEST_F(CudaBackendTest, TimesAlikeWhetherALaunchWasRecordedBeforeOrNot) {
+    for (const auto& [variant, method] :
+         {std::pair{"one", "event/hot/blocked"}, {"many", "event/hot/unblocked"}}) {
+        auto recorded = open(variant);
+        recorded->record_launch();
+        EXPECT_EQ(recorded->time(TimeKind::gpu_span, Cache::hot, 2).method, method);
+        EXPECT_EQ(open(variant)->time(TimeKind::gpu_span, Cache::hot, 2).method, method);
+    }
+}
+
 TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
     auto liar = open("liar");
     liar->record_launch();

@@ -96,6 +96,14 @@ struct One : Probe {
     void launch(void* stream) override { scale_on(stream); }
 };
 
+// More kernels than are queued behind a blocked stream.
+struct Many : Probe {
+    using Probe::Probe;
+    void launch(void* stream) override {
+        for (int i = 0; i < 600; ++i) scale_on(stream);
+    }
+};
+
 // A memset, two kernels and a copy.
 struct Several : Probe {
     using Probe::Probe;
@@ -222,7 +230,7 @@ perfgate::sdk::Plugin plugin() {
             {.name = "probe",
              .help = "what a backend must cope with",
              .params = {perfgate::sdk::Param::integer("n", "floats", 1, 1 << 28, "1048576")},
-             .variants = {variant<One>("one"), variant<Several>("several"),
+             .variants = {variant<One>("one"), variant<Several>("several"), variant<Many>("many"),
                           variant<InPlace>("in_place", Submission::async, true),
                           variant<Graph>("graph", Submission::graph),
                           variant<Waits>("waits", Submission::synchronous), variant<Waits>("liar"),
