@@ -33,12 +33,17 @@ inline double finish(Epilogue epilogue, double value, double bias) {
 #if defined(__CUDACC__)
 
 // The same as x / (1 + exp(-2 y)): an exponential and a reciprocal of the special function unit,
-// each right to some 1e-7, where the approximate tanh is off by 5e-4. Beyond exp's range the
-// quotient is the limit, x or zero.
+// each right to some 1e-7, where the approximate tanh is off by 5e-4. Where the exponential
+// overflows its reciprocal is zero and so is the result; flushing what is below f32's normal range
+// spares both their special cases.
 __device__ __forceinline__ float gelu_fast(float x) {
-    const float y = x * fmaf(static_cast<float>(kGeluScale * kGeluCubic), x * x,
-                             static_cast<float>(kGeluScale));
-    return __fdividef(x, 1.0f + __expf(-2.0f * y));
+    constexpr double kToBase2 = -2.0 * 1.4426950408889634;
+    const float exponent = x * fmaf(static_cast<float>(kToBase2 * kGeluScale * kGeluCubic), x * x,
+                                    static_cast<float>(kToBase2 * kGeluScale));
+    float power, reciprocal;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(1.0f + power));
+    return x * reciprocal;
 }
 
 template <Epilogue kEpilogue>

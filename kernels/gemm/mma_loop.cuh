@@ -279,12 +279,48 @@ __device__ __forceinline__ void multiply_tile(Sums<S>& sum, Fragments<S> (&fragm
     }
 }
 
-// A thread holds two neighbours in row lane / 4 and two in the row 8 further down; four threads
-// fill a sector of 32 bytes.
-template <class S, bool kVector, Epilogue kEpilogue>
-__device__ __forceinline__ void store_sums(const Sums<S>& sum, const FragmentReader<S>& reader,
-                                           TileOrigin tile, int m, int n, const float* bias,
-                                           float* c) {
+// A thread holds two neighbours in row lane / 4 and two in the row 8 further down, of every column
+// of mma. Of a pair of these columns a thread of even lane gives the right one's to its neighbour
+// and takes the left one's: each then has four neighbours, which are one store of 16 bytes.
+template <class S, Epilogue kEpilogue>
+__device__ __forceinline__ void store_sums_by_16(const Sums<S>& sum,
+                                                 const FragmentReader<S>& reader, TileOrigin tile,
+                                                 int m, int n, const float* bias, float* c) {
+    const bool odd = reader.lane % 2 == 1;
+    const int first_row = tile.row + reader.warp_row + reader.lane / 4;
+    const int first_col = tile.col + reader.warp_col + (odd ? kMmaN : 0) + reader.lane % 4 / 2 * 4;
+#pragma unroll
+    for (int j = 0; j < S::kMmaCols; j += 2) {
+        const int col = first_col + j * kMmaN;
+        float4 add = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if constexpr (kEpilogue != Epilogue::kNone) {
+            if (col < n) add = __ldg(reinterpret_cast<const float4*>(bias + col));
+        }
+#pragma unroll
+        for (int i = 0; i < S::kMmaRows; ++i) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int row = first_row + i * kMmaM + half * 8;
+                const float* const left = &sum[i][j][half * 2];
+                const float* const right = &sum[i][j + 1][half * 2];
+                const float x = __shfl_xor_sync(0xffffffffu, odd ? left[0] : right[0], 1);
+                const float y = __shfl_xor_sync(0xffffffffu, odd ? left[1] : right[1], 1);
+                if (row >= m || col >= n) continue;
+                *reinterpret_cast<float4*>(c + static_cast<size_t>(row) * n + col) =
+                    make_float4(finish<kEpilogue>(odd ? x : left[0], add.x),
+                                finish<kEpilogue>(odd ? y : left[1], add.y),
+                                finish<kEpilogue>(odd ? right[0] : x, add.z),
+                                finish<kEpilogue>(odd ? right[1] : y, add.w));
+            }
+        }
+    }
+}
+
+// The same, element by element, for rows of C that do not begin on 16 bytes.
+template <class S, Epilogue kEpilogue>
+__device__ __forceinline__ void store_sums_by_4(const Sums<S>& sum, const FragmentReader<S>& reader,
+                                                TileOrigin tile, int m, int n, const float* bias,
+                                                float* c) {
     const int first_row = tile.row + reader.warp_row + reader.lane / 4;
     const int first_col = tile.col + reader.warp_col + reader.lane % 4 * 2;
 #pragma unroll
@@ -296,23 +332,28 @@ __device__ __forceinline__ void store_sums(const Sums<S>& sum, const FragmentRea
             float* out = c + static_cast<size_t>(row) * n;
 #pragma unroll
             for (int j = 0; j < S::kMmaCols; ++j) {
-                const int col = first_col + j * kMmaN;
-                const bool x_inside = col < n;
-                const bool y_inside = kVector ? x_inside : col + 1 < n;
-                float x = sum[i][j][half * 2];
-                float y = sum[i][j][half * 2 + 1];
-                if constexpr (kEpilogue != Epilogue::kNone) {
-                    x = finish<kEpilogue>(x, x_inside ? __ldg(bias + col) : 0.0f);
-                    y = finish<kEpilogue>(y, y_inside ? __ldg(bias + col + 1) : 0.0f);
-                }
-                if (kVector) {
-                    if (x_inside) *reinterpret_cast<float2*>(out + col) = make_float2(x, y);
-                } else {
-                    if (x_inside) out[col] = x;
-                    if (y_inside) out[col + 1] = y;
+#pragma unroll
+                for (int k = 0; k < 2; ++k) {
+                    const int col = first_col + j * kMmaN + k;
+                    if (col >= n) continue;
+                    float add = 0.0f;
+                    if constexpr (kEpilogue != Epilogue::kNone) add = __ldg(bias + col);
+                    out[col] = finish<kEpilogue>(sum[i][j][half * 2 + k], add);
                 }
             }
         }
+    }
+}
+
+// Writes a warp's part of the tile.
+template <class S, bool kVector, Epilogue kEpilogue>
+__device__ __forceinline__ void store_sums(const Sums<S>& sum, const FragmentReader<S>& reader,
+                                           TileOrigin tile, int m, int n, const float* bias,
+                                           float* c) {
+    if constexpr (kVector) {
+        store_sums_by_16<S, kEpilogue>(sum, reader, tile, m, n, bias, c);
+    } else {
+        store_sums_by_4<S, kEpilogue>(sum, reader, tile, m, n, bias, c);
     }
 }
 

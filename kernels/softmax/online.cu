@@ -46,9 +46,11 @@ __device__ __forceinline__ void softmax_row(int rows, int width, const T* __rest
     for (int i = 0; i < kAccesses; ++i) {
         const int col = first + i * step;
         Access pack;
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) pack.values[j] = narrow<T>(-INFINITY);
         if (col < width) pack = *reinterpret_cast<const Access*>(x + col);
 #pragma unroll
-        for (int j = 0; j < kPack; ++j) e[i][j] = col < width ? widen(pack.values[j]) : -INFINITY;
+        for (int j = 0; j < kPack; ++j) e[i][j] = widen(pack.values[j]);
     }
 #pragma unroll
     for (int i = 0; i < kAccesses; ++i) {
