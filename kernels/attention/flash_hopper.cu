@@ -16,6 +16,7 @@
 #include "attention/online_softmax.cuh"
 #include "attention/tensor_core.cuh"
 #include "common/cuda.hpp"
+#include "common/tensor_map.hpp"
 
 namespace attention {
 
@@ -297,27 +298,12 @@ __global__ void __launch_bounds__(S::kThreads, 1)
 
 // Boxes of 64 elements of `rows` rows of one head.
 CUtensorMap map_of(const Problem& p, const std::uint16_t* tensor, int rows) {
-    cudaDriverEntryPointQueryResult found{};
-    void* entry = nullptr;
-    common::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
-                                                   cudaEnableDefault, &found),
-                  "looking cuTensorMapEncodeTiled up");
-    const cuuint64_t extents[3] = {static_cast<cuuint64_t>(p.head_size),
-                                   static_cast<cuuint64_t>(p.sequence),
-                                   static_cast<cuuint64_t>(p.head_count())};
-    const cuuint64_t strides[2] = {extents[0] * 2, extents[0] * extents[1] * 2};
-    const cuuint32_t box[3] = {kPanel, static_cast<cuuint32_t>(rows), 1};
-    const cuuint32_t steps[3] = {1, 1, 1};
-    CUtensorMap map;
-    const CUresult result = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-        &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<std::uint16_t*>(tensor), extents,
-        strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS) {
-        throw std::runtime_error("attention/flash_hopper: cuTensorMapEncodeTiled failed with " +
-                                 std::to_string(result));
-    }
-    return map;
+    const auto size = static_cast<cuuint64_t>(p.head_size);
+    const auto sequence = static_cast<cuuint64_t>(p.sequence);
+    return common::tensor_map<3>(
+        tensor, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        {size, sequence, static_cast<cuuint64_t>(p.head_count())}, {size * 2, size * sequence * 2},
+        {kPanel, static_cast<cuuint32_t>(rows), 1}, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 template <class S>

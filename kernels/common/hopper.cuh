@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of compute capability 9.0a share, one instruction a function: mbarriers, register
-// budgets, and when wgmma begins and ends. Shared memory is addressed by its 32-bit window address.
+// What kernels of compute capability 9.0 share, one instruction a function: mbarriers, tensor
+// copies; of 9.0a alone register budgets, and when wgmma begins and ends. Shared memory is
+// addressed by its 32-bit window address.
 #pragma once
+
+#include <cuda.h>
 
 namespace common {
 
@@ -43,6 +46,21 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
             : "r"(barrier), "r"(parity)
             : "memory");
     } while (!done);
+}
+
+// Tensor copies (TMA): a box of the tensor at x (the innermost dimension), y; zero beyond it.
+
+__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
+    asm volatile("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
+}
+
+__device__ __forceinline__ void copy_box(unsigned target, const CUtensorMap* map, int x, int y,
+                                         unsigned barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3}], [%4];\n" ::"r"(target),
+        "l"(map), "r"(x), "r"(y), "r"(barrier)
+        : "memory");
 }
 
 template <int kRegisters>

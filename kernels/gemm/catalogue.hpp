@@ -131,7 +131,8 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
          .supports = only("tensor_core", {Dtype::kTf32, Dtype::kF16, Dtype::kBf16}),
          .memory_bytes = memory},
         {.name = "pipelined",
-         .help = "the same, two blocks a processor that stay, loading across tiles (f16, bf16)",
+         .help =
+             "the same by blocks that stay, loading across tiles; by TMA from 9.0 on (f16, bf16)",
          .min_compute_capability = 80,
          .supports = only("pipelined", {Dtype::kF16, Dtype::kBf16}),
          .memory_bytes = memory},

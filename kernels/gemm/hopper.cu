@@ -10,15 +10,13 @@
 // is a row of boxes. wgmma takes 8-bit types only with both operands along k, so that B is stored
 // by columns then and its tile is kTileN lines along k. The copy engine permutes the 16-byte chunks
 // of every eight lines (the 128-byte swizzle), and wgmma undoes it: neither meets a bank conflict.
-#include <cudaTypedefs.h>
-
 #include <algorithm>
-#include <array>
-#include <string>
+#include <stdexcept>
 
 #include "common/cuda.hpp"
 #include "gemm/epilogue.hpp"
 #include "gemm/hopper_ptx.cuh"
+#include "gemm/matrix_map.hpp"
 #include "gemm/raster.cuh"
 
 namespace gemm {
@@ -277,55 +275,15 @@ __global__ void __launch_bounds__(kThreads, 1)
     if constexpr (S::kCluster > 1) cluster_sync();
 }
 
-PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    common::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                   cudaEnableDefault, &found),
-                  "asking the driver for cuTensorMapEncodeTiled");
-    if (found != cudaDriverEntryPointSuccess || !function) {
-        throw std::runtime_error(
-            "the driver has no cuTensorMapEncodeTiled; gemm/hopper needs one of CUDA 12.0 or "
-            "later");
-    }
-    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
-}
-
-// A row-major matrix, read in boxes of one 128-byte line a row.
-CUtensorMap tensor_map(const void* matrix, Dtype dtype, int rows, int cols, int box_rows) {
-    static const PFN_cuTensorMapEncodeTiled_v12000 encode = tensor_map_encoder();
-    const CUtensorMapDataType type = dtype == Dtype::kF16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                     : dtype == Dtype::kBf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                             : CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    const std::size_t bytes = element_bytes(dtype);
-    const std::array<cuuint64_t, 2> extents{static_cast<cuuint64_t>(cols),
-                                            static_cast<cuuint64_t>(rows)};
-    const std::array<cuuint64_t, 1> row_bytes{extents[0] * bytes};
-    const std::array<cuuint32_t, 2> box{static_cast<cuuint32_t>(kLineBytes / bytes),
-                                        static_cast<cuuint32_t>(box_rows)};
-    const std::array<cuuint32_t, 2> every{1, 1};
-    CUtensorMap map;
-    const CUresult result =
-        encode(&map, type, 2, const_cast<void*>(matrix), extents.data(), row_bytes.data(),
-               box.data(), every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS) {
-        throw std::runtime_error("cuTensorMapEncodeTiled refused a matrix of " +
-                                 std::to_string(rows) + " x " + std::to_string(cols) +
-                                 ": CUDA error " + std::to_string(static_cast<int>(result)));
-    }
-    return map;
-}
-
 template <class S, Epilogue kEpilogue>
 Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
     const auto kernel = gemm_hopper<S, kEpilogue>;
     common::check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kBytes),
         "shared memory for gemm/hopper");
-    const CUtensorMap map_a = tensor_map(o.a, p.dtype, p.m, p.k, S::kTileM);
-    const CUtensorMap map_b = S::kByColumns ? tensor_map(o.b, p.dtype, p.n, p.k, S::kBoxCols)
-                                            : tensor_map(o.b, p.dtype, p.k, p.n, S::kTileK);
+    const CUtensorMap map_a = matrix_map(o.a, p.dtype, p.m, p.k, S::kTileM);
+    const CUtensorMap map_b = S::kByColumns ? matrix_map(o.b, p.dtype, p.n, p.k, S::kBoxCols)
+                                            : matrix_map(o.b, p.dtype, p.k, p.n, S::kTileK);
     const unsigned clusters = std::min(raster_blocks<S::kTileM * S::kCluster, S::kTileN>(p.m, p.n),
                                        static_cast<unsigned>(device.multiprocessors / S::kCluster));
     return [=](cudaStream_t stream) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of compute capability 9.0a that hopper.cu has besides those of
-// common/hopper.cuh, one function each: clusters, tensor copies (TMA), warpgroup multiplication
+// common/hopper.cuh, one function each: clusters, copies to them, warpgroup multiplication
 // (wgmma). Shared memory is addressed by its 32-bit window address.
 #pragma once
 
@@ -18,10 +18,12 @@ using common::barrier_expect;
 using common::barrier_init;
 using common::barrier_init_fence;
 using common::barrier_wait;
+using common::copy_box;
 using common::give_registers;
 using common::multiply_begin;
 using common::multiply_commit;
 using common::multiply_wait;
+using common::prefetch_map;
 using common::take_registers;
 
 // --- clusters ---
@@ -38,20 +40,7 @@ __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned blo
         : "memory");
 }
 
-// --- tensor copies: a box of the tensor at x (the innermost dimension), y; zero beyond it ---
-
-__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
-    asm volatile("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
-}
-
-__device__ __forceinline__ void copy_box(unsigned target, const CUtensorMap* map, int x, int y,
-                                         unsigned barrier) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%0], [%1, {%2, %3}], [%4];\n" ::"r"(target),
-        "l"(map), "r"(x), "r"(y), "r"(barrier)
-        : "memory");
-}
+// --- tensor copies ---
 
 // Into the same address of every block of the cluster in the mask, completing on each one's own
 // barrier.

@@ -33,6 +33,9 @@ Launcher prepare_naive(const Problem&, const Operands&, const DeviceLimits&);
 Launcher prepare_tiled(const Problem&, const Operands&, const DeviceLimits&);
 Launcher prepare_tensor_core(const Problem&, const Operands&, const DeviceLimits&);
 Launcher prepare_pipelined(const Problem&, const Operands&, const DeviceLimits&);
+// The part of prepare_pipelined for large products from compute capability 9.0 on: rows of A and B
+// begin on 16 bytes.
+Launcher prepare_pipelined_boxes(const Problem&, const Operands&, const DeviceLimits&);
 Launcher prepare_hopper(const Problem&, const Operands&, const DeviceLimits&);
 Launcher prepare_cublas(const Problem&, const Operands&, const DeviceLimits&);
 

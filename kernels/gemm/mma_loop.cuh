@@ -254,9 +254,9 @@ using Sums = float[S::kMmaRows][S::kMmaCols][4];
 // loaded. At the first step fetch(load) is called for each of kLoads loads of a later tile, and
 // fetched() after the last. At the last step, when all of this stage is read, advance() says where
 // the next stage is, once that may be read.
-template <class S, int kLoads, class Fetch, class Fetched, class Advance>
+template <class S, int kLoads, class Reader, class Fetch, class Fetched, class Advance>
 __device__ __forceinline__ void multiply_tile(Sums<S>& sum, Fragments<S> (&fragments)[2],
-                                              const FragmentReader<S>& reader, unsigned& read,
+                                              const Reader& reader, unsigned& read,
                                               const Fetch& fetch, const Fetched& fetched,
                                               const Advance& advance) {
 #pragma unroll
@@ -270,7 +270,9 @@ __device__ __forceinline__ void multiply_tile(Sums<S>& sum, Fragments<S> (&fragm
                 for (int load = part; load < kLoads; load += S::kMmaRows) fetch(load);
             }
 #pragma unroll
-            for (int j = 0; j < S::kMmaCols; ++j) {
+            for (int i = 0; i < S::kMmaCols; ++i) {
+                // To and fro: the last fragment of one row is the first of the next.
+                const int j = part % 2 == 0 ? i : S::kMmaCols - 1 - i;
                 multiply_accumulate<S::kDtype>(sum[part][j], fragments[step % 2].a[part],
                                                fragments[step % 2].b[j]);
             }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // f16 and bf16 GEMM by the main loop of tensor_core.cu (mma_loop.cuh), arranged so that neither the
-// ring nor the tensor cores drain. Blocks stay and walk over their tiles of C without a break:
-// while one tile's results are written the first stages of the next are on their way. And no
-// barrier stops the whole block: two mbarriers a stage say when all its copies have come and when
-// all warps have read it, so that warps drift apart by a stage and one multiplies while another
-// writes C.
+// ring nor the tensor cores drain. From compute capability 9.0 on large products are
+// pipelined_boxes.cu's, of the same arrangement, where no thread copies. Blocks stay and walk over
+// their tiles of C without a break: while one tile's results are written the first stages of the
+// next are on their way. And no barrier stops the whole block: two mbarriers a stage say when all
+// its copies have come and when all warps have read it, so that warps drift apart by a stage and
+// one multiplies while another writes C.
 #include <algorithm>
 #include <stdexcept>
 
 #include "common/cuda.hpp"
 #include "gemm/mma_loop.cuh"
+#include "gemm/ring.cuh"
 
 namespace gemm {
 namespace {
@@ -44,24 +46,6 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
             : "memory");
     } while (!ended);
 }
-
-// A place in the ring, and the parity of the round that it is in.
-template <class S>
-struct Place {
-    unsigned first;  // stage; the barriers lie behind the last one
-    int stage = 0;
-    unsigned parity = 0;
-
-    __device__ unsigned address() const { return first + stage * S::kBytesStage; }
-    __device__ unsigned full() const { return first + S::kBytes + stage * 16; }
-    __device__ unsigned empty() const { return full() + 8; }
-    __device__ void next() {
-        if (++stage == S::kStages) stage = 0, parity ^= 1;
-    }
-};
-
-template <class S>
-constexpr int kSharedBytes = S::kBytes + S::kStages * 16;
 
 template <class S, bool kVector, Epilogue kEpilogue>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
@@ -145,13 +129,13 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
     using Storage = typename S::Storage;
     const auto kernel = gemm_pipelined<S, kVector, kEpilogue>;
     common::check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes<S>),
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring_bytes<S>),
         "shared memory for gemm/pipelined");
     const unsigned tiles = raster_blocks<S::kTileM, S::kTileN>(p.m, p.n);
     const unsigned blocks =
         std::min(tiles, static_cast<unsigned>(device.multiprocessors * S::kBlocksPerSm));
     return [=](cudaStream_t stream) {
-        kernel<<<blocks, S::kThreads, kSharedBytes<S>, stream>>>(
+        kernel<<<blocks, S::kThreads, ring_bytes<S>, stream>>>(
             p.m, p.n, p.k, static_cast<int>(tiles), static_cast<const Storage*>(o.a),
             static_cast<const Storage*>(o.b), o.bias, o.c);
         common::check(cudaGetLastError(), "launch");
@@ -167,9 +151,10 @@ Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& 
         // Element by element nothing is gained from large tiles.
         if (p.k % Small::kChunk != 0 || p.n % Small::kChunk != 0)
             return launcher<Small, false, kEpilogue>(p, operands, device);
-        if (kSharedBytes < Large >> device.shared_bytes ||
+        if (ring_bytes < Large >> device.shared_bytes ||
             !fills<Large::kTileM, Large::kTileN>(p, device))
             return launcher<Small, true, kEpilogue>(p, operands, device);
+        if (device.compute_capability >= 90) return prepare_pipelined_boxes(p, operands, device);
         return launcher<Large, true, kEpilogue>(p, operands, device);
     });
 }
