@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gate/rule.hpp"
+#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
@@ -81,7 +82,7 @@ void require_finished(const model::Run& run) {
 
 model::Provenance provenance_of(const model::Run& run, const CaseResult& result,
                                 const Acceptance& acceptance) {
-    return {run.environment.device.board,
+    return {model::board_of(run, result),
             run.environment.driver,
             run.environment.cuda_toolkit,
             run.environment.cupti,

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/text.hpp"
 
@@ -13,7 +14,6 @@ namespace perfgate::gate {
 BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     const model::Environment& environment = base.environment;
     model::Provenance provenance;
-    provenance.board = environment.device.board;
     provenance.driver = environment.driver;
     provenance.cuda_toolkit = environment.cuda_toolkit;
     provenance.cupti = environment.cupti;
@@ -26,6 +26,7 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
         stored.baseline.device.board.clear();
         for (const model::CaseResult& result : suite.cases) {
             if (result.status != model::CaseStatus::measured) continue;
+            provenance.board = model::board_of(base, result);
             stored.baseline.cases[model::case_id(result.spec)] = {provenance, result.metrics,
                                                                   result.kernels, result.host_code};
         }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "gate/batch_rule.hpp"
+#include "model/board.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 
@@ -33,15 +34,16 @@ std::string change_note(std::string_view what, const std::string& before, const 
                        model::printable(before, 100), model::printable(now, 100));
 }
 
-std::array<Circumstance, 5> circumstances(const model::Run& run, const BaselineCase& expected,
+std::array<Circumstance, 5> circumstances(const model::Run& run, const model::CaseResult& result,
+                                          const BaselineCase& expected,
                                           const model::ChangePolicy& policy) {
     const model::Environment& now = run.environment;
     const model::Provenance& then = expected.provenance;
     std::string board;
-    if (other_board(run, expected)) {
-        board =
-            fmt::format("another board than the baseline's: {} → {}",
-                        model::printable(then.board, 100), model::printable(now.device.board, 100));
+    if (other_board(run, result, expected)) {
+        board = fmt::format("another board than the baseline's: {} → {}",
+                            model::printable(then.board, 100),
+                            model::printable(model::board_of(run, result), 100));
     }
     return {
         {{policy.board, std::move(board), true},
@@ -68,16 +70,18 @@ std::optional<double> rise(const MetricSeries* before, const MetricSeries* after
 
 }  // namespace
 
-bool other_board(const model::Run& run, const BaselineCase& expected) {
-    const std::string& board = run.environment.device.board;
+bool other_board(const model::Run& run, const model::CaseResult& result,
+                 const BaselineCase& expected) {
+    const std::string board = model::board_of(run, result);
     return !board.empty() && !expected.provenance.board.empty() &&
            board != expected.provenance.board;
 }
 
-std::vector<std::string> circumstance_notes(const model::Run& run, const BaselineCase& expected,
+std::vector<std::string> circumstance_notes(const model::Run& run, const model::CaseResult& result,
+                                            const BaselineCase& expected,
                                             const model::ChangePolicy& policy) {
     std::vector<std::string> notes;
-    for (const Circumstance& changed : circumstances(run, expected, policy)) {
+    for (const Circumstance& changed : circumstances(run, result, expected, policy)) {
         if (!changed.note.empty() && changed.policy != OnChange::accept) {
             notes.push_back(changed.note);
         }
@@ -85,10 +89,10 @@ std::vector<std::string> circumstance_notes(const model::Run& run, const Baselin
     return notes;
 }
 
-std::string refused_circumstance(const model::Run& run, const BaselineCase& expected,
-                                 model::MetricClass metric_class,
+std::string refused_circumstance(const model::Run& run, const model::CaseResult& result,
+                                 const BaselineCase& expected, model::MetricClass metric_class,
                                  const model::ChangePolicy& policy) {
-    for (const Circumstance& changed : circumstances(run, expected, policy)) {
+    for (const Circumstance& changed : circumstances(run, result, expected, policy)) {
         if (changed.note.empty() || changed.policy != OnChange::refuse) continue;
         if (changed.timing_only && metric_class != model::MetricClass::timing) continue;
         return changed.note;

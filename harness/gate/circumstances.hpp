@@ -14,18 +14,20 @@
 
 namespace perfgate::gate {
 
-/// Whether both sides know their board and the boards differ.
-bool other_board(const model::Run& run, const model::BaselineCase& expected);
+/// Whether it is known of both sides which board measured the case, and the boards differ.
+bool other_board(const model::Run& run, const model::CaseResult& result,
+                 const model::BaselineCase& expected);
 
 /// "driver changed since the baseline: 570.1 → 580.1", for each that the policy does not accept in
 /// silence. What one of the two does not know is no change.
-std::vector<std::string> circumstance_notes(const model::Run& run,
+std::vector<std::string> circumstance_notes(const model::Run& run, const model::CaseResult& result,
                                             const model::BaselineCase& expected,
                                             const model::ChangePolicy& policy);
 
 /// The first change that the policy refuses, in the same words; empty: none. Another board only
 /// concerns timing.
-std::string refused_circumstance(const model::Run& run, const model::BaselineCase& expected,
+std::string refused_circumstance(const model::Run& run, const model::CaseResult& result,
+                                 const model::BaselineCase& expected,
                                  model::MetricClass metric_class,
                                  const model::ChangePolicy& policy);
 

@@ -173,7 +173,7 @@ class Judging {
         }
         CodeComparison code;
         if (expected != nullptr) {
-            verdict.notes = circumstance_notes(run_, *expected, policy_.changed);
+            verdict.notes = circumstance_notes(run_, result, *expected, policy_.changed);
             code = compare_code(code_of(result, run_.environment), code_of(*expected));
             verdict.code = code.change;
             if (code.change == CodeChange::changed) verdict.notes.push_back(code.difference);
@@ -197,7 +197,8 @@ class Judging {
                 continue;
             }
             const model::MetricClass metric_class = definition->second.metric_class;
-            if (!refused_circumstance(run_, expected, metric_class, policy_.changed).empty()) {
+            if (!refused_circumstance(run_, result, expected, metric_class, policy_.changed)
+                     .empty()) {
                 continue;
             }
             verdict.baseline_values.emplace_hint(verdict.baseline_values.end(), name,
@@ -255,7 +256,7 @@ class Judging {
         }
         Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0};
         if (baseline != nullptr && definition.metric_class == model::MetricClass::timing &&
-            other_board(run_, *expected)) {
+            other_board(run_, result, *expected)) {
             comparison.leeway = gate.cross_board;
         }
         metric.tolerance = tolerance_words(comparison);
@@ -265,7 +266,7 @@ class Judging {
             metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
             verdict.notes.push_back(metric.sentence);
         } else if (std::string refused = refused_circumstance(
-                       run_, *expected, definition.metric_class, policy_.changed);
+                       run_, result, *expected, definition.metric_class, policy_.changed);
                    !refused.empty()) {
             metric.sentence = refused_sentence(gate.metric, refused);
         } else {

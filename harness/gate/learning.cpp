@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -44,11 +45,18 @@ std::string names_of_cases(const Run& run) {
     return names;
 }
 
+/// A case's values have one board's provenance. One that a run did not measure is refused for that.
+void require_same_board(const Run& first, const CaseResult& then, const Run& other,
+                        const CaseResult& now) {
+    if (then.status != CaseStatus::measured || now.status != CaseStatus::measured) return;
+    require_equal("the board of " + model::case_id(then.spec), model::board_of(first, then),
+                  model::board_of(other, now));
+}
+
 void require_alike(const Run& first, const Run& other) {
     const model::Environment& then = first.environment;
     const model::Environment& now = other.environment;
     require_equal("device.key", then.device.key, now.device.key);
-    require_equal("device.board", then.device.board, now.device.board);
     require_equal("driver", then.driver, now.driver);
     require_equal("cuda_toolkit", then.cuda_toolkit, now.cuda_toolkit);
     require_equal("cupti", then.cupti, now.cupti);
@@ -57,6 +65,11 @@ void require_alike(const Run& first, const Run& other) {
     if (names_of_cases(first) != names_of_cases(other)) {
         throw model::InputError(
             "the runs cannot become one baseline: they are not of the same cases");
+    }
+    for (std::size_t i = 0; i < first.suites.size(); ++i) {
+        for (std::size_t j = 0; j < first.suites[i].cases.size(); ++j) {
+            require_same_board(first, first.suites[i].cases[j], other, other.suites[i].cases[j]);
+        }
     }
 }
 

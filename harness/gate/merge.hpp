@@ -17,7 +17,7 @@ struct NamedRun {
 
 /// The run that would have been, had one machine measured it all: every case once, in the suites'
 /// order, the suites as whole as they were. Environment and tools are the first shard's; times add
-/// up.
+/// up. Shards may be of several boards of a device key: each case's batches say which was its own.
 ///
 /// Throws InputError, naming files and what is wrong, where one is no shard, was interrupted, or
 /// was filtered since; where a shard is there twice or missing, or a case is; and where shards are

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,14 +49,17 @@ void finish_case(CaseVerdict& verdict, bool expected) {
 }
 
 /// Circumstances that every compared case shares are said once, of the suite.
-void hoist_notes(const model::Run& run, const model::Baseline& baseline,
-                 const model::ChangePolicy& policy, SuiteVerdict& verdict) {
+void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
+                 const model::Baseline& baseline, const model::ChangePolicy& policy,
+                 SuiteVerdict& verdict) {
     const auto compared = [&](const CaseVerdict& candidate) {
         return !candidate.metrics.empty() && baseline.cases.contains(candidate.id);
     };
     const auto first = std::find_if(verdict.cases.begin(), verdict.cases.end(), compared);
     if (first == verdict.cases.end()) return;
-    for (const std::string& note : circumstance_notes(run, baseline.cases.at(first->id), policy)) {
+    const auto index = static_cast<std::size_t>(first - verdict.cases.begin());
+    for (const std::string& note :
+         circumstance_notes(run, suite.cases.at(index), baseline.cases.at(first->id), policy)) {
         const bool shared = std::all_of(
             verdict.cases.begin(), verdict.cases.end(), [&](const CaseVerdict& candidate) {
                 return !compared(candidate) || contains(candidate.notes, note);
@@ -92,7 +96,7 @@ void finish_suite(const model::Run& run, const model::SuiteResult& suite,
     for (CaseVerdict& case_verdict : verdict.cases) {
         finish_case(case_verdict, baseline != nullptr && baseline->cases.contains(case_verdict.id));
     }
-    if (baseline != nullptr) hoist_notes(run, *baseline, policy, verdict);
+    if (baseline != nullptr) hoist_notes(run, suite, *baseline, policy, verdict);
     if (run.interrupted) {
         verdict.notes.emplace_back(
             "the run was interrupted: cases that it did not reach are not judged");

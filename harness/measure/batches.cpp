@@ -56,10 +56,4 @@ std::int64_t last_process(const model::CaseResult& result, const std::string& de
     return last;
 }
 
-std::string device_of(const model::CaseResult& result) {
-    for (const auto& [name, series] : result.metrics)
-        if (!series.batches.empty()) return series.batches.front().device;
-    return {};
-}
-
 }  // namespace perfgate::measure

@@ -23,7 +23,4 @@ std::int64_t last_round(const model::CaseResult& result);
 /// The highest number of any process that took batches on `device`; -1: none.
 std::int64_t last_process(const model::CaseResult& result, const std::string& device);
 
-/// The device whose batches these are; empty: there are none.
-std::string device_of(const model::CaseResult& result);
-
 }  // namespace perfgate::measure

@@ -15,6 +15,7 @@
 #include "measure/preparation.hpp"
 #include "measure/steadiness.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/board.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::measure {
@@ -50,7 +51,7 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
         item.begun = true;
         item.counted = has_counters(*item.result, item.planned->metrics);
         item.passes = std::max<std::size_t>(1, processes_in_round(*item.result, 0));
-        const std::string board = device_of(*item.result);
+        const std::string board = model::board_of(*item.result);
         for (std::size_t i = 0; i < devices.size(); ++i)
             if (devices[i].board == board) item.chain = i;
     }

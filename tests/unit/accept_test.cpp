@@ -168,7 +168,7 @@ TEST(Accept, WhatIsNotGatedFollowsWhereItMoved) {
 
 TEST(Accept, FromAnotherBoardAllMetricsOfTheCaseAreReplaced) {
     model::Run now = after(1200);
-    now.environment.device.board = "board-b";
+    documents::move_to_board("board-b", now);
     const Accepted result =
         accepted(now, stored(baseline_of(before())), AcceptChoice{{second_id}}, by_ada(true));
     const model::BaselineCase& stored_case = result.baseline.cases.at(second_id);

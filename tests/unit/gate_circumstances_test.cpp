@@ -71,6 +71,28 @@ TEST(Gate, OnAnotherBoardTimingHasLeewayAndExactMetricsHaveNone) {
     EXPECT_EQ(metric(only_case(document), "registers").tolerance, "0 %");
 }
 
+TEST(Gate, EachCaseOfSeveralBoardsIsJudgedByItsOwn) {
+    model::Run run = run_of({measured_case(1), measured_case(2)});
+    const model::Baseline baseline = baseline_of(run);
+    // What merged shards, or several devices, leave: the run's board is the first's.
+    model::Run other = run_of({measured_case(2)});
+    documents::move_to_board("board-b", other);
+    run.suites[0].cases[1] = other.suites[0].cases[0];
+    for (CaseResult& result : run.suites[0].cases) {
+        result.gates[0].cross_board = 0.5;
+        result.metrics["gpu_time"].value = 1049;
+        result.metrics["gpu_time"].batches[0].samples = {1049};
+    }
+    const VerdictDocument document = judged(run, stored(baseline));
+    const auto& cases = document.suites[0].cases;
+    EXPECT_EQ(cases[0].verdict, Verdict::regressed);
+    EXPECT_TRUE(cases[0].notes.empty());
+    EXPECT_EQ(cases[1].verdict, Verdict::pass);
+    EXPECT_EQ(cases[1].notes,
+              std::vector<std::string>{"another board than the baseline's: board-a → board-b"});
+    EXPECT_TRUE(document.suites[0].notes.empty());
+}
+
 TEST(Gate, OnTheSameBoardThereIsNoLeeway) {
     Pair pair;
     pair.now().metrics["gpu_time"] = series({1049});

@@ -91,6 +91,18 @@ inline model::Run run_of(std::vector<model::CaseResult> cases) {
     return run;
 }
 
+/// As if the run's cases had been measured on another board.
+inline void move_to_board(const std::string& board, model::Run& run) {
+    run.environment.device.board = board;
+    for (model::SuiteResult& suite : run.suites) {
+        for (model::CaseResult& result : suite.cases) {
+            for (auto& [name, metric] : result.metrics) {
+                for (model::Batch& batch : metric.batches) batch.device = board;
+            }
+        }
+    }
+}
+
 /// What refreshing from `run` as it stands would store.
 inline model::Baseline baseline_of(const model::Run& run) {
     model::Baseline baseline;

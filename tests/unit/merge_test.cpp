@@ -89,6 +89,22 @@ TEST(Merge, RelationsAreJudgedOnTheMergedRun) {
     EXPECT_EQ(relation_of(merge_shards(runs)), model::Verdict::regressed);
 }
 
+TEST(Merge, CasesOfAnotherBoardAreJudgedAsSuch) {
+    const model::Baseline expected =
+        documents::baseline_of(run_of({measured_case(1), measured_case(2), measured_case(3)}));
+    std::vector<NamedRun> runs = shards();
+    documents::move_to_board("board-b", runs[1].run);
+    const BatchRule rule{model::Policy{}};
+    const model::VerdictDocument document =
+        judge(merge_shards(runs), documents::stored(expected), {}, rule);
+    const auto tolerance_of = [&](std::size_t index) {
+        return document.suites.at(0).cases.at(index).metrics.at(0).tolerance;
+    };
+    EXPECT_EQ(tolerance_of(0), "3 %");
+    EXPECT_EQ(tolerance_of(1), "3 % and 2 % more for another board");
+    EXPECT_EQ(tolerance_of(2), "3 %");
+}
+
 TEST(Merge, ASuiteThatWasFilteredStaysPartial) {
     std::vector<NamedRun> runs = shards();
     for (NamedRun& named : runs) named.run.shard->whole[0].partial = true;

@@ -88,8 +88,18 @@ TEST(Refresh, EqualValuesFromAnotherDriverOrBoardAreAcceptedAnew) {
     newer_driver.environment.driver = "590.2";
     EXPECT_EQ(refreshed(newer_driver, first.baseline).accepted, Ids{"gemm/tiled[m=1]"});
     model::Run other_board = later(run);
-    other_board.environment.device.board = "board-b";
+    documents::move_to_board("board-b", other_board);
     EXPECT_EQ(refreshed(other_board, first.baseline).accepted, Ids{"gemm/tiled[m=1]"});
+}
+
+TEST(Refresh, EachCaseKeepsTheBoardThatMeasuredIt) {
+    model::Run run = run_of({measured_case(1)});
+    model::Run elsewhere = run_of({measured_case(2)});
+    documents::move_to_board("board-b", elsewhere);
+    run.suites[0].cases.push_back(elsewhere.suites[0].cases[0]);
+    const auto cases = refreshed(run).baseline.cases;
+    EXPECT_EQ(cases.at("gemm/tiled[m=1]").provenance.board, "board-a");
+    EXPECT_EQ(cases.at("gemm/tiled[m=2]").provenance.board, "board-b");
 }
 
 TEST(Refresh, ANewReasonIsRecordedEvenForEqualValues) {
