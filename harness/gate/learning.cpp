@@ -229,14 +229,15 @@ Lessons lessons(const Run& run, const model::SuiteResult& suite, const model::Ba
         seen.fractions.emplace_back(written(*finest[i].sees), learnt.id);
         seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
     }
-    for (auto& [metric, seen] : by_metric) {
+    for (auto& entry : by_metric) {
+        Seen& seen = entry.second;
         std::sort(seen.fractions.begin(), seen.fractions.end());
         const std::size_t count = seen.fractions.size();
         const auto enough_for = [&](std::size_t tenths) {
             return seen.fractions[(count * tenths + 9) / 10 - 1].first;
         };
-        result.proposals.push_back({metric, count, enough_for(5), enough_for(9), enough_for(10),
-                                    seen.fractions.back().second, seen.too_fine});
+        result.proposals.push_back({entry.first, count, enough_for(5), enough_for(9),
+                                    enough_for(10), seen.fractions.back().second, seen.too_fine});
     }
     return result;
 }

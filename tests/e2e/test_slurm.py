@@ -197,9 +197,13 @@ case "$*" in *--shard?2/2*) exec sleep 600 ;; esac
 exec "{tool.PERFGATE}" "$@"
 """)
         wrapper.chmod(0o755)
-        done = self.submit("probe.yaml", perfgate=wrapper)
+        done = self.submit("--sbatch", "--nice=7", "--sbatch", "--time=10", "probe.yaml",
+                           perfgate=wrapper)
         array = done.stdout.split("measuring: job ")[1].split(",")[0]
         until(lambda: f"{array}_2 RUNNING" in self.cluster.jobs(), "the second shard does not run")
+        shown = self.cluster.tool("scontrol", "show", "job", f"{array}_2")
+        self.assertIn("Nice=7", shown)
+        self.assertIn("TimeLimit=00:10:00", shown)
         self.cluster.tool("scancel", f"{array}_2")
         self.cluster.drained()
         self.assertIn("of 2 shards these are missing: 2",
