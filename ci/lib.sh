@@ -44,10 +44,22 @@ install_packages() {
         say "apt-get failed; going on with what is installed"
 }
 
+# install_npm: npm, which makes the page of the HTML report and installs what the tests need.
+install_npm() {
+    command -v npm >/dev/null 2>&1 || install_packages nodejs npm
+}
+
+# install_browser: Chromium, for the test of the HTML report. Ubuntu has it as a snap alone; where it
+# is missing, that test says so.
+install_browser() {
+    command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 ||
+        install_packages chromium
+}
+
 # install_node_tools DIR: what ci/node/package.json names, into the folder; where that fails, says so
 # and goes on: the tests that need it then say that it is missing.
 install_node_tools() {
-    command -v npm >/dev/null 2>&1 || install_packages nodejs npm
+    install_npm
     if cmp -s "$perfgate_root/ci/node/package-lock.json" "$1/installed.json"; then
         cp "$perfgate_root"/ci/node/*.cjs "$1"
         return 0
@@ -55,7 +67,7 @@ install_node_tools() {
     mkdir -p "$1" && cp "$perfgate_root"/ci/node/* "$1" &&
         npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 &&
         cp "$1/package-lock.json" "$1/installed.json" ||
-        say "npm failed; going on without the checks of the workflows"
+        say "npm failed; going on without the checks of the workflows and of the HTML report"
 }
 
 # build DIR CMAKE_ARGUMENT...: builds; configures with the arguments first where DIR is not yet a build

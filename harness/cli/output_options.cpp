@@ -19,6 +19,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "report/html.hpp"
 
 namespace perfgate::cli {
 
@@ -181,6 +182,9 @@ void check_outputs(const OutputOptions& options) {
     const Destination* on_stdout = nullptr;
     const std::vector<Destination> all = destinations(options);
     for (const Destination& destination : all) {
+        if (destination.format->name == "html" && !report::has_html_page()) {
+            throw model::InputError(fmt::format("--html: {}", report::no_html_page));
+        }
         if (destination.file != "-") {
             require_writable(destination.file);
             continue;

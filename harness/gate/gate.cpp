@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "gate/acknowledgement.hpp"
+#include "gate/batch_rule.hpp"
 #include "gate/circumstances.hpp"
 #include "gate/limits.hpp"
 #include "gate/machine_code.hpp"
@@ -75,6 +77,23 @@ MetricVerdict not_collected(const Run& run, const std::string& metric, std::stri
     verdict.verdict = Verdict::not_collected;
     verdict.sentence = not_collected_sentence(metric, reason);
     return verdict;
+}
+
+bool all_equal(const std::vector<double>& values) {
+    return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+}
+
+bool all_finite(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
+    std::vector<double> baseline = batch_values(*comparison.baseline);
+    std::vector<double> measured = batch_values(*comparison.measured);
+    if (all_equal(baseline) && all_equal(measured)) return;
+    if (!all_finite(baseline) || !all_finite(measured)) return;
+    verdict.baseline_batches = std::move(baseline);
+    verdict.measured_batches = std::move(measured);
 }
 
 /// Judges one run. Holds the documents while the verdicts take shape.
@@ -302,6 +321,7 @@ class Judging {
             metric.measured = judgement.measured;
             metric.change = model::change_fraction(judgement.baseline, judgement.measured);
             metric.sees = judgement.sees;
+            set_batches(pending.comparison, metric);
             if (pending.comparison.definition->metric_class == model::MetricClass::timing) {
                 metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
                 metric.measured_clock_mhz = mean_clock_mhz(*pending.comparison.measured);

@@ -104,6 +104,9 @@ struct MetricVerdict {
     std::optional<double> sees = std::nullopt;
     /// Mean SM clock of the batches that a timing rests on; absent where not all of them tell.
     std::optional<double> baseline_clock_mhz = std::nullopt, measured_clock_mhz = std::nullopt;
+    /// One value per batch that the judgement rests on, in the order of measurement: how far they
+    /// lie apart. Empty where no side has two that differ.
+    std::vector<double> baseline_batches = {}, measured_batches = {};
 
     bool operator==(const MetricVerdict&) const = default;
 };

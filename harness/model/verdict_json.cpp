@@ -26,6 +26,8 @@ static void write(JsonWriter& json, const MetricVerdict& verdict) {
     write_if_known(json, "baseline_clock_mhz", verdict.baseline_clock_mhz);
     write_if_known(json, "measured_clock_mhz", verdict.measured_clock_mhz);
     write_unless_default(json, "sentence", verdict.sentence);
+    write_unless_default(json, "baseline_batches", verdict.baseline_batches);
+    write_unless_default(json, "measured_batches", verdict.measured_batches);
     json.end_object();
 }
 
@@ -128,6 +130,8 @@ static void read(JsonValue value, MetricVerdict& verdict) {
     read_optional(value, "baseline_clock_mhz", verdict.baseline_clock_mhz);
     read_optional(value, "measured_clock_mhz", verdict.measured_clock_mhz);
     read_optional(value, "sentence", verdict.sentence);
+    read_optional(value, "baseline_batches", verdict.baseline_batches);
+    read_optional(value, "measured_batches", verdict.measured_batches);
 }
 
 static void read(JsonValue value, Figure& figure) {

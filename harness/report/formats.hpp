@@ -18,6 +18,9 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
                               const Options& options);
 std::string write_csv(const model::VerdictDocument& document, const model::Run& run,
                       const Options& options);
+/// Throws InputError where has_html_page() (html.hpp) is false.
+std::string write_html(const model::VerdictDocument& document, const model::Run& run,
+                       const Options& options);
 std::string write_json(const model::VerdictDocument& document, const model::Run& run,
                        const Options& options);
 

@@ -12,6 +12,7 @@ constexpr Format table[] = {
     {"junit", "JUnit XML: one testcase per case and relation", write_junit},
     {"markdown", "Markdown, for $GITHUB_STEP_SUMMARY: what needs attention, worst first",
      write_markdown},
+    {"html", "page for a browser, in one file: every case, its figures and its samples", write_html},
     {"annotations", "GitHub workflow commands that mark the suite's lines", write_annotations},
     {"json", "verdict document (schema perfgate.verdict)", write_json},
     {"csv", "spreadsheet: one row per case and metric, and per relation", write_csv},

@@ -37,7 +37,8 @@ struct Format {
     std::string_view name;  ///< "console", "junit": also the option's name, `--junit FILE`
     std::string_view help;  ///< what the file is, for help texts
     /// `document` is the gate's answer to `run`. Any text from either is taken as hostile. Time is
-    /// linear in the number of cases and metrics. The result ends with a newline.
+    /// linear in the number of cases and metrics. The result ends with a newline. "html" throws
+    /// InputError in a build without the page (html.hpp).
     std::string (*write)(const model::VerdictDocument& document, const model::Run& run,
                          const Options& options);
 };

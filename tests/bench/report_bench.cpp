@@ -1,26 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the way from a Run's JSON to each report takes, without a device and without the gate:
-// a tenth of the cases is slower and gets explained.
-// Prints one line per step: milliseconds, megabytes of text, the process's peak memory so far.
+// How long `compare` with every report takes, and how much memory: a Run and a Baseline are read,
+// judged and explained, and each report is written. A tenth of the cases is slower.
+// Prints one line per step: milliseconds of a core, megabytes of text, the process's peak memory so
+// far.
 //
 //     report_bench [CASES [METRICS]]       (default: 1,000 and 10,000 cases of 30 metrics)
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "explain/explain.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/gate.hpp"
+#include "model/baseline.hpp"
+#include "model/file.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/html.hpp"
 #include "report/reporter.hpp"
 #include "report_fixture.hpp"
 
 namespace {
 
 using namespace perfgate;
+namespace fs = std::filesystem;
+
+constexpr std::size_t file_limit = std::size_t{1} << 30;
+constexpr int gated_metrics = 4;
+constexpr int processes = 5;
+constexpr int samples = 10;
 
 double peak_memory_mib() {
     rusage usage{};
@@ -28,51 +44,161 @@ double peak_memory_mib() {
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Runs `step`, which returns how many bytes of text it read or wrote.
-template <typename Step>
-void measure(std::string_view name, Step step) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    const std::size_t bytes = step();
-    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-    fmt::print("{:<16} {:9.1f} ms {:9.1f} MB {:9.1f} MiB peak\n", name, elapsed.count(),
-               static_cast<double>(bytes) / 1e6, peak_memory_mib());
+/// Of this process's one thread, so that others on the machine do not count.
+double spent_ms() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto ms = [](const timeval& time) {
+        return 1e3 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_usec);
+    };
+    return ms(usage.ru_utime) + ms(usage.ru_stime);
 }
 
-void measure_all(int cases, int metrics) {
-    fmt::print("{} cases x {} metrics\n", cases, metrics);
-    report::Documents documents = report::many_cases(cases, metrics);
-    std::string run_json;
-    measure("write run", [&] {
-        run_json = model::write_run(documents.run);
-        return run_json.size();
-    });
-    measure("parse run", [&] {
-        const model::Run run = model::parse_run(run_json, "run.json");
-        return run.suites.empty() ? 0 : run_json.size();
-    });
-    measure("explain", [&] {
-        explain::explain(documents.run, explain::Which::moved, documents.verdict);
-        std::size_t bytes = 0;
-        for (const model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
-            for (const model::Cause& cause : verdict.why) bytes += cause.sentence.size();
+/// The run that the baseline comes from: times of several processes, counters of one.
+model::Run recorded_run(int cases, int metrics) {
+    model::Run run = report::many_cases(cases, metrics).run;
+    run.metric_definitions.at("gpu_time").metric_class = model::MetricClass::timing;
+    for (model::CaseResult& result : run.suites[0].cases) {
+        for (auto& [name, series] : result.metrics) {
+            if (static_cast<int>(result.gates.size()) < gated_metrics) {
+                result.gates.push_back({name, {0.03, {}, 0}, 0});
+            }
+            model::Batch batch = series.batches[0];
+            batch.samples = {series.value};
+            series.batches = {batch};
+            if (name != "gpu_time") continue;
+            series.batches.clear();
+            for (int process = 0; process < processes; ++process) {
+                batch.process = process;
+                batch.samples.assign(samples, series.value * (1 + 1e-4 * process));
+                series.batches.push_back(batch);
+            }
         }
-        return bytes;
+    }
+    return run;
+}
+
+model::Baseline baseline_of(const model::Run& run) {
+    model::Baseline baseline;
+    baseline.suite = run.suites[0].name;
+    baseline.device = run.environment.device;
+    baseline.device.board.clear();
+    for (const model::CaseResult& result : run.suites[0].cases) {
+        model::BaselineCase& stored = baseline.cases[model::case_id(result.spec)];
+        stored.provenance.board = run.environment.device.board;
+        stored.provenance.driver = run.environment.driver;
+        stored.provenance.cuda_toolkit = run.environment.cuda_toolkit;
+        stored.provenance.cupti = run.environment.cupti;
+        stored.provenance.tool_version = run.tool_version;
+        stored.metrics = result.metrics;
+    }
+    return baseline;
+}
+
+void write_documents(const fs::path& folder, int cases, int metrics) {
+    model::Run run = recorded_run(cases, metrics);
+    model::write_file_atomically(folder / "baseline.json", model::write_baseline(baseline_of(run)));
+    std::vector<model::CaseResult>& results = run.suites[0].cases;
+    for (std::size_t i = 0; i < results.size(); i += 10) {
+        for (auto& [name, series] : results[i].metrics) {
+            series.value *= 1.2;
+            for (model::Batch& batch : series.batches) {
+                for (double& sample : batch.samples) sample *= 1.2;
+            }
+        }
+    }
+    model::write_file_atomically(folder / "run.json", model::write_run(run));
+}
+
+/// In a process of its own: its memory is not that of what is measured.
+bool make_documents(const fs::path& folder, int cases, int metrics) {
+    const pid_t child = fork();
+    if (child == 0) {
+        int status = 0;
+        try {
+            write_documents(folder, cases, metrics);
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "report_bench: {}\n", error.what());
+            status = 3;
+        }
+        _exit(status);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+class Bench {
+  public:
+    /// Runs `step`, which returns how many bytes of text it read or wrote.
+    template <typename Step>
+    void measure(std::string_view name, Step step) {
+        const double start = spent_ms();
+        const std::size_t bytes = step();
+        const double elapsed = spent_ms() - start;
+        total_ms_ += elapsed;
+        fmt::print("{:<20} {:9.1f} ms {:9.1f} MB {:9.1f} MiB peak\n", name, elapsed,
+                   static_cast<double>(bytes) / 1e6, peak_memory_mib());
+    }
+
+    double total_ms() const { return total_ms_; }
+
+  private:
+    double total_ms_ = 0;
+};
+
+void measure_all(const fs::path& folder, int cases, int metrics) {
+    fmt::print("{} cases x {} metrics\n", cases, metrics);
+    Bench bench;
+    model::Run run;
+    bench.measure("read run", [&] {
+        const std::string text = model::read_file(folder / "run.json", file_limit, "run");
+        run = model::parse_run(text, "run.json");
+        return text.size();
+    });
+    gate::BaselineSet baselines;
+    bench.measure("read baseline", [&] {
+        const fs::path file = folder / "baseline.json";
+        baselines[run.suites[0].name] = gate::read_baseline(file);
+        return static_cast<std::size_t>(fs::file_size(file));
+    });
+    model::VerdictDocument document;
+    bench.measure("judge", [&] {
+        const model::Policy policy;
+        document = gate::judge(run, baselines, policy, gate::BatchRule(policy));
+        baselines.clear();
+        return std::size_t{0};
+    });
+    bench.measure("explain", [&] {
+        explain::explain(run, explain::Which::moved, document);
+        return std::size_t{0};
     });
     for (const report::Format& format : report::formats()) {
-        measure(fmt::format("report {}", format.name),
-                [&] { return format.write(documents.verdict, documents.run, {}).size(); });
+        if (format.name == "html" && !report::has_html_page()) continue;
+        bench.measure(fmt::format("report {}", format.name),
+                      [&] { return format.write(document, run, {}).size(); });
     }
-    report::Options strict;
-    strict.junit_profile = report::JunitProfile::strict;
-    measure("junit strict", [&] {
-        return report::find_format("junit")->write(documents.verdict, documents.run, strict).size();
-    });
-    measure("parse verdict", [&] {
-        const std::string json = model::write_verdict(documents.verdict);
-        const model::VerdictDocument verdict = model::parse_verdict(json, "verdict.json");
-        return verdict.suites.empty() ? 0 : json.size();
-    });
+    fmt::print("{:<20} {:9.1f} ms {:>12} {:9.1f} MiB peak\n\n", "all", bench.total_ms(), "",
+               peak_memory_mib());
+}
+
+/// Measured in a process of its own, too: memory that one size took would be the next one's peak.
+bool bench_in_child(int cases, int metrics) {
+    std::string folder = (fs::temp_directory_path() / "perfgate-bench-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) return false;
+    bool good = make_documents(folder, cases, metrics);
+    if (good) {
+        std::fflush(stdout);
+        const pid_t child = fork();
+        if (child == 0) {
+            measure_all(folder, cases, metrics);
+            std::fflush(stdout);
+            _exit(0);
+        }
+        int status = 0;
+        good = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    }
+    fs::remove_all(folder);
+    return good;
 }
 
 }  // namespace
@@ -85,10 +211,7 @@ int main(int argc, char** argv) {
             fmt::print(stderr, "usage: report_bench [CASES [METRICS]]\n");
             return 2;
         }
-        measure_all(cases, metrics);
-        return 0;
+        return bench_in_child(cases, metrics) ? 0 : 3;
     }
-    measure_all(1000, 30);
-    measure_all(10000, 30);
-    return 0;
+    return bench_in_child(1000, 30) && bench_in_child(10000, 30) ? 0 : 3;
 }

@@ -135,6 +135,24 @@ TEST(Gate, ATimingCarriesTheClocksThatItRestsOn) {
     EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").measured_clock_mhz, std::nullopt);
 }
 
+TEST(Gate, WhatSpreadsCarriesItsBatches) {
+    Pair pair;
+    const auto processes = [](model::MetricSeries& series, std::vector<double> values) {
+        series.batches.clear();
+        for (const double value : values) series.batches.push_back({0, "board-a", 1, {value}});
+    };
+    processes(pair.then().metrics["gpu_time"], {1000, 1001, 999});
+    processes(pair.now().metrics["gpu_time"], {1002, 1003});
+    processes(pair.then().metrics["registers"], {64, 64, 64});
+    const VerdictDocument document = pair.judged();
+    const MetricVerdict& time = metric(only_case(document), "gpu_time");
+    EXPECT_EQ(time.baseline_batches, (std::vector<double>{1000, 1001, 999}));
+    EXPECT_EQ(time.measured_batches, (std::vector<double>{1002, 1003}));
+    const MetricVerdict& registers = metric(only_case(document), "registers");
+    EXPECT_TRUE(registers.baseline_batches.empty()) << "all are equal: nothing spreads";
+    EXPECT_TRUE(registers.measured_batches.empty());
+}
+
 TEST(Gate, FromAZeroBaselineTheSentenceHasNoChange) {
     Pair pair;
     pair.now().gates = {{"spill_sectors", {}, 0}};

@@ -5,10 +5,12 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "report/explanations.hpp"
+#include "report/html.hpp"
 #include "report/reporter.hpp"
 #include "report_fixture.hpp"
 
@@ -93,6 +95,21 @@ TEST(ReportGolden, Explanations) {
 
 TEST(ReportGolden, Csv) {
     expect_golden(written("csv", every_verdict()), "report.csv");
+}
+
+/// What the page shows, on more than its one line.
+std::string readable(const std::string& data) {
+    return nlohmann::ordered_json::parse(data).dump(1, ' ') + '\n';
+}
+
+TEST(ReportGolden, DataOfThePage) {
+    const Documents documents = every_verdict();
+    expect_golden(readable(html_data(documents.verdict, documents.run)), "report.html.json");
+}
+
+TEST(ReportGolden, DataOfThePageOfAFirstRun) {
+    const Documents documents = first_run();
+    expect_golden(readable(html_data(documents.verdict, documents.run)), "first_run.html.json");
 }
 
 TEST(ReportGolden, Json) {

@@ -37,11 +37,19 @@ VerdictDocument awkward_document(unsigned seed) {
                     any.text(),
                     any.positive(),
                     any.list([&] {
-                        return MetricVerdict{
-                            any.text(),         any.text(),         verdict(),
-                            any.maybe_number(), any.maybe_number(), any.maybe_number(),
-                            any.text(),         any.text(),         any.maybe_number(),
-                            any.maybe_number(), any.maybe_number()};
+                        return MetricVerdict{any.text(),
+                                             any.text(),
+                                             verdict(),
+                                             any.maybe_number(),
+                                             any.maybe_number(),
+                                             any.maybe_number(),
+                                             any.text(),
+                                             any.text(),
+                                             any.maybe_number(),
+                                             any.maybe_number(),
+                                             any.maybe_number(),
+                                             any.list([&] { return any.number(); }),
+                                             any.list([&] { return any.number(); })};
                     }),
                     any.texts(),
                     {},

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: Apache-2.0
+// What repeats (tolerances, methods, kernels' names, tags) is written once, in `texts`, and what is
+// long (the values of a case) is one flat list: a page of 10,000 cases stays a file that opens.
+#include "report/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/json_writer.hpp"
+#include "model/quantity.hpp"
+#include "model/roofline.hpp"
+#include "report/formats.hpp"
+#include "report/html_page.hpp"
+#include "report/joined.hpp"
+#include "report/plain_text.hpp"
+#include "report/summary.hpp"
+
+namespace perfgate::report {
+
+namespace {
+
+using model::JsonLayout;
+using model::JsonWriter;
+using model::Verdict;
+using model::write_field;
+using model::write_unless_default;
+
+constexpr std::string_view placeholder = "@PERFGATE_DATA@";
+
+constexpr std::size_t longest_name = 1000;
+constexpr std::size_t longest_log = 16384;
+
+/// Of a batch's samples this many are shown, evenly spaced in their order: of a case that nobody
+/// looks for the quartiles, of others enough to see two humps.
+constexpr std::size_t few_samples = 5;
+constexpr std::size_t many_samples = 33;
+
+constexpr std::int64_t none = -1;
+
+void write_number(JsonWriter& json, const std::optional<double>& value) {
+    // JSON has no word for a number that is not there; the page takes a text for none.
+    if (value && std::isfinite(*value)) {
+        json.value(*value);
+    } else {
+        json.value("");
+    }
+}
+
+std::string name_text(std::string_view text) {
+    return plain_line(text, longest_name);
+}
+
+std::vector<std::string> plain_lines(const std::vector<std::string>& lines) {
+    std::vector<std::string> plain;
+    plain.reserve(lines.size());
+    for (const std::string& line : lines) plain.push_back(plain_line(line, longest_line));
+    return plain;
+}
+
+/// Texts by number, in the order in which they were first asked for.
+class Texts {
+  public:
+    std::int64_t number(std::string_view text) {
+        const auto [found, is_new] =
+            numbers_.try_emplace(std::string(text), static_cast<std::int64_t>(texts_.size()));
+        if (is_new) texts_.push_back(name_text(text));
+        return found->second;
+    }
+
+    const std::vector<std::string>& all() const { return texts_; }
+
+  private:
+    std::unordered_map<std::string, std::int64_t> numbers_;
+    std::vector<std::string> texts_;
+};
+
+/// Metrics by number. Of two units of one name, as documents made by hand may have them, the first
+/// counts.
+class Metrics {
+  public:
+    std::int64_t number(std::string_view name, std::string_view unit) {
+        const auto [found, is_new] =
+            numbers_.try_emplace(std::string(name), static_cast<std::int64_t>(entries_.size()));
+        if (is_new) entries_.push_back({std::string(name), std::string(unit)});
+        return found->second;
+    }
+
+    void write(JsonWriter& json, const model::Run& run) const {
+        json.begin_array(JsonLayout::compact);
+        for (const auto& [name, unit] : entries_) {
+            json.begin_object(JsonLayout::compact);
+            write_field(json, "name", name_text(name));
+            write_field(json, "unit", name_text(unit));
+            if (const auto found = run.metric_definitions.find(name);
+                found != run.metric_definitions.end()) {
+                write_field(json, "description",
+                            plain_line(found->second.description, longest_line));
+                write_field(json, "better", to_text(found->second.direction));
+                write_field(json, "class", to_text(found->second.metric_class));
+            }
+            json.end_object();
+        }
+        json.end_array();
+    }
+
+  private:
+    std::unordered_map<std::string, std::int64_t> numbers_;
+    std::vector<std::pair<std::string, std::string>> entries_;
+};
+
+std::string_view outcome_text(model::JunitOutcome outcome) {
+    switch (outcome) {
+        case model::JunitOutcome::pass:
+            return "pass";
+        case model::JunitOutcome::skipped:
+            return "skipped";
+        case model::JunitOutcome::failure:
+            return "failure";
+        case model::JunitOutcome::error:
+            return "error";
+    }
+    return "";
+}
+
+void write_verdicts(JsonWriter& json, const model::Policy& policy) {
+    json.begin_array(JsonLayout::compact);
+    for (int i = 0; i <= static_cast<int>(Verdict::regressed); ++i) {
+        const auto verdict = static_cast<Verdict>(i);
+        json.begin_object(JsonLayout::compact);
+        write_field(json, "name", to_text(verdict));
+        write_field(json, "severity", static_cast<std::int64_t>(severity(verdict)));
+        write_field(json, "outcome", outcome_text(junit_outcome(verdict, policy)));
+        json.end_object();
+    }
+    json.end_array();
+}
+
+// What is told of the circumstances, in rows of a label and words.
+
+void write_fact(JsonWriter& json, std::string_view label, std::string_view value) {
+    const std::string plain = plain_line(value, longest_line);
+    if (plain.empty()) return;
+    json.begin_array(JsonLayout::compact);
+    json.value(label);
+    json.value(plain);
+    json.end_array();
+}
+
+void write_reading(JsonWriter& json, std::string_view label, const std::optional<double>& before,
+                   const std::optional<double>& after, std::string_view unit) {
+    if (!before && !after) return;
+    const auto words = [&](const std::optional<double>& value) {
+        return value ? fmt::format("{:.0f} {}", *value, unit) : "not told";
+    };
+    write_fact(json, label, words(before) + " → " + words(after));
+}
+
+std::string list_text(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
+    return list;
+}
+
+void write_facts(JsonWriter& json, const model::VerdictDocument& document, const model::Run& run) {
+    const model::Environment& environment = document.environment;
+    const model::Device& device = environment.device;
+    const model::BoardState& before = environment.before;
+    const model::BoardState& after = environment.after;
+    json.begin_array(JsonLayout::compact);
+    write_fact(json, "device", device.name);
+    write_fact(json, "device key", device.key);
+    write_fact(json, "board", device.board);
+    write_fact(json, "MIG profile", device.mig_profile);
+    write_fact(json, "compute capability", device.compute_capability);
+    write_fact(json, "chip", device.chip);
+    if (device.memory_bytes > 0) {
+        write_fact(json, "memory",
+                   model::quantity_text(static_cast<double>(device.memory_bytes), "bytes"));
+    }
+    if (device.multiprocessors > 0) {
+        write_fact(json, device.chip.empty() ? "logical cores" : "multiprocessors",
+                   std::to_string(device.multiprocessors));
+    }
+    write_fact(json, "ceilings", model::in_words(environment.ceilings));
+    write_fact(json, "ceilings missing", environment.ceilings.problem);
+    write_fact(json, "driver", environment.driver);
+    write_fact(json, "CUDA of the driver", environment.cuda_driver);
+    write_fact(json, "CUDA toolkit", environment.cuda_toolkit);
+    write_fact(json, "CUPTI", environment.cupti);
+    write_reading(json, "SM clock", before.sm_clock_mhz, after.sm_clock_mhz, "MHz");
+    write_reading(json, "memory clock", before.memory_clock_mhz, after.memory_clock_mhz, "MHz");
+    write_reading(json, "temperature", before.temperature_c, after.temperature_c, "°C");
+    write_reading(json, "power", before.power_w, after.power_w, "W");
+    write_reading(json, "power limit", before.power_limit_w, after.power_limit_w, "W");
+    write_fact(json, "throttled before", list_text(before.throttle_reasons));
+    write_fact(json, "throttled after", list_text(after.throttle_reasons));
+    write_fact(json, "other processes before", list_text(before.other_processes));
+    write_fact(json, "other processes after", list_text(after.other_processes));
+    write_fact(json, "operating system", environment.os);
+    write_fact(json, "kernel", environment.kernel);
+    write_fact(json, "CPU", environment.cpu);
+    if (environment.cores > 0) write_fact(json, "CPU cores", std::to_string(environment.cores));
+    write_fact(json, "backend", document.backend);
+    write_fact(json, "perfgate", document.tool_version);
+    write_fact(json, "revision", run.git_revision);
+    write_fact(json, "began", document.started_at);
+    write_fact(json, "took", fmt::format("{:.1f} s", document.wall_s));
+    json.end_array();
+}
+
+void write_ceilings(JsonWriter& json, const model::Ceilings& ceilings) {
+    json.begin_object(JsonLayout::compact);
+    if (ceilings.copy_bytes_per_s > 0 && std::isfinite(ceilings.copy_bytes_per_s)) {
+        write_field(json, "copy_bytes_per_s", ceilings.copy_bytes_per_s);
+    }
+    json.key("matrix_flops_per_s");
+    json.begin_array(JsonLayout::compact);
+    for (const auto& [type, rate] : ceilings.matrix_flops_per_s) {
+        if (!std::isfinite(rate) || rate <= 0) continue;
+        json.begin_array(JsonLayout::compact);
+        json.value(name_text(type));
+        json.value(rate);
+        json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+void write_place(JsonWriter& json, const model::SourcePlace& place) {
+    if (place.file.empty()) return;
+    std::string text = name_text(place.file);
+    if (place.line > 0) text += fmt::format(":{}", place.line);
+    write_field(json, "place", text);
+}
+
+void write_suite(JsonWriter& json, const model::SuiteVerdict& suite) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "name", name_text(suite.name));
+    write_field(json, "file", name_text(suite.file));
+    write_field(json, "counts", counts_text(suite));
+    write_unless_default(json, "baseline", name_text(suite.baseline_file));
+    write_unless_default(json, "relations_in_words", relations_text(suite));
+    write_unless_default(json, "notes", plain_lines(suite.notes));
+    if (!suite.relations.empty()) {
+        json.key("relations");
+        json.begin_array(JsonLayout::compact);
+        for (const model::RelationVerdict& relation : suite.relations) {
+            json.begin_object(JsonLayout::compact);
+            write_field(json, "verdict", static_cast<std::int64_t>(relation.verdict));
+            write_field(json, "word", relation_word(relation.verdict));
+            write_field(json, "name", name_text(relation_name(relation)));
+            write_place(json, relation.place);
+            write_field(json, "sentence", plain_line(relation.sentence, longest_line));
+            json.end_object();
+        }
+        json.end_array();
+    }
+    json.end_object();
+}
+
+/// Up to `most` of the samples, smallest to largest, evenly spaced in that order.
+std::vector<double> shown_samples(const model::Batch& batch, std::size_t most) {
+    std::vector<double> sorted;
+    sorted.reserve(batch.samples.size());
+    std::copy_if(batch.samples.begin(), batch.samples.end(), std::back_inserter(sorted),
+                 [](double sample) { return std::isfinite(sample); });
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted.size() <= most) return sorted;
+    std::vector<double> shown;
+    shown.reserve(most);
+    for (std::size_t i = 0; i < most; ++i) {
+        shown.push_back(sorted[(i * (sorted.size() - 1) + (most - 1) / 2) / (most - 1)]);
+    }
+    return shown;
+}
+
+/// Writes cases one after the other; what they share gathers on the way.
+class Cases {
+  public:
+    Cases(JsonWriter& json, const model::VerdictDocument& document, const model::Run& run)
+        : json_(json), document_(document), run_(run) {}
+
+    void write(const JoinedCase& joined, std::size_t suite) {
+        const model::CaseVerdict& verdict = *joined.verdict;
+        json_.begin_object(JsonLayout::compact);
+        write_field(json_, "suite", static_cast<std::int64_t>(suite));
+        write_field(json_, "id", name_text(verdict.id));
+        write_field(json_, "workload", texts_.number(verdict.workload));
+        write_field(json_, "verdict", static_cast<std::int64_t>(verdict.verdict));
+        write_place(json_, verdict.place);
+        if (verdict.verdict != Verdict::pass) {
+            write_field(json_, "reasons", reasons(verdict, document_.policy));
+        }
+        write_unless_default(json_, "why", plain_lines(why_lines(verdict)));
+        write_unless_default(json_, "notes", plain_lines(verdict.notes));
+        write_unless_default(json_, "log", plain_tail(verdict.log, longest_log));
+        if (verdict.code != model::CodeChange::unknown) {
+            write_field(json_, "code", to_text(verdict.code));
+        }
+        if (verdict.ceiling) {
+            write_field(json_, "roof", plain_line(in_words(*verdict.ceiling), longest_name));
+        }
+        write_field(json_, "wall_s", verdict.wall_s);
+        if (joined.result != nullptr) write_result(*joined.result);
+        const std::vector<MetricRow> rows = metric_rows(joined);
+        if (const std::optional<Value> time = find_time(joined)) {
+            write_field(json_, "time", metrics_.number(time->metric, time->unit));
+        }
+        write_values(rows, verdict);
+        write_sentences(rows);
+        write_spreads(rows, verdict.verdict);
+        json_.end_object();
+    }
+
+    const Texts& texts() const { return texts_; }
+    const Metrics& metrics() const { return metrics_; }
+
+  private:
+    void write_result(const model::CaseResult& result) {
+        write_numbers("tags", result.tags);
+        write_numbers("not_applicable", result.not_applicable);
+        if (result.verification) {
+            write_unless_default(json_, "verified",
+                                 plain_line(result.verification->detail, longest_line));
+        }
+        if (result.work) {
+            json_.key("work");
+            json_.begin_array(JsonLayout::compact);
+            write_number(json_, result.work->flops);
+            write_number(json_, result.work->bytes);
+            json_.value(name_text(result.work->arithmetic));
+            json_.end_array();
+        }
+        if (!result.kernels.empty()) {
+            json_.key("kernels");
+            json_.begin_array(JsonLayout::compact);
+            for (const model::Kernel& kernel : result.kernels) write_kernel(kernel);
+            json_.end_array();
+        }
+    }
+
+    void write_numbers(std::string_view key, const std::vector<std::string>& texts) {
+        if (texts.empty()) return;
+        json_.key(key);
+        json_.begin_array(JsonLayout::compact);
+        for (const std::string& text : texts) json_.value(texts_.number(text));
+        json_.end_array();
+    }
+
+    void write_kernel(const model::Kernel& kernel) {
+        const auto extent = [](const auto& sizes) {
+            return fmt::format("{} × {} × {}", sizes[0], sizes[1], sizes[2]);
+        };
+        json_.begin_array(JsonLayout::compact);
+        json_.value(texts_.number(kernel.name));
+        json_.value(extent(kernel.grid));
+        json_.value(extent(kernel.block));
+        json_.value(kernel.registers);
+        json_.value(kernel.static_smem + kernel.dynamic_smem);
+        json_.value(kernel.local_bytes);
+        write_number(json_, kernel.theoretical_occupancy);
+        json_.end_array();
+    }
+
+    /// Of each metric: its number, both sides, verdict and tolerance.
+    void write_values(const std::vector<MetricRow>& rows, const model::CaseVerdict& verdict) {
+        if (rows.empty()) return;
+        json_.key("values");
+        json_.begin_array(JsonLayout::compact);
+        for (const MetricRow& row : rows) {
+            std::optional<double> before;
+            std::optional<double> after = row.measured();
+            if (row.verdict != nullptr) {
+                // What was judged, which the sentences cite.
+                before = row.verdict->baseline;
+                if (row.verdict->measured) after = row.verdict->measured;
+            } else if (const auto known = verdict.baseline_values.find(std::string(row.metric));
+                       known != verdict.baseline_values.end()) {
+                before = known->second;
+            }
+            json_.value(metrics_.number(row.metric, row.unit));
+            write_number(json_, before);
+            write_number(json_, after);
+            json_.value(row.verdict != nullptr ? static_cast<std::int64_t>(row.verdict->verdict)
+                                               : none);
+            json_.value(row.verdict != nullptr ? texts_.number(row.verdict->tolerance) : none);
+        }
+        json_.end_array();
+    }
+
+    /// Of each metric that is no pass: its number, and what the gate says.
+    void write_sentences(const std::vector<MetricRow>& rows) {
+        bool open = false;
+        const auto add = [&](const MetricRow& row, const std::string& sentence) {
+            if (!open) {
+                json_.key("sentences");
+                json_.begin_array(JsonLayout::compact);
+                open = true;
+            }
+            json_.value(metrics_.number(row.metric, row.unit));
+            json_.value(plain_line(sentence, longest_line));
+        };
+        for (const MetricRow& row : rows) {
+            if (row.verdict != nullptr) {
+                if (row.verdict->verdict != Verdict::pass) add(row, sentence_of(*row.verdict));
+            } else if (row.not_collected != nullptr) {
+                add(row,
+                    fmt::format("{} was not collected: {}", row.metric, row.not_collected->reason));
+            }
+        }
+        if (open) json_.end_array();
+    }
+
+    bool is_timing(const MetricRow& row) const {
+        const auto found = run_.metric_definitions.find(std::string(row.metric));
+        return found != run_.metric_definitions.end() &&
+               found->second.metric_class == model::MetricClass::timing;
+    }
+
+    /// How the values of timings, and of what else was judged by its spread, lie apart.
+    void write_spreads(const std::vector<MetricRow>& rows, Verdict verdict) {
+        const bool is_calm = verdict == Verdict::pass || verdict == Verdict::skipped;
+        bool open = false;
+        for (const MetricRow& row : rows) {
+            const bool judged_by_it =
+                row.verdict != nullptr &&
+                (!row.verdict->baseline_batches.empty() || !row.verdict->measured_batches.empty());
+            const bool has_samples = row.series != nullptr && !row.series->batches.empty();
+            if (!judged_by_it && !(has_samples && is_timing(row))) continue;
+            if (!open) {
+                json_.key("spreads");
+                json_.begin_array(JsonLayout::compact);
+                open = true;
+            }
+            write_spread(row, is_calm ? few_samples : many_samples);
+        }
+        if (open) json_.end_array();
+    }
+
+    void write_spread(const MetricRow& row, std::size_t most) {
+        static const std::vector<double> nothing;
+        json_.begin_array(JsonLayout::compact);
+        json_.value(metrics_.number(row.metric, row.unit));
+        json_.value(row.series != nullptr ? texts_.number(row.series->method) : none);
+        write_sides(row.verdict != nullptr ? row.verdict->baseline_batches : nothing);
+        write_sides(row.verdict != nullptr ? row.verdict->measured_batches : nothing);
+        json_.begin_array(JsonLayout::compact);
+        if (row.series != nullptr) {
+            for (const model::Batch& batch : row.series->batches) write_batch(batch, most);
+        }
+        json_.end_array();
+        json_.end_array();
+    }
+
+    void write_sides(const std::vector<double>& values) {
+        json_.begin_array(JsonLayout::compact);
+        for (const double value : values) write_number(json_, value);
+        json_.end_array();
+    }
+
+    void write_batch(const model::Batch& batch, std::size_t most) {
+        json_.begin_array(JsonLayout::compact);
+        json_.value(batch.process);
+        json_.value(batch.round);
+        json_.value(static_cast<std::int64_t>(batch.samples.size()));
+        json_.value(batch.set_aside.empty() ? none : texts_.number(batch.set_aside));
+        write_number(json_, batch.sm_clock_mhz);
+        write_sides(shown_samples(batch, most));
+        json_.end_array();
+    }
+
+    JsonWriter& json_;
+    const model::VerdictDocument& document_;
+    const model::Run& run_;
+    Texts texts_;
+    Metrics metrics_;
+};
+
+/// JSON in which no text ends the script element, or begins a comment that would hide its end: what
+/// could is only found inside of texts, where it may be written as an escape.
+std::string fit_for_script(const std::string& json) {
+    std::string fit;
+    fit.reserve(json.size() + json.size() / 64);
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (c == '<') {
+            fit += "\\u003c";
+        } else if (c == '>') {
+            fit += "\\u003e";
+        } else if (c == '&') {
+            fit += "\\u0026";
+        } else if (json.compare(i, 3, "\u2028") == 0 || json.compare(i, 3, "\u2029") == 0) {
+            fit += json[i + 2] == '\xa8' ? "\\u2028" : "\\u2029";
+            i += 2;
+        } else {
+            fit += c;
+        }
+    }
+    return fit;
+}
+
+}  // namespace
+
+bool has_html_page() {
+    return !html_page().empty();
+}
+
+std::string html_data(const model::VerdictDocument& document, const model::Run& run) {
+    const std::vector<JoinedSuite> suites = join(document, run);
+    JsonWriter json(JsonLayout::compact);
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "counts", counts_text(document));
+    write_field(json, "exit_code", static_cast<std::int64_t>(document.exit_code));
+    write_unless_default(json, "interrupted", document.interrupted);
+    write_unless_default(json, "verify_only", run.verify_only);
+    json.key("facts");
+    write_facts(json, document, run);
+    json.key("ceilings");
+    write_ceilings(json, document.environment.ceilings);
+    json.key("verdicts");
+    write_verdicts(json, document.policy);
+    json.key("suites");
+    json.begin_array(JsonLayout::compact);
+    for (const JoinedSuite& suite : suites) write_suite(json, *suite.verdict);
+    json.end_array();
+    json.key("cases");
+    json.begin_array(JsonLayout::compact);
+    Cases cases(json, document, run);
+    for (std::size_t i = 0; i < suites.size(); ++i) {
+        for (const JoinedCase& joined : suites[i].cases) cases.write(joined, i);
+    }
+    json.end_array();
+    json.key("texts");
+    write(json, cases.texts().all());
+    json.key("metrics");
+    cases.metrics().write(json, run);
+    json.end_object();
+    return fit_for_script(json.finish());
+}
+
+std::string write_html(const model::VerdictDocument& document, const model::Run& run,
+                       const Options& /*options*/) {
+    const std::string_view page = html_page();
+    const std::size_t place = page.find(placeholder);
+    if (place == std::string_view::npos) throw model::InputError(no_html_page);
+    const std::string data = html_data(document, run);
+    std::string text;
+    text.reserve(page.size() + data.size());
+    text += page.substr(0, place);
+    text += data;
+    text += page.substr(place + placeholder.size());
+    if (text.back() != '\n') text += '\n';
+    return text;
+}
+
+}  // namespace perfgate::report

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTML report: the page that harness/report/html builds, with what it shows in it. One file,
+// which needs nothing else.
+#pragma once
+
+#include <string>
+
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::report {
+
+/// Whether the page is in this build: npm makes it.
+bool has_html_page();
+
+/// What is said where it is not, with the remedy.
+inline constexpr const char* no_html_page =
+    "this perfgate was built without the HTML report, which npm makes: build it where npm is "
+    "installed and reaches its registry";
+
+/// What the page shows: JSON on one line (harness/report/html/src/document.ts has its shape), in
+/// which no text can end the element that holds it, or begin one.
+std::string html_data(const model::VerdictDocument& document, const model::Run& run);
+
+}  // namespace perfgate::report

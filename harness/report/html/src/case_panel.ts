@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case: what the gate says of it and why, and the figures that this rests on.
+import type { Case, Details, Kernel, Report, Value } from "./document";
+import { el, name } from "./dom";
+import { changeText, quantityText, quantityTexts } from "./quantity";
+import { caseRoofline, type Point } from "./roofline";
+import { spreadChart } from "./spread_chart";
+import { badge, toneOf, wordOf } from "./verdicts";
+
+function section(title: string, ...children: (Node | null)[]): HTMLElement {
+  return el("section", {}, el("h3", {}, title), ...children);
+}
+
+function lines(texts: readonly string[]): HTMLElement {
+  return el("ul", { class: "lines" }, ...texts.map((text) => el("li", {}, name(text))));
+}
+
+function texts(value: Value): [string, string] {
+  const { before, after, metric } = value;
+  if (before !== null && after !== null) return quantityTexts(before, after, metric.unit);
+  const text = (side: number | null) => (side === null ? "" : quantityText(side, metric.unit));
+  return [text(before), text(after)];
+}
+
+/** What is in per cent moves by points. */
+function moveText(value: Value): string {
+  if (value.before === null || value.after === null) return "";
+  if (value.metric.unit === "%") {
+    const points = value.after - value.before;
+    return points === 0 ? "0.0 points" : `${points > 0 ? "+" : ""}${points.toFixed(1)} points`;
+  }
+  return value.change === null ? "" : changeText(value.change);
+}
+
+function rank(value: Value): number {
+  if (value.verdict === null) return value.before === null ? -2 : -1;
+  return value.verdict.severity;
+}
+
+function metricRow(value: Value): HTMLElement {
+  const [before, after] = texts(value);
+  const metric = value.metric;
+  // The style sheet makes two lines of a row where it is narrow; the roles keep it a table.
+  return el(
+    "tr",
+    { role: "row", "data-tone": value.verdict ? toneOf(value.verdict) : null },
+    el(
+      "th",
+      { role: "rowheader", scope: "row", title: metric.description ?? "" },
+      name(metric.name),
+      value.tolerance !== "" ? el("div", { class: "muted small" }, "tolerance ", name(value.tolerance)) : null,
+    ),
+    el("td", { role: "cell", class: "number" }, before),
+    el("td", { role: "cell", class: "number" }, after),
+    el("td", { role: "cell", class: "number" }, moveText(value)),
+    el("td", { role: "cell" }, value.verdict ? badge(value.verdict) : el("span", { class: "muted" }, "not judged")),
+  );
+}
+
+function metricTable(values: readonly Value[]): HTMLElement {
+  const sorted = [...values].sort(
+    (left, right) => rank(right) - rank(left) || Math.abs(right.change ?? 0) - Math.abs(left.change ?? 0),
+  );
+  const heads = ["Metric", "Baseline", "This run", "Change", "Verdict"];
+  return el(
+    "div",
+    { class: "wide", tabindex: 0, role: "region", "aria-label": "Metrics, before and after" },
+    el(
+      "table",
+      { class: "metrics", role: "table" },
+      el(
+        "thead",
+        { role: "rowgroup" },
+        el("tr", { role: "row" }, ...heads.map((head) => el("th", { role: "columnheader", scope: "col" }, head))),
+      ),
+      el("tbody", { role: "rowgroup" }, ...sorted.map(metricRow)),
+    ),
+  );
+}
+
+function kernelTable(kernels: readonly Kernel[]): HTMLElement {
+  const heads = ["Kernel", "Grid", "Block", "Registers", "Shared memory", "Local memory", "Occupancy"];
+  return el(
+    "div",
+    { class: "wide", tabindex: 0, role: "region", "aria-label": "Kernels" },
+    el(
+      "table",
+      {},
+      el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+      el(
+        "tbody",
+        {},
+        ...kernels.map((kernel) =>
+          el(
+            "tr",
+            {},
+            el("th", { scope: "row", class: "kernel" }, name(kernel.name)),
+            el("td", {}, kernel.grid),
+            el("td", {}, kernel.block),
+            el("td", { class: "number" }, String(kernel.registers)),
+            el("td", { class: "number" }, quantityText(kernel.sharedBytes, "bytes")),
+            el("td", { class: "number" }, quantityText(kernel.localBytes, "bytes")),
+            el("td", { class: "number" }, kernel.occupancy === null ? "" : quantityText(kernel.occupancy, "%")),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function facts(of: Case, details: Details, several: boolean): HTMLElement {
+  const work = details.work;
+  const workText = work
+    ? [
+        work.flops > 0 ? `${quantityText(work.flops, "flop")}${work.arithmetic === "" ? "" : ` of ${work.arithmetic}`}` : "",
+        work.bytes > 0 ? quantityText(work.bytes, "bytes") : "",
+      ]
+        .filter((text) => text !== "")
+        .join(" and ")
+    : "";
+  const rows: [string, string][] = [
+    ["suite", several ? of.suite.name : ""],
+    ["place", details.place],
+    ["tags", of.tags.join(", ")],
+    ["work", workText],
+    ["ceiling", details.roof],
+    ["code", details.code.replaceAll("_", " ")],
+    ["verified", details.verified],
+    ["does not apply", details.notApplicable.join(", ")],
+    ["took", details.wallSeconds > 0 ? `${details.wallSeconds.toFixed(2)} s` : ""],
+  ];
+  return el(
+    "dl",
+    { class: "facts" },
+    ...rows.filter(([, value]) => value !== "").map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))),
+  );
+}
+
+export interface PanelEvents {
+  close(): void;
+  step(by: number): void;
+}
+
+export class CasePanel {
+  readonly element = el("section", { id: "case", "aria-labelledby": "case-name", hidden: true });
+  private readonly heading = el("h2", { id: "case-name", tabindex: -1 });
+  private shown = "";
+
+  constructor(
+    private readonly report: Report,
+    private readonly points: () => readonly Point[],
+    private readonly events: PanelEvents,
+  ) {}
+
+  hide(): void {
+    this.element.hidden = true;
+    this.shown = "";
+  }
+
+  focus(): void {
+    this.heading.focus();
+  }
+
+  /** `where`: "3 of 12", its place among the cases that are shown. */
+  show(of: Case, where: string): void {
+    const width = this.contentWidth();
+    const state = `${of.key} ${where} ${width}`;
+    if (state === this.shown) return;
+    this.shown = state;
+    const top = this.element.scrollTop;
+    const isNew = this.element.dataset["key"] !== of.key;
+    this.element.dataset["key"] = of.key;
+    this.heading.replaceChildren(name(of.id));
+    this.element.replaceChildren(this.bar(where), ...this.content(of, width));
+    this.element.scrollTop = isNew ? 0 : top;
+  }
+
+  /** Draws what the width decides again. */
+  resize(of: Case, where: string): void {
+    this.show(of, where);
+  }
+
+  private contentWidth(): number {
+    this.element.hidden = false;
+    const style = getComputedStyle(this.element);
+    const inner = this.element.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+    return Math.max(260, Math.min(860, Math.floor(inner)));
+  }
+
+  private bar(where: string): HTMLElement {
+    const button = (label: string, text: string, click: () => void) =>
+      el("button", { type: "button", "aria-label": label, title: label, click }, text);
+    return el(
+      "div",
+      { class: "bar" },
+      el("span", { class: "muted" }, where),
+      button("Previous case", "↑", () => this.events.step(-1)),
+      button("Next case", "↓", () => this.events.step(1)),
+      button("Close (Escape)", "✕", () => this.events.close()),
+    );
+  }
+
+  private content(of: Case, width: number): Node[] {
+    const details = this.report.details(of);
+    const told = details.values.filter((value) => value.sentence !== "" && !details.reasons.includes(value.sentence));
+    const valueOf = (metric: string) => details.values.find((value) => value.metric.name === metric);
+    const charts = details.spreads
+      .map((spread) => spreadChart(spread, valueOf(spread.metric.name), width))
+      .filter((chart) => chart !== null);
+    const point = this.points().find((candidate) => candidate.of === of);
+    const passed = `${wordOf(of.verdict)}: ${details.values.filter((value) => value.verdict).length} metrics were judged`;
+    const nodes: (Node | null)[] = [
+      this.heading,
+      el("p", { class: "verdict" }, badge(of.verdict)),
+      section("Verdict", lines(details.reasons.length > 0 ? details.reasons : [passed])),
+      details.why.length > 0 ? section("Explanation", lines(details.why)) : null,
+      details.log !== "" ? section("Last lines of standard error", el("pre", { tabindex: 0 }, details.log)) : null,
+      ...charts,
+      point ? caseRoofline(this.report, this.points(), point, width) : null,
+      details.values.length > 0 ? section("Metrics, before and after", metricTable(details.values)) : null,
+      told.length > 0 ? section("Of single metrics", lines(told.map((value) => value.sentence))) : null,
+      details.kernels.length > 0 ? section("Kernels", kernelTable(details.kernels)) : null,
+      details.notes.length > 0 ? section("Notes", lines(details.notes)) : null,
+      section("Circumstances", facts(of, details, this.report.suites.length > 1)),
+    ];
+    return nodes.filter((node) => node !== null);
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the charts share: how a chart stands in the page, with its words beside it.
+import { el } from "./dom";
+
+/** For the style sheet's variables, which change with light and dark. */
+export const ink = {
+  text: "var(--text)",
+  muted: "var(--muted)",
+  line: "var(--line)",
+  before: "var(--before)",
+  after: "var(--after)",
+  bad: "var(--bad)",
+};
+
+/** A chart and what it shows in words, which is all that some readers have. */
+export function figure(title: string, chart: SVGElement | HTMLElement, words: string, hasHeading = true): HTMLElement {
+  chart.setAttribute("role", "img");
+  chart.setAttribute("aria-label", `${title}. ${words}`);
+  for (const child of chart.children) child.setAttribute("aria-hidden", "true");
+  return el("figure", {}, hasHeading && el("h3", {}, title), el("div", { class: "chart" }, chart), el("figcaption", {}, words));
+}

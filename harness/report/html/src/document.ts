@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// What html.cpp writes into the page, and what the page makes of it. The two are of one build: the
+// shape has no version.
+
+export interface Verdict {
+  name: string;
+  severity: number; // higher is worse
+  outcome: "pass" | "skipped" | "failure" | "error"; // by the run's policy
+}
+
+export interface Metric {
+  name: string;
+  unit: string;
+  description?: string;
+  better?: "lower" | "higher" | "none";
+  class?: "exact" | "counter" | "timing";
+}
+
+export interface Relation {
+  verdict: number;
+  word: string;
+  name: string;
+  place?: string;
+  sentence: string;
+}
+
+export interface Suite {
+  name: string;
+  file: string;
+  counts: string;
+  baseline?: string;
+  relations_in_words?: string;
+  notes?: string[];
+  relations?: Relation[];
+}
+
+/** A number, or "" where there is none. */
+type Maybe = number | "";
+
+/** process, round, samples taken, why it is set aside (text, -1: it is used), SM clock in MHz, samples shown */
+type RawBatch = [number, number, number, number, Maybe, Maybe[]];
+
+interface RawCase {
+  suite: number;
+  id: string;
+  workload: number; // text
+  verdict: number;
+  place?: string;
+  reasons?: string[];
+  why?: string[];
+  notes?: string[];
+  log?: string;
+  code?: string;
+  roof?: string;
+  wall_s: number;
+  tags?: number[]; // texts
+  not_applicable?: number[]; // texts
+  verified?: string;
+  work?: [Maybe, Maybe, string]; // flops, bytes, arithmetic
+  kernels?: [number, string, string, number, number, number, Maybe][];
+  time?: number; // metric
+  values?: Maybe[]; // metric, before, after, verdict or -1, tolerance (text) or -1; and so on
+  sentences?: (number | string)[]; // metric, sentence; and so on
+  spreads?: [number, number, Maybe[], Maybe[], RawBatch[]][];
+}
+
+interface RawDocument {
+  counts: string;
+  exit_code: number;
+  interrupted?: boolean;
+  verify_only?: boolean;
+  facts: [string, string][];
+  ceilings: { copy_bytes_per_s?: number; matrix_flops_per_s: [string, number][] };
+  verdicts: Verdict[];
+  suites: Suite[];
+  cases: RawCase[];
+  texts: string[];
+  metrics: Metric[];
+}
+
+export interface Value {
+  metric: Metric;
+  before: number | null;
+  after: number | null;
+  change: number | null; // fraction of before
+  verdict: Verdict | null; // null: not judged
+  tolerance: string;
+  sentence: string; // empty for what passes or is not judged
+}
+
+export interface Batch {
+  process: number;
+  round: number;
+  count: number; // samples taken
+  setAside: string;
+  smClockMhz: number | null;
+  samples: number[]; // those shown
+}
+
+export interface Spread {
+  metric: Metric;
+  method: string;
+  baseline: number[]; // one value per batch, as judged
+  measured: number[];
+  batches: Batch[]; // of this run
+}
+
+export interface Kernel {
+  name: string;
+  grid: string;
+  block: string;
+  registers: number;
+  sharedBytes: number;
+  localBytes: number;
+  occupancy: number | null;
+}
+
+/** A case as the table has it; the rest is made when somebody opens it. */
+export interface Case {
+  index: number;
+  suite: Suite;
+  id: string;
+  key: string; // suite and id: what a link names
+  workload: string;
+  verdict: Verdict;
+  tags: string[];
+  reason: string; // the first
+  time: Value | null;
+  searched: string; // lower case
+}
+
+export interface Details {
+  place: string;
+  reasons: string[];
+  why: string[];
+  notes: string[];
+  log: string;
+  code: string;
+  roof: string;
+  wallSeconds: number;
+  verified: string;
+  notApplicable: string[];
+  work: { flops: number; bytes: number; arithmetic: string } | null;
+  kernels: Kernel[];
+  values: Value[];
+  spreads: Spread[];
+}
+
+export interface Report {
+  counts: string;
+  exitCode: number;
+  verifyOnly: boolean;
+  facts: [string, string][];
+  copyBytesPerSecond: number; // 0: not measured
+  matrixFlopsPerSecond: [string, number][];
+  verdicts: Verdict[];
+  suites: Suite[];
+  cases: Case[];
+  details(of: Case): Details;
+}
+
+const valueFields = 5;
+
+function number(value: Maybe | undefined): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+function numbers(values: Maybe[]): number[] {
+  return values.filter((value): value is number => typeof value === "number");
+}
+
+/** (after - before) / |before| */
+export function changeOf(before: number | null, after: number | null): number | null {
+  if (before === null || after === null || before === 0) return null;
+  const change = (after - before) / Math.abs(before);
+  return Number.isFinite(change) ? change : null;
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const found = list[index];
+  if (found === undefined) throw new Error(`the data has no entry ${index}`);
+  return found;
+}
+
+function valueAt(data: RawDocument, values: Maybe[], start: number): Value {
+  const before = number(values[start + 1]);
+  const after = number(values[start + 2]);
+  const verdict = number(values[start + 3]) ?? -1;
+  const tolerance = number(values[start + 4]) ?? -1;
+  return {
+    metric: at(data.metrics, number(values[start]) ?? -1),
+    before,
+    after,
+    change: changeOf(before, after),
+    verdict: verdict < 0 ? null : at(data.verdicts, verdict),
+    tolerance: tolerance < 0 ? "" : at(data.texts, tolerance),
+    sentence: "",
+  };
+}
+
+function timeOf(data: RawDocument, raw: RawCase): Value | null {
+  const values = raw.values ?? [];
+  for (let i = 0; raw.time !== undefined && i < values.length; i += valueFields) {
+    if (values[i] === raw.time) return valueAt(data, values, i);
+  }
+  return null;
+}
+
+function detailsOf(data: RawDocument, raw: RawCase): Details {
+  const text = (index: number) => at(data.texts, index);
+  const sentences = new Map<number, string>();
+  const told = raw.sentences ?? [];
+  for (let i = 0; i + 1 < told.length; i += 2) sentences.set(Number(told[i]), String(told[i + 1]));
+  const values: Value[] = [];
+  for (let i = 0; i < (raw.values?.length ?? 0); i += valueFields) {
+    const value = valueAt(data, raw.values ?? [], i);
+    value.sentence = sentences.get(Number(raw.values?.[i])) ?? "";
+    values.push(value);
+  }
+  return {
+    place: raw.place ?? "",
+    reasons: raw.reasons ?? [],
+    why: raw.why ?? [],
+    notes: raw.notes ?? [],
+    log: raw.log ?? "",
+    code: raw.code ?? "",
+    roof: raw.roof ?? "",
+    wallSeconds: raw.wall_s,
+    verified: raw.verified ?? "",
+    notApplicable: (raw.not_applicable ?? []).map(text),
+    work: raw.work
+      ? { flops: number(raw.work[0]) ?? 0, bytes: number(raw.work[1]) ?? 0, arithmetic: raw.work[2] }
+      : null,
+    kernels: (raw.kernels ?? []).map(([name, grid, block, registers, sharedBytes, localBytes, occupancy]) => ({
+      name: text(name),
+      grid,
+      block,
+      registers,
+      sharedBytes,
+      localBytes,
+      occupancy: number(occupancy),
+    })),
+    values,
+    spreads: (raw.spreads ?? []).map(([metric, method, baseline, measured, batches]) => ({
+      metric: at(data.metrics, metric),
+      method: method < 0 ? "" : text(method),
+      baseline: numbers(baseline),
+      measured: numbers(measured),
+      batches: batches.map(([process, round, count, setAside, clock, samples]) => ({
+        process,
+        round,
+        count,
+        setAside: setAside < 0 ? "" : text(setAside),
+        smClockMhz: number(clock),
+        samples: numbers(samples),
+      })),
+    })),
+  };
+}
+
+export function parseReport(json: string): Report {
+  const data = JSON.parse(json) as RawDocument;
+  const cases = data.cases.map((raw, index): Case => {
+    const suite = at(data.suites, raw.suite);
+    const workload = at(data.texts, raw.workload);
+    const tags = (raw.tags ?? []).map((tag) => at(data.texts, tag));
+    const reason = raw.reasons?.[0] ?? "";
+    return {
+      index,
+      suite,
+      id: raw.id,
+      key: `${suite.name}/${raw.id}`,
+      workload,
+      verdict: at(data.verdicts, raw.verdict),
+      tags,
+      reason,
+      time: timeOf(data, raw),
+      searched: [suite.name, raw.id, ...tags, ...(raw.reasons ?? []), ...(raw.why ?? [])].join("\n").toLowerCase(),
+    };
+  });
+  return {
+    counts: data.counts,
+    exitCode: data.exit_code,
+    verifyOnly: data.verify_only ?? false,
+    facts: data.facts,
+    copyBytesPerSecond: data.ceilings.copy_bytes_per_s ?? 0,
+    matrixFlopsPerSecond: data.ceilings.matrix_flops_per_s,
+    verdicts: data.verdicts,
+    suites: data.suites,
+    cases,
+    details: (of) => detailsOf(data, at(data.cases, of.index)),
+  };
+}

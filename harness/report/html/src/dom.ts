@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements made of values. Text becomes text nodes alone: nothing that a document says is markup.
+
+type Child = Node | string | null | false;
+type Attributes = Record<string, string | number | boolean | null | ((event: never) => void)>;
+
+export function el<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") {
+      element.addEventListener(key, value as EventListener);
+    } else if (value !== null && value !== false) {
+      element.setAttribute(key, value === true ? "" : String(value));
+    }
+  }
+  for (const child of children) if (child !== null && child !== false) element.append(child);
+  return element;
+}
+
+/** A name from outside: its direction is its own and does not reach the words around it. */
+export function name(text: string, attributes: Attributes = {}): HTMLElement {
+  return el("bdi", attributes, text);
+}
+
+export function debounced(wait: number, action: () => void): () => void {
+  let timer = 0;
+  return () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(action, wait);
+  };
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases, one row each. Only rows near the screen are in the page, so that thousands scroll as
+// ten do; the grid tells readers how many there are. It scrolls with the page.
+import type { Case } from "./document";
+import { el, name } from "./dom";
+import { changeText, quantityText, quantityTexts } from "./quantity";
+import type { Selection, SortKey } from "./selection";
+import { badge, toneOf } from "./verdicts";
+
+const columns: readonly { key: SortKey; label: string; number: boolean }[] = [
+  { key: "verdict", label: "Verdict", number: false },
+  { key: "case", label: "Case", number: false },
+  { key: "before", label: "Baseline", number: true },
+  { key: "after", label: "This run", number: true },
+  { key: "change", label: "Change", number: true },
+];
+
+/** Above and below the screen. */
+const spareRows = 20;
+/** A print of more than this helps nobody; the page says how many it leaves out. */
+const mostPrinted = 300;
+
+export interface TableEvents {
+  open(of: Case): void;
+  sort(key: SortKey): void;
+}
+
+function timeTexts(of: Case): [string, string] {
+  const time = of.time;
+  if (!time) return ["", ""];
+  if (time.before !== null && time.after !== null) return quantityTexts(time.before, time.after, time.metric.unit);
+  return [
+    time.before === null ? "" : quantityText(time.before, time.metric.unit),
+    time.after === null ? "" : quantityText(time.after, time.metric.unit),
+  ];
+}
+
+export class CaseTable {
+  readonly element: HTMLElement;
+  private readonly head = el("div", { role: "row", class: "row head", "aria-rowindex": 1 });
+  private readonly body = el("div", { role: "rowgroup", class: "rows" });
+  private readonly leftOut = el("p", { class: "print-only" });
+  private cases: Case[] = [];
+  private active = 0;
+  private openKey = "";
+  private readonly drawn = new Map<number, HTMLElement>(); // rows in the page
+  private printing = false;
+
+  constructor(private readonly events: TableEvents) {
+    const grid = el(
+      "div",
+      { role: "grid", class: "grid", tabindex: 0, "aria-label": "Cases", "aria-describedby": "keys" },
+      el("div", { role: "rowgroup", class: "heads" }, this.head),
+      this.body,
+    );
+    this.grid = grid;
+    this.element = el("div", { class: "table" }, grid, this.leftOut);
+    grid.addEventListener("keydown", (event) => this.keyDown(event));
+    grid.addEventListener("focus", () => this.reveal());
+    this.body.addEventListener("click", (event) => {
+      const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-row]") : null;
+      if (row) this.choose(Number(row.dataset["row"]));
+    });
+    const redraw = () => window.requestAnimationFrame(() => this.draw());
+    window.addEventListener("scroll", redraw, { passive: true });
+    window.addEventListener("resize", redraw);
+    window.addEventListener("beforeprint", () => this.print(true));
+    window.addEventListener("afterprint", () => this.print(false));
+  }
+
+  private readonly grid: HTMLElement;
+
+  show(cases: Case[], selection: Selection): void {
+    const activeKey = this.cases[this.active]?.key;
+    this.cases = cases;
+    this.openKey = selection.open;
+    const wanted = selection.open === "" ? activeKey : selection.open;
+    this.active = Math.max(0, cases.findIndex((of) => of.key === wanted));
+    this.grid.setAttribute("aria-rowcount", String(cases.length + 1));
+    this.drawHead(selection);
+    this.body.style.setProperty("--count", String(cases.length));
+    this.clear();
+    this.draw();
+  }
+
+  focus(): void {
+    this.grid.focus({ preventScroll: true });
+    this.reveal();
+  }
+
+  private drawHead(selection: Selection): void {
+    const focused = this.head.contains(document.activeElement) ? document.activeElement?.getAttribute("data-sort") : null;
+    this.head.replaceChildren(
+      ...columns.map(({ key, label, number }) => {
+        const sorted = selection.sort === key;
+        const direction = sorted ? (selection.descending ? "descending" : "ascending") : "none";
+        return el(
+          "div",
+          { role: "columnheader", class: `cell ${key}`, "aria-sort": direction, "data-number": number },
+          el(
+            "button",
+            { type: "button", "data-sort": key, click: () => this.events.sort(key) },
+            label,
+            el("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (selection.descending ? "↓" : "↑") : ""),
+          ),
+        );
+      }),
+    );
+    if (focused) this.head.querySelector<HTMLElement>(`[data-sort="${focused}"]`)?.focus();
+  }
+
+  private rowHeight(): number {
+    return Number.parseFloat(getComputedStyle(this.body).getPropertyValue("--row-height")) || 48;
+  }
+
+  private draw(): void {
+    const height = this.rowHeight();
+    const top = this.body.getBoundingClientRect().top;
+    let first = Math.max(0, Math.floor(-top / height) - spareRows);
+    let last = Math.min(this.cases.length, Math.ceil((window.innerHeight - top) / height) + spareRows);
+    if (this.printing) [first, last] = [0, Math.min(this.cases.length, mostPrinted)];
+    for (const [index, row] of this.drawn) {
+      if (index >= first && index < last) continue;
+      row.remove();
+      this.drawn.delete(index);
+    }
+    // Rows that stay are left as they are: a click may be under way on one.
+    let next: Element | null = null;
+    for (let i = last - 1; i >= first; --i) {
+      let row = this.drawn.get(i);
+      if (!row) {
+        row = this.row(i);
+        this.drawn.set(i, row);
+        this.body.insertBefore(row, next);
+      }
+      row.toggleAttribute("data-active", i === this.active);
+      next = row;
+    }
+    const shown = this.active >= first && this.active < last;
+    if (shown && this.cases.length > 0) {
+      this.grid.setAttribute("aria-activedescendant", `row-${this.active}`);
+    } else {
+      this.grid.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  private row(index: number): HTMLElement {
+    const of = this.cases[index];
+    if (!of) throw new Error(`there is no row ${index}`);
+    const [before, after] = timeTexts(of);
+    const change = of.time?.change ?? null;
+    const cell = (key: SortKey, ...children: (Node | string)[]) =>
+      el("div", { role: "gridcell", class: `cell ${key}` }, ...children);
+    return el(
+      "div",
+      {
+        role: "row",
+        class: "row",
+        id: `row-${index}`,
+        "data-row": index,
+        "data-tone": toneOf(of.verdict),
+        "aria-rowindex": index + 2,
+        "aria-selected": of.key === this.openKey ? "true" : "false",
+        style: this.printing ? null : `top: calc(${index} * var(--row-height) * 1px)`,
+      },
+      cell("verdict", badge(of.verdict)),
+      cell("case", name(of.id, { class: "id", title: of.id }), el("span", { class: "reason" }, of.reason)),
+      cell("before", before),
+      cell("after", after),
+      cell("change", change === null ? "" : changeText(change)),
+    );
+  }
+
+  private clear(): void {
+    this.drawn.clear();
+    this.body.replaceChildren();
+  }
+
+  private print(printing: boolean): void {
+    this.printing = printing;
+    this.clear();
+    const rest = this.cases.length - mostPrinted;
+    this.leftOut.textContent = rest > 0 ? `${rest} more cases are not printed: filter the page first.` : "";
+    this.draw();
+  }
+
+  private choose(index: number): void {
+    const of = this.cases[index];
+    if (!of) return;
+    this.active = index;
+    this.draw();
+    this.events.open(of);
+  }
+
+  private move(to: number): void {
+    this.active = Math.min(this.cases.length - 1, Math.max(0, to));
+    this.reveal();
+  }
+
+  /** Scrolls so that the active row is on the screen, below the head. */
+  private reveal(): void {
+    if (this.cases.length === 0) return;
+    const height = this.rowHeight();
+    const top = this.body.getBoundingClientRect().top + this.active * height;
+    const headHeight = this.head.getBoundingClientRect().height;
+    if (top < headHeight) window.scrollBy(0, top - headHeight);
+    const below = top + height - window.innerHeight;
+    if (below > 0) window.scrollBy(0, below);
+    this.draw();
+  }
+
+  private keyDown(event: KeyboardEvent): void {
+    if (event.target !== this.grid || event.altKey || event.ctrlKey || event.metaKey) return;
+    const page = Math.max(1, Math.floor(window.innerHeight / this.rowHeight()) - 2);
+    const moves: Record<string, number> = {
+      ArrowDown: this.active + 1,
+      ArrowUp: this.active - 1,
+      PageDown: this.active + page,
+      PageUp: this.active - page,
+      Home: 0,
+      End: this.cases.length - 1,
+    };
+    const to = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
+    if (to !== undefined) {
+      this.move(to);
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.choose(this.active);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTML report in Chromium, opened from disk as a person opens it.
+//
+// PERFGATE_SCREENSHOTS=DIR keeps pictures of it, at three widths, light and dark.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { broken, changedRun, faster, quantities, recordedRun, slower } from "./html_report/documents.mjs";
+import { count as hostileCount, hostileRun, names } from "./html_report/hostile.mjs";
+import { axe, launch, reportOf, requirePage, source, temporaryFolder } from "./html_report/pages.mjs";
+
+const folder = temporaryFolder();
+process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
+const browser = await launch();
+requirePage(folder);
+const screenshots = process.env.PERFGATE_SCREENSHOTS;
+
+const changed = reportOf(folder, "changed", recordedRun(source), changedRun(source), 1);
+const everyVerdict = withGoldenData(changed.file);
+
+/** The same page with every verdict in it, and relations: what the C++ writer's test has. */
+function withGoldenData(file) {
+  const golden = JSON.parse(fs.readFileSync(path.join(source, "tests/data/golden/report.html.json"), "utf8"));
+  const data = JSON.stringify(golden).replaceAll("<", "\\u003c");
+  const page = fs.readFileSync(file, "utf8");
+  const target = path.join(folder, "every_verdict.html");
+  fs.writeFileSync(target, page.replace(/(id="data">).*?(<\/script>)/s, (_all, start, end) => start + data + end));
+  return target;
+}
+
+/** Opens the page; what it complains of, and what it asks anybody for, is the test's failure. */
+async function opened(file, { hash = "", width = 1440, height = 900, scheme = "light" } = {}, use) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const address = pathToFileURL(file).href;
+  const complaints = [];
+  page.on("console", (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith("data:") && url.split("#")[0] !== address) complaints.push(`request: ${url}`);
+  });
+  try {
+    await page.goto(address + hash);
+    await page.locator("#outcome").waitFor();
+    await use(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const rows = (page) => page.locator("[role=row][data-row]");
+const grid = (page) => page.getByRole("grid", { name: "Cases" });
+const panel = (page) => page.locator("#case");
+const rowOf = (page, id) => rows(page).filter({ has: page.locator(".id", { hasText: id }) });
+
+async function idsShown(page) {
+  return rows(page).locator(".id").allTextContents();
+}
+
+async function countIs(page, words) {
+  await page.getByRole("status").filter({ hasText: new RegExp(`^${words}$`) }).waitFor();
+}
+
+async function focused(page) {
+  return page.evaluate(() => document.activeElement?.id || document.activeElement?.getAttribute("role") || "");
+}
+
+/** Every row is in the page while it prints. */
+async function allRows(page) {
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  const all = await rows(page).evaluateAll((list) =>
+    list.map((row) => [...row.querySelectorAll("[role=gridcell]")].map((cell) => cell.textContent)),
+  );
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  return all;
+}
+
+after(() => browser.close());
+
+describe("a pull request with a regression", () => {
+  const { file } = changed;
+
+  test("says at once that it failed, and shows the worst first", () =>
+    opened(file, {}, async (page) => {
+      assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Failed");
+      assert.match(await page.locator(".outcome p").textContent(), /77 pass, 1 regressed, .*exit code 1/);
+      assert.match(await page.title(), /^Failed: 77 pass, 1 regressed/);
+      assert.equal((await idsShown(page))[0], slower);
+      assert.match(await rows(page).first().textContent(), /regressed.*\+18\.0 %/);
+    }));
+
+  test("finds the regression and reads the reason", () =>
+    opened(file, {}, async (page) => {
+      await page.getByLabel("Filter").fill("TILED k=2048");
+      await countIs(page, "1 of 81 cases");
+      await rowOf(page, slower).click();
+      const told = await panel(page).textContent();
+      // The sentences are those of the console, to the letter.
+      const sentences = changed.console
+        .split("\n")
+        .filter((line) => /^ {4}(gpu_time|registers|local_bytes) regressed|^ {4}(why|roofline): /.test(line))
+        .map((line) => line.trim());
+      assert.ok(sentences.length >= 5, changed.console);
+      const ofCase = sentences.filter((sentence) => !sentence.includes("unexplained") && !sentence.includes("f16 matrix rate,"));
+      for (const sentence of ofCase) assert.ok(told.includes(sentence), `${sentence}\n\n${told}`);
+      assert.match(told, /why: spills to local memory/);
+    }));
+
+  test("filters by verdict, tag and text, and says how many are left", () =>
+    opened(file, {}, async (page) => {
+      await countIs(page, "81 cases");
+      await page.getByRole("button", { name: "1 improved" }).click();
+      await countIs(page, "1 of 81 cases");
+      assert.deepEqual(await idsShown(page), [faster]);
+      await page.getByRole("button", { name: "1 error" }).click();
+      await countIs(page, "2 of 81 cases");
+      assert.equal(await page.getByRole("button", { name: "1 error" }).getAttribute("aria-pressed"), "true");
+      await page.locator(".filter").getByRole("button", { name: "Show all" }).click();
+      await countIs(page, "81 cases");
+      await page.getByLabel("Tag").selectOption({ index: 1 });
+      await page.getByRole("status").filter({ hasText: " of 81 cases" }).waitFor();
+      await page.getByLabel("Filter").fill("no such case");
+      await countIs(page, "0 of 81 cases");
+      await page.getByText("No case is like that.").waitFor();
+      await page.keyboard.press("Escape");
+      await countIs(page, "81 cases");
+    }));
+
+  test("sorts by each column, either way, and says so", () =>
+    opened(file, {}, async (page) => {
+      const head = (name) => page.getByRole("columnheader", { name });
+      await head("Change").getByRole("button").click();
+      assert.equal(await head("Change").getAttribute("aria-sort"), "descending");
+      assert.equal((await idsShown(page))[0], slower);
+      await head("Change").getByRole("button").click();
+      assert.equal(await head("Change").getAttribute("aria-sort"), "ascending");
+      assert.equal((await idsShown(page))[0], faster);
+      await head("Case").getByRole("button").click();
+      assert.match((await idsShown(page))[0], /^gemm\/cublas\[dtype=bf16,k=64,/, "numbers sort as numbers");
+      await head("Baseline").getByRole("button").click();
+      const cells = (await allRows(page)).map((row) => row[2]);
+      const sizes = { ns: 1, us: 1e3, ms: 1e6 };
+      const values = cells.filter((cell) => cell !== "").map((cell) => Number(cell.split(" ")[0]) * sizes[cell.split(" ")[1]]);
+      assert.ok(values.length > 70);
+      assert.deepEqual(values, [...values].sort((left, right) => right - left));
+      assert.equal(cells.at(-1), "", "what has no value is last");
+    }));
+
+  test("is used with the keyboard alone", () =>
+    opened(file, {}, async (page) => {
+      await page.keyboard.press("/");
+      assert.equal(await focused(page), "filter");
+      await page.keyboard.type("tiled");
+      await page.getByRole("status").filter({ hasText: " of 81 cases" }).waitFor();
+      for (let i = 0; i < 10 && (await focused(page)) !== "grid"; ++i) await page.keyboard.press("Tab");
+      assert.equal(await focused(page), "grid");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowUp");
+      const active = await grid(page).getAttribute("aria-activedescendant");
+      const outline = await page.locator(`#${active}`).evaluate((row) => getComputedStyle(row).outlineStyle);
+      assert.equal(outline, "solid", "the row with the focus shows it");
+      const id = await page.locator(`#${active} .id`).textContent();
+      await page.keyboard.press("Enter");
+      assert.equal(await focused(page), "case-name");
+      assert.equal(await panel(page).getByRole("heading", { level: 2 }).textContent(), id);
+      await page.keyboard.press("Escape");
+      assert.ok(await panel(page).isHidden());
+      assert.equal(await focused(page), "grid");
+      assert.equal(await page.locator(`#${active} .id`).textContent(), id, "where one was");
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      assert.match(await panel(page).textContent(), /^(\d+) of \1/);
+    }));
+
+  test("has an address for a case, a filter and an order", () =>
+    opened(file, {}, async (page) => {
+      await page.getByLabel("Filter").fill("naive");
+      await page.getByRole("status").filter({ hasText: " of 81 cases" }).waitFor();
+      await page.getByRole("columnheader", { name: "Case" }).getByRole("button").click();
+      await rowOf(page, broken).click();
+      const hash = await page.evaluate(() => window.location.hash);
+      await opened(file, { hash }, async (other) => {
+        assert.equal(await other.getByLabel("Filter").inputValue(), "naive");
+        assert.equal(await panel(other).getByRole("heading", { level: 2 }).textContent(), broken);
+        assert.equal(await other.getByRole("columnheader", { name: "Case" }).getAttribute("aria-sort"), "ascending");
+        assert.deepEqual(await idsShown(other), await idsShown(page));
+      });
+      await page.goBack();
+      assert.ok(await panel(page).isHidden());
+    }));
+
+  test("is not led astray by an address that makes no sense", () =>
+    opened(file, { hash: "#case=%&sort=-none&verdict=,x&tag=__proto__&%E0%A4%A" }, async (page) => {
+      await countIs(page, "0 of 81 cases");
+      assert.ok(await panel(page).isHidden());
+    }));
+
+  test("has figures for both sides, and words for the charts", () =>
+    opened(file, { hash: `#case=${encodeURIComponent(`gemm/${slower}`)}` }, async (page) => {
+      const row = panel(page).getByRole("row", { name: /^registers/ });
+      assert.match(await row.textContent(), /231.*255.*\+10\.4 %.*regressed/);
+      const spread = panel(page).getByRole("img", { name: /^Distribution of gpu_time/ });
+      assert.match(await spread.getAttribute("aria-label"), /Baseline: 5 processes from .* This run: 5 processes from .* median 430\.8 us/);
+      assert.ok((await spread.locator("circle").count()) >= 5, "a mark for each process of the baseline");
+      const roofline = panel(page).getByRole("img", { name: /^Roofline/ });
+      assert.match(await roofline.getAttribute("aria-label"), /Now .*Before .*flop\/byte/);
+      assert.match(await roofline.textContent(), /copy 2\.800 TB\/s/);
+      assert.match(await roofline.textContent(), /f32 51\.00 Tflop\/s/);
+    }));
+
+  test("has a roofline of all cases, which leads to one", () =>
+    opened(file, {}, async (page) => {
+      await page.getByText("Roofline of all cases").click();
+      const chart = page.locator(".roofline svg");
+      assert.match(await chart.getAttribute("aria-label"), /^Roofline\. 79 cases/);
+      const box = await chart.locator("g[aria-label=dot] path").last().boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+      assert.equal(await panel(page).getByRole("heading", { level: 2 }).textContent(), slower);
+    }));
+
+  test("has the console's times", () =>
+    opened(file, {}, async (page) => {
+      const lines = changed.console.split("\n");
+      const shown = (await allRows(page)).filter(([, , before]) => before !== "");
+      assert.equal(shown.length, 79);
+      for (const [, id, before, , change] of shown) {
+        const name = id.slice(0, id.indexOf("]") + 1);
+        const cells = lines.find((line) => line.includes(` ${name} `))?.split(/ {2,}/) ?? [];
+        assert.ok(cells.includes(before) && cells.includes(change), `${before}, ${change} in ${cells.join("|")}`);
+      }
+    }));
+
+  test("prints the cases, or the one that is open", () =>
+    opened(file, {}, async (page) => {
+      await page.evaluate(() => {
+        window.rowsPrinted = 0;
+        window.addEventListener("beforeprint", () => {
+          window.rowsPrinted = document.querySelectorAll("[role=row][data-row]").length;
+        });
+      });
+      const whole = await page.pdf({ format: "A4" });
+      assert.equal(await page.evaluate(() => window.rowsPrinted), 81);
+      assert.ok(pagesOf(whole) >= 2, `${pagesOf(whole)} pages`);
+      await rowOf(page, slower).click();
+      const one = await page.pdf({ format: "A4" });
+      assert.ok(pagesOf(one) >= 1 && pagesOf(one) <= 4, `${pagesOf(one)} pages`);
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      assert.ok(await page.locator("main").isHidden());
+      assert.ok(await page.locator(".bar").isHidden());
+      assert.equal(await page.locator("#case-name").evaluate((node) => getComputedStyle(node).color), "rgb(26, 29, 35)", "ink on paper");
+      if (screenshots) fs.writeFileSync(path.join(screenshots, "cases.pdf"), whole);
+      if (screenshots) fs.writeFileSync(path.join(screenshots, "case.pdf"), one);
+    }));
+
+  test("is light or dark as the system is, or as one chooses", async () => {
+    const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const seen = {};
+    for (const scheme of ["light", "dark"]) {
+      await opened(file, { scheme }, async (page) => {
+        seen[scheme] = await background(page);
+        await page.getByLabel("Theme").selectOption(scheme === "light" ? "dark" : "light");
+        seen[`not ${scheme}`] = await background(page);
+        await page.reload();
+        assert.equal(await background(page), seen[`not ${scheme}`], "it is remembered");
+      });
+    }
+    assert.notEqual(seen.light, seen.dark);
+    assert.equal(seen["not light"], seen.dark);
+    assert.equal(seen["not dark"], seen.light);
+  });
+});
+
+function pagesOf(pdf) {
+  return (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
+}
+
+test("quantities are written as perfgate writes them", async () => {
+  const { file } = reportOf(folder, "quantities", quantities(source, false), quantities(source, true), 1);
+  await opened(file, {}, async (page) => {
+    const count = await rows(page).count();
+    assert.equal(count, 12);
+    for (let i = 0; i < count; ++i) {
+      await rows(page).nth(i).click();
+      const sentences = await panel(page).locator(".lines").first().locator("li").allTextContents();
+      const table = await panel(page).locator(".metrics tbody tr").evaluateAll((list) =>
+        list.map((row) => [row.querySelector("th bdi").textContent, ...[...row.querySelectorAll("td")].map((cell) => cell.textContent)]),
+      );
+      assert.equal(table.length, 51);
+      assert.equal(sentences.length, 51);
+      const told = new Map(sentences.map((sentence) => [sentence.split(" ")[0], sentence]));
+      for (const [metric, before, after] of table) {
+        assert.match(told.get(metric), /regressed: /);
+        const figures = told.get(metric).split(": ")[1].split(" (")[0].split(" → ");
+        assert.deepEqual([before, after], figures, told.get(metric));
+      }
+    }
+  });
+});
+
+describe("people of all kinds", () => {
+  for (const scheme of ["light", "dark"]) {
+    for (const width of [390, 820, 1440]) {
+      test(`${width} wide, ${scheme}: nothing is cut off or hard to read`, () =>
+        opened(changed.file, { width, scheme }, async (page) => {
+          const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+          const picture = async (name) => {
+            if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}-${width}-${scheme}.png`) });
+          };
+          assert.ok(await fits());
+          await picture("cases");
+          await assertAccessible(page);
+          await rowOf(page, slower).click();
+          assert.ok(await fits());
+          await picture("case");
+          await assertAccessible(page);
+          // Beside the cases where there is room, over them where there is none.
+          assert.equal(await page.locator("main").evaluate((main) => main.inert), width < 1100);
+          await page.getByRole("button", { name: "Close" }).click();
+          assert.ok(await rows(page).first().isVisible());
+        }));
+    }
+  }
+
+  test("every verdict has a sign and a word of its own", () =>
+    opened(everyVerdict, {}, async (page) => {
+      const badges = await page.locator(".chip .badge").allTextContents();
+      assert.equal(new Set(badges).size, badges.length, badges.join(" "));
+      assert.equal(badges.length, 11);
+      for (const row of await allRows(page)) assert.match(row[0], /^\S[a-z ]+$/);
+      await assertAccessible(page);
+      if (screenshots) await page.screenshot({ path: path.join(screenshots, "every-verdict.png"), fullPage: true });
+    }));
+
+  test("relations that are broken are open, and worst first", () =>
+    opened(everyVerdict, {}, async (page) => {
+      const relations = page.locator(".relations li");
+      assert.equal(await relations.count(), 4);
+      assert.match(await relations.first().textContent(), /broken.*should be at most 55\.00 us/);
+      assert.ok(await relations.first().isVisible());
+    }));
+});
+
+async function assertAccessible(page) {
+  await page.evaluate(axe());
+  const found = await page.evaluate(() =>
+    window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
+  );
+  const told = found.violations.map((rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.html.slice(0, 200)).slice(0, 3).join(" | ")}`);
+  assert.deepEqual(told, []);
+}
+
+describe("5,000 cases with hostile names", () => {
+  let hostile;
+  before(() => {
+    hostile = reportOf(folder, "hostile", hostileRun(source, false), hostileRun(source, true), 1);
+  });
+
+  test("are all there, few of them in the page at a time", () =>
+    opened(hostile.file, {}, async (page) => {
+      await countIs(page, `${hostileCount} cases`);
+      assert.equal(await grid(page).getAttribute("aria-rowcount"), String(hostileCount + 1));
+      for (const share of [0, 0.5, 1]) {
+        await page.evaluate((by) => window.scrollTo(0, document.documentElement.scrollHeight * by), share);
+        await page.waitForFunction(() => {
+          const middle = document.elementFromPoint(300, window.innerHeight - 100);
+          return middle?.closest("[data-row]") || window.scrollY === 0;
+        });
+        assert.ok((await rows(page).count()) < 100);
+      }
+      assert.equal(await rows(page).last().getAttribute("aria-rowindex"), String(hostileCount + 1));
+    }));
+
+  test("are text, wherever they stand", () =>
+    opened(hostile.file, {}, async (page) => {
+      await page.locator("summary", { hasText: "Environment" }).click();
+      await page.getByText("Roofline of all cases").click();
+      for (const [i, name] of names.entries()) {
+        // Where the name is cut, its number is.
+        const words = name.length > 300 ? name.slice(0, 40) : `n=${21 * names.length + i}`;
+        await page.getByLabel("Filter").fill(words);
+        await rowOf(page, words).first().click();
+        const shown = await panel(page).getByRole("heading", { level: 2 }).textContent();
+        if (name.length < 300 && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) {
+          assert.ok(shown.startsWith(`${name}/${name}[`), `${name}: ${shown}`);
+        }
+        assert.doesNotMatch(shown, /[\u0000-\u001f\u202a-\u202e\u2066-\u2069]/u);
+        const fits = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+        assert.ok(fits, `${name.slice(0, 40)} makes the page wider than the screen`);
+        await page.keyboard.press("Escape");
+      }
+      assert.equal(await page.evaluate(() => window.hit), undefined);
+      // What the page itself makes, and nothing that a name made.
+      const tags = await page.evaluate(() => [...new Set([...document.querySelectorAll("body *")].map((element) => element.localName))]);
+      for (const tag of ["img", "b", "iframe", "object", "embed", "form", "a"]) assert.ok(!tags.includes(tag), tag);
+      assert.equal(await page.evaluate(() => document.querySelectorAll("script").length), 3);
+    }));
+
+  test("fit a telephone, and are accessible there", () =>
+    opened(hostile.file, { width: 390, height: 800 }, async (page) => {
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+      await assertAccessible(page);
+      if (screenshots) await page.screenshot({ path: path.join(screenshots, "hostile-390.png") });
+    }));
+
+  test("print as many as anybody reads, and say how many are left out", () =>
+    opened(hostile.file, {}, async (page) => {
+      await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+      assert.equal(await rows(page).count(), 300);
+      assert.match(await page.locator(".table .print-only").textContent(), /^4700 more cases are not printed/);
+    }));
+
+  test("a link leads to one of them", async () => {
+    let hash = "";
+    await opened(hostile.file, {}, async (page) => {
+      await page.getByLabel("Filter").fill("n=12]");
+      await countIs(page, `1 of ${hostileCount} cases`);
+      await rows(page).first().click();
+      hash = await page.evaluate(() => window.location.hash);
+    });
+    await opened(hostile.file, { hash }, async (page) => {
+      assert.match(await panel(page).getByRole("heading", { level: 2 }).textContent(), /^#case=x&text=y\/.*n=12\]$/);
+    });
+  });
+});

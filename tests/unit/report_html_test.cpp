@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+
+#include "model/error.hpp"
+#include "report/html_page.hpp"
+#include "report/reporter.hpp"
+#include "report_fixture.hpp"
+#include "report_hostile.hpp"
+
+namespace perfgate::report {
+namespace {
+
+using nlohmann::json;
+
+json data_of(const Documents& documents) {
+    return json::parse(html_data(documents.verdict, documents.run));
+}
+
+std::string page_of(const Documents& documents) {
+    return find_format("html")->write(documents.verdict, documents.run, {});
+}
+
+/// One measured case and its verdict.
+Documents one_case() {
+    Documents documents = many_cases(1, 2);
+    documents.run.metric_definitions["gpu_time"].metric_class = model::MetricClass::timing;
+    return documents;
+}
+
+model::CaseVerdict& verdict_in(Documents& documents) {
+    return documents.verdict.suites[0].cases[0];
+}
+
+model::CaseResult& result_in(Documents& documents) {
+    return documents.run.suites[0].cases[0];
+}
+
+TEST(ReportHtml, ThePageHoldsTheDataOnce) {
+    if (!has_html_page()) GTEST_SKIP() << no_html_page;
+    const Documents documents = every_verdict();
+    const std::string page = page_of(documents);
+    const std::string data = html_data(documents.verdict, documents.run);
+    const std::size_t place = page.find(data);
+    ASSERT_NE(place, std::string::npos);
+    EXPECT_EQ(page.find(data, place + 1), std::string::npos);
+    EXPECT_EQ(page.find("@PERFGATE_DATA@"), std::string::npos);
+    EXPECT_EQ(page.compare(place + data.size(), 9, "</script>"), 0);
+}
+
+TEST(ReportHtml, ThePageLoadsNothing) {
+    if (!has_html_page()) GTEST_SKIP() << no_html_page;
+    const std::string page(html_page());
+    EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+    EXPECT_NE(page.find("script-src 'sha256-"), std::string::npos);
+    for (const char* loading : {"<script src", "<link rel=\"stylesheet\"", "@import", "<img"}) {
+        EXPECT_EQ(page.find(loading), std::string::npos) << loading;
+    }
+}
+
+TEST(ReportHtml, ABuildWithoutThePageSaysWhatItNeeds) {
+    if (has_html_page()) GTEST_SKIP() << "this build has the page";
+    try {
+        page_of(every_verdict());
+        FAIL() << "there is no page to write";
+    } catch (const model::InputError& error) {
+        EXPECT_STREQ(error.what(), no_html_page);
+    }
+}
+
+TEST(ReportHtml, NoTextCanEndTheElementThatHoldsIt) {
+    std::vector<std::string> texts = hostile_texts();
+    texts.emplace_back("</script><script>x</script>");
+    texts.emplace_back("<!--<script>");
+    texts.emplace_back("line\u2028and\u2029paragraph");
+    for (const std::string& text : texts) {
+        const Documents documents = hostile(text);
+        const std::string data = html_data(documents.verdict, documents.run);
+        EXPECT_EQ(data.find_first_of("<>&"), std::string::npos) << text.substr(0, 100);
+        EXPECT_EQ(data.find("\u2028"), std::string::npos);
+        EXPECT_EQ(data.find("\u2029"), std::string::npos);
+        EXPECT_NO_THROW(data_of(documents)) << text.substr(0, 100);
+    }
+}
+
+TEST(ReportHtml, WhatIsEscapedReadsBackAsItWas) {
+    const json data = data_of(hostile("</script> & <b>\"1\" 寸法 🚀</b>"));
+    EXPECT_EQ(data["cases"][0]["id"], "</script> & <b>\"1\" 寸法 🚀</b>");
+    EXPECT_EQ(data["suites"][0]["name"], "</script> & <b>\"1\" 寸法 🚀</b>");
+}
+
+TEST(ReportHtml, NothingReversesTheWordsAround) {
+    const std::string data = html_data(hostile("a\u202eb\u2066c").verdict, {});
+    EXPECT_EQ(data.find("\u202e"), std::string::npos);
+    EXPECT_EQ(data.find("\u2066"), std::string::npos);
+}
+
+TEST(ReportHtml, ReasonsAndExplanationAreTheOnesOfTheOtherReports) {
+    const json data = data_of(every_verdict());
+    for (const json& of : data["cases"]) {
+        if (of["id"] != "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]") continue;
+        EXPECT_EQ(of["reasons"][0],
+                  "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %");
+        EXPECT_EQ(of["reasons"].size(), 2);
+        EXPECT_EQ(of["why"][0].get<std::string>().substr(0, 20), "why: more registers,");
+        return;
+    }
+    FAIL() << "the case is not there";
+}
+
+TEST(ReportHtml, AValueIsTheOneThatWasJudged) {
+    Documents documents = one_case();
+    verdict_in(documents).metrics[0].baseline = 7;
+    verdict_in(documents).metrics[0].measured = 8;
+    const json data = data_of(documents);
+    const json& values = data["cases"][0]["values"];
+    ASSERT_EQ(values.size(), 10) << "two metrics of five fields";
+    EXPECT_EQ(data["metrics"][values[0].get<std::size_t>()]["name"], "gpu_time");
+    EXPECT_EQ(values[1], 7);
+    EXPECT_EQ(values[2], 8);
+    EXPECT_EQ(data["verdicts"][values[3].get<std::size_t>()]["name"], "pass");
+    EXPECT_EQ(data["texts"][values[4].get<std::size_t>()], "3 %");
+}
+
+TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
+    Documents documents = one_case();
+    const std::string other = verdict_in(documents).metrics[1].metric;
+    verdict_in(documents).metrics.pop_back();
+    verdict_in(documents).baseline_values[other] = 5;
+    const json data = data_of(documents);
+    const json& values = data["cases"][0]["values"];
+    ASSERT_EQ(values.size(), 10);
+    EXPECT_EQ(values[6], 5);
+    EXPECT_EQ(values[8], -1);
+    EXPECT_EQ(values[9], -1);
+}
+
+TEST(ReportHtml, ANumberThatIsNoneIsEmpty) {
+    Documents documents = one_case();
+    verdict_in(documents).metrics[0].baseline = std::nullopt;
+    const json data = data_of(documents);
+    EXPECT_EQ(data["cases"][0]["values"][1], "");
+}
+
+TEST(ReportHtml, BatchesAreThoseOfTheJudgement) {
+    Documents documents = one_case();
+    verdict_in(documents).metrics[0].baseline_batches = {1, 2, 3};
+    verdict_in(documents).metrics[0].measured_batches = {4, 5};
+    const json data = data_of(documents);
+    const json& spread = data["cases"][0]["spreads"][0];
+    EXPECT_EQ(spread[2], json({1, 2, 3}));
+    EXPECT_EQ(spread[3], json({4, 5}));
+}
+
+TEST(ReportHtml, OfManySamplesFewAreShownFromTheLeastToTheLargest) {
+    Documents documents = one_case();
+    std::vector<double> samples(1001);
+    std::iota(samples.rbegin(), samples.rend(), 0.0);
+    result_in(documents).metrics["gpu_time"].batches = {{0, "b", 1, samples}};
+    const auto shown = [&] { return data_of(documents)["cases"][0]["spreads"][0][4][0]; };
+    EXPECT_EQ(shown()[2], 1001) << "how many there were";
+    EXPECT_EQ(shown()[5], json({0, 250, 500, 750, 1000})) << "of a case that passes: quartiles";
+    verdict_in(documents).verdict = model::Verdict::regressed;
+    EXPECT_EQ(shown()[5].size(), 33) << "of one that somebody looks at";
+    EXPECT_EQ(shown()[5].front(), 0);
+    EXPECT_EQ(shown()[5].back(), 1000);
+}
+
+TEST(ReportHtml, WhyABatchDoesNotCountIsTold) {
+    Documents documents = one_case();
+    result_in(documents).metrics["gpu_time"].batches = {{0, "b", 1, {1, 2}, 0, "power brake"}};
+    const json data = data_of(documents);
+    const json& batch = data["cases"][0]["spreads"][0][4][0];
+    EXPECT_EQ(data["texts"][batch[3].get<std::size_t>()], "power brake");
+}
+
+TEST(ReportHtml, ThePolicySaysWhatAVerdictIsWorth) {
+    Documents documents = first_run();
+    const auto outcome = [&] {
+        const json data = data_of(documents);
+        for (const json& verdict : data["verdicts"]) {
+            if (verdict["name"] == "no_baseline") return verdict["outcome"].get<std::string>();
+        }
+        return std::string();
+    };
+    EXPECT_EQ(outcome(), "skipped");
+    documents.verdict.policy.no_baseline_fails = true;
+    EXPECT_EQ(outcome(), "failure");
+}
+
+}  // namespace
+}  // namespace perfgate::report
