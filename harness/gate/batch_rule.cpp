@@ -203,7 +203,8 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
                 judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
             }
         }
-        judgement.measure_again = worth_another_round(judgement, found.last_round, rounds_);
+        judgement.measure_again =
+            worth_another_round(comparisons[i], judgement, found.last_round, rounds_);
     }
     return judgements;
 }

@@ -144,7 +144,8 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
                 return probability_of(comparison, of, rises, leeway, level);
             },
             judgement);
-        judgement.measure_again = worth_another_round(judgement, pairs.last_round, policy_.rounds);
+        judgement.measure_again =
+            worth_another_round(comparison, judgement, pairs.last_round, policy_.rounds);
     }
     return judgements;
 }

@@ -148,7 +148,9 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     }
 }
 
-bool worth_another_round(const Judgement& judgement, std::int64_t last_round, std::int64_t rounds) {
+bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
+                         std::int64_t last_round, std::int64_t rounds) {
+    if (comparison.definition->metric_class != model::MetricClass::timing) return false;
     const bool suspected =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
     const bool convicted = judgement.verdict == Verdict::regressed && last_round > 0;

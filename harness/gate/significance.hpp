@@ -82,7 +82,9 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
                           const Levels& levels, const Probability& probability,
                           Judgement& judgement);
 
-/// A first round never convicts where another may be measured; a later one does.
-bool worth_another_round(const Judgement& judgement, std::int64_t last_round, std::int64_t rounds);
+/// A first round never convicts where another may be measured; a later one does. Rounds measure
+/// times alone: what counters say stays as it is.
+bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
+                         std::int64_t last_round, std::int64_t rounds);
 
 }  // namespace perfgate::gate

@@ -339,6 +339,19 @@ TEST(BatchRule, ACounterHasItsOwnSpread) {
     EXPECT_EQ(judged(narrow, now, setting).verdict, Verdict::regressed);
 }
 
+TEST(BatchRule, ACounterIsNotMeasuredAgainBecauseRoundsMeasureTimes) {
+    Setting setting;
+    setting.metric_class = MetricClass::counter;
+    setting.policy.rounds = 2;
+    const MetricSeries now = processes({1.08e6}, 0, "bytes");
+    for (const MetricSeries& baseline :
+         {processes({1e6}, 0, "bytes"), processes(spread_around(1e6, 20, 0.001), 0, "bytes")}) {
+        const Judgement found = judged(baseline, now, setting);
+        EXPECT_EQ(found.verdict, Verdict::regressed);
+        EXPECT_FALSE(found.measure_again);
+    }
+}
+
 // ---- error rates --------------------------------------------------------------------------------
 
 /// A run of `cases` cases, played with rounds as `perfgate run` does.
