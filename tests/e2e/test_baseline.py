@@ -12,7 +12,7 @@ import xml.etree.ElementTree as xml
 import tool
 
 DEVICE = "nvidia-h100-80gb-hbm3"
-RUN = tool.SOURCE / f"tests/data/runs/{DEVICE}/gemm-1.run.json"
+RUN = tool.SOURCE / f"tests/data/aa/{DEVICE}/gemm-1.run.json"
 
 
 def scale(case, metric, factor):

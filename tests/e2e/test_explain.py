@@ -6,7 +6,7 @@ import xml.etree.ElementTree
 
 import tool
 
-RUNS = tool.SOURCE / "tests/data/runs/nvidia-h100-80gb-hbm3"
+RUNS = tool.SOURCE / "tests/data/aa/nvidia-h100-80gb-hbm3"
 CASE = "gemm/tiled[dtype=f32,k=4096,m=4096,n=4096]"
 
 

@@ -14,7 +14,7 @@ import unittest
 
 import tool
 
-RUN = tool.SOURCE / "tests/data/runs/nvidia-h100-80gb-hbm3/gemm-1.run.json"
+RUN = tool.SOURCE / "tests/data/aa/nvidia-h100-80gb-hbm3/gemm-1.run.json"
 CASES = 10_000
 HOSTILE = [
     "| a | b |", "\\| c", "``` d `", "<script>e</script>", "</td></table><img src=x>", "**f** _g_ ~~h~~",

@@ -17,7 +17,7 @@ namespace perfgate::explain {
 namespace {
 
 model::Run recorded(const std::string& name) {
-    const std::string path = std::string(PERFGATE_TEST_DATA_DIR) + "/runs/" + name;
+    const std::string path = std::string(PERFGATE_TEST_DATA_DIR) + "/aa/" + name;
     return model::parse_run(model::read_file(path, std::size_t{64} << 20U, "run"), path);
 }
 

@@ -4,7 +4,7 @@
 import fs from "node:fs";
 import path from "node:path";
 
-const recorded = "tests/data/runs/nvidia-h100-80gb-hbm3/gemm-1.run.json";
+const recorded = "tests/data/aa/nvidia-h100-80gb-hbm3/gemm-1.run.json";
 
 export function recordedRun(source) {
   const run = JSON.parse(fs.readFileSync(path.join(source, recorded), "utf8"));
