@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/canary.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_file.hpp"
@@ -67,7 +68,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         MeasuringChoice measuring;
         GateOptions gate;
         OutputOptions output;
-        bool changed_only = false;
+        bool changed_only = false, canary = false;
         std::string shard, costs;
     };
     const auto options = std::make_shared<Options>();
@@ -81,6 +82,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
     verb->add_flag("--changed-only", options->changed_only,
                    "Measure the cases alone whose machine code, launch or inputs are not the "
                    "baseline's; one launch of each case is recorded to tell");
+    verb->add_flag("--canary", options->canary,
+                   "Afterwards measure a quick case once more, made slower, and exit 3 if the gate "
+                   "does not find it");
     verb->add_option("--shard", options->shard,
                      "Measure one of several parts, which `merge` makes one run of: 2/3 is the "
                      "second of three")
@@ -99,8 +103,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] {
             MeasuringChoice& measuring = options->measuring;
-            apply_measuring_profile(*verb, apply_profile(*verb, options->gate, options->output),
-                                    measuring);
+            const suite::Profile profile = apply_profile(*verb, options->gate, options->output);
+            apply_measuring_profile(*verb, profile, measuring);
             if (!measuring.resume.empty()) options->output.out = measuring.resume;
             check_outputs(options->output);
             measuring.filters = options->gate.selection.filters;
@@ -123,8 +127,11 @@ void add_run(CLI::App& app, Invocation& invocation) {
             }
             const model::Run run = measure_suites(options->suites, measuring);
             const int stored = store_run(run, measuring.out);
-            return model::combine_exit_codes(stored,
-                                             judge_and_report(run, options->gate, options->output));
+            const int judged = model::combine_exit_codes(
+                stored, judge_and_report(run, options->gate, options->output));
+            if (!options->canary && !profile.canary) return judged;
+            return model::combine_exit_codes(
+                judged, try_canary(run, options->suites, measuring, options->gate));
         };
     });
 }

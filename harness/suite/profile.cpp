@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-constexpr std::array<std::string_view, 7> profile_keys{
-    "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep"};
+constexpr std::array<std::string_view, 8> profile_keys{
+    "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep", "canary"};
 constexpr std::array<std::string_view, 5> policy_keys{"no_baseline", "inconclusive", "false_alarms",
                                                       "rounds", "changed"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
@@ -110,6 +110,11 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
     }
     if (const YamlNode* node = fields.find("creep")) {
         profile.creep = read_fraction(*node, "creep", problems);
+    }
+    if (const YamlNode* node = fields.find("canary")) {
+        const std::optional<bool> canary = boolean_of(*node);
+        if (!canary) add_wrong_type(*node, "canary", "true or false", problems);
+        profile.canary = canary.value_or(false);
     }
     problems.throw_if_any();
     return profile;

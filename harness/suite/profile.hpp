@@ -16,6 +16,7 @@
 //   out: perfgate-out        # folder, as --out
 //   processes: 5             # as --processes
 //   creep: 10%               # as --creep: how far accepted changes may add up
+//   canary: true             # as --canary: proves after a run that the gate finds a slowdown
 //
 // Every key may be left out. Paths are relative to the folder that perfgate runs in, as they are on
 // the command line.
@@ -38,6 +39,7 @@ struct Profile {
     std::optional<std::string> out;
     std::optional<std::int64_t> processes = std::nullopt;
     std::optional<double> creep = std::nullopt;  ///< a fraction
+    bool canary = false;
 
     bool operator==(const Profile&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -77,6 +78,12 @@ Plugin plugin() {
                 [] {
                     if (fault::is_late()) std::raise(SIGSEGV);
                     some_work();
+                }),
+        variant("moody",
+                [] {
+                    // Each process at a pace of its own.
+                    static const int pace = 1 + static_cast<int>(std::random_device()() % 64);
+                    for (int i = 0; i < pace; ++i) some_work();
                 }),
         variant("throws", [] { throw std::runtime_error("no luck today"); }),
         variant("chatty",

@@ -6,6 +6,6 @@ perfgate_test(gate_test
           unit/baseline_store_test.cpp unit/refresh_test.cpp unit/diff_test.cpp
           unit/selection_test.cpp unit/relations_test.cpp
           unit/machine_code_test.cpp unit/paired_rule_test.cpp unit/self_test_test.cpp
-          unit/learning_test.cpp unit/prune_test.cpp unit/verify_test.cpp
+          unit/learning_test.cpp unit/prune_test.cpp unit/verify_test.cpp unit/canary_test.cpp
   LIBRARIES perfgate_gate)
 target_include_directories(gate_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -46,6 +46,14 @@ TEST(SuiteProfile, ReadsHowFarAcceptedChangesMayAddUp) {
         "to 1, found 5");
 }
 
+TEST(SuiteProfile, ReadsWhetherThereIsACanary) {
+    EXPECT_TRUE(parse_profile("canary: true", "p.yaml").canary);
+    EXPECT_FALSE(parse_profile("canary: false", "p.yaml").canary);
+    EXPECT_FALSE(parse_profile("out: x", "p.yaml").canary);
+    EXPECT_EQ(test::refusal([] { parse_profile("canary: yes", "p.yaml"); }),
+              "p.yaml:1:9: wrong value for 'canary'; expected true or false, found text 'yes'");
+}
+
 TEST(SuiteProfile, RefusesWhatIsNoNumberOfProcesses) {
     EXPECT_EQ(test::refusal([] { parse_profile("processes: 0", "p.yaml"); }),
               "p.yaml:1:12: wrong value for 'processes'; expected a number of processes from 1 to "
@@ -97,7 +105,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out, processes, creep; did you mean 'out'?");
+              "baselines, out, processes, creep, canary; did you mean 'out'?");
 }
 
 TEST(SuiteProfile, RefusesAMissingFile) {

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`run --canary` on the host backend: a slowdown that the gate must find, and one that it cannot."""
+
+import tool
+
+SUITE = """
+name: fault
+defaults: {metrics: [host_time], tolerances: {host_time: 100%}, time_budget: 20ms, cache: hot}
+workloads:
+  - workload: fault
+    variants: [VARIANT]
+"""
+
+
+class Canary(tool.Case):
+    def run_suite(self, variant, *words, code=0):
+        self.write("fault.yaml", SUITE.replace("VARIANT", variant))
+        return self.run_tool("run", "fault.yaml", "--backend", "host", *self.plugin("fault"),
+                             "--processes", 4, *words, code=code)
+
+    def test_a_gate_that_finds_it_passes(self):
+        self.write("ci.yaml", "canary: true")
+        done = self.run_suite("ok", "--profile", "ci.yaml")
+        self.assertIn("canary: fault/ok@hot, made 300 % slower, is called regressed",
+                      done.stderr)
+        self.run_tool("report", "perfgate-out/canary/run.json")
+
+    def test_a_gate_that_does_not_find_it_cannot_be_believed(self):
+        # Its pace is another in each process: no such slowdown can be told from that.
+        done = self.run_suite("moody", "--canary", code=3)
+        self.assertRegex(done.stderr, "canary: fault/moody.* is called (inconclusive|pass): where "
+                                      "this gate passes a case here, that says nothing")
+
+    def test_without_a_time_there_is_none(self):
+        done = self.run_suite("ok", "--canary", "--verify-only")
+        self.assertNotIn("canary", done.stderr)
+
+
+if __name__ == "__main__":
+    tool.main()

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/canary.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::measured_case;
+using documents::run_of;
+
+/// Cases 1, 2 and 3, of which the second took least time.
+model::Run three_cases() {
+    model::Run run = run_of({measured_case(1), measured_case(2), measured_case(3)});
+    double wall_s = 3;
+    for (model::CaseResult& result : run.suites[0].cases) {
+        result.wall_s = wall_s;
+        wall_s = wall_s == 3 ? 1 : 2;
+    }
+    return run;
+}
+
+model::VerdictDocument verdict_of(const Canary& canary, model::Verdict verdict, int exit_code) {
+    model::VerdictDocument document;
+    document.exit_code = exit_code;
+    document.suites.resize(1);
+    document.suites[0].name = canary.suite;
+    document.suites[0].cases.resize(1);
+    document.suites[0].cases[0].id = canary.id;
+    document.suites[0].cases[0].verdict = verdict;
+    document.suites[0].cases[0].reason = "too little is known";
+    return document;
+}
+
+TEST(Canary, IsTheQuickestMeasuredCaseThatGatesATime) {
+    model::Run run = three_cases();
+    EXPECT_EQ(choose_canary(run)->id, "gemm/tiled[m=2]");
+    run.suites[0].cases[1].status = model::CaseStatus::error;
+    EXPECT_EQ(choose_canary(run)->id, "gemm/tiled[m=3]");
+    run.suites[0].cases[2].gates = {{"registers", {}, 0}};
+    const std::optional<Canary> canary = choose_canary(run);
+    EXPECT_EQ(canary->id, "gemm/tiled[m=1]");
+    EXPECT_EQ(canary->suite, "s");
+    EXPECT_EQ(canary->metric, "gpu_time");
+    EXPECT_EQ(canary->baselines.at("s").baseline.cases.size(), 1U);
+    run.suites[0].cases[0].gates.clear();
+    EXPECT_FALSE(choose_canary(run));
+}
+
+TEST(Canary, IsSlowerThanAnyToleranceLetsPass) {
+    model::Run run = run_of({measured_case()});
+    model::CaseResult& result = run.suites[0].cases[0];
+    result.metrics["gpu_time"] = documents::series({1000});
+    result.gates = {{"gpu_time", {.worse = 0.8, .better = {}, .abs = 500}, 0}};
+    EXPECT_DOUBLE_EQ(choose_canary(run)->added, 1 + 2 * 0.8 + 2 * 0.5);
+}
+
+TEST(Canary, IsAllThatIsLeftOfAPlan) {
+    const model::Run run = three_cases();
+    const Canary canary = choose_canary(run).value();
+    model::Plan plan;
+    plan.suites.resize(2);
+    plan.suites[0].name = "other";
+    plan.suites[1].name = "s";
+    plan.suites[1].relations.resize(1);
+    for (const model::CaseResult& result : run.suites[0].cases) {
+        model::PlannedCase planned;
+        planned.spec = result.spec;
+        planned.metrics = {"gpu_time", "registers"};
+        planned.gates = {{"gpu_time", {}, 0}, {"registers", {}, 0}};
+        plan.suites[1].cases.push_back(planned);
+    }
+    keep_canary(plan, canary);
+    ASSERT_EQ(plan.suites.size(), 1U);
+    EXPECT_TRUE(plan.suites[0].relations.empty());
+    ASSERT_EQ(plan.suites[0].cases.size(), 1U);
+    const model::PlannedCase& left = plan.suites[0].cases[0];
+    EXPECT_EQ(model::case_id(left.spec), canary.id);
+    EXPECT_EQ(left.metrics, std::vector<std::string>{"gpu_time"});
+    ASSERT_EQ(left.gates.size(), 1U);
+    EXPECT_EQ(left.gates[0].metric, "gpu_time");
+    EXPECT_EQ(left.added_work, canary.added);
+}
+
+TEST(Canary, IsFoundWhereItIsARegressionAndTheExitCodeSaysSo) {
+    const Canary canary = choose_canary(three_cases()).value();
+    const CanaryResult found =
+        judge_canary(canary, verdict_of(canary, model::Verdict::regressed, 1));
+    EXPECT_TRUE(found.found);
+    EXPECT_NE(found.sentence.find("gemm/tiled[m=2], made "), std::string::npos) << found.sentence;
+}
+
+TEST(Canary, AnythingElseIsNamed) {
+    const Canary canary = choose_canary(three_cases()).value();
+    const auto sentence = [&](model::Verdict verdict, int exit_code) {
+        const CanaryResult result = judge_canary(canary, verdict_of(canary, verdict, exit_code));
+        EXPECT_FALSE(result.found);
+        return result.sentence;
+    };
+    EXPECT_NE(sentence(model::Verdict::inconclusive, 0).find("inconclusive"), std::string::npos);
+    EXPECT_NE(sentence(model::Verdict::pass, 0).find("too little is known"), std::string::npos);
+    EXPECT_NE(sentence(model::Verdict::regressed, 0).find("the exit code is 0"), std::string::npos);
+    model::VerdictDocument empty;
+    EXPECT_NE(judge_canary(canary, empty).sentence.find("was not judged"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace perfgate::gate
