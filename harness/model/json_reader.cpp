@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -100,12 +102,17 @@ class JsonBuilder {
     }
 
   private:
+    /// Keys, units and methods come again and again: a text is kept once, as long as no other takes
+    /// its place here. Of a Run of 300,000 metrics nearly all texts are such.
     JsonDocument::Node text_node(const std::string& value) {
-        const JsonDocument::Node node{JsonKind::text, false,
-                                      static_cast<std::uint32_t>(value.size()),
-                                      document_.texts_.size()};
-        document_.texts_ += value;
-        return node;
+        const auto size = static_cast<std::uint32_t>(value.size());
+        std::uint64_t& kept = kept_[std::hash<std::string>{}(value) % kept_.size()];
+        const std::string_view candidate = std::string_view(document_.texts_).substr(kept, size);
+        if (candidate != value) {
+            kept = document_.texts_.size();
+            document_.texts_ += value;
+        }
+        return {JsonKind::text, false, size, kept};
     }
     bool add(JsonDocument::Node node) {
         if (!open_.empty()) ++document_.nodes_[open_.back()].size;
@@ -150,8 +157,9 @@ class JsonBuilder {
 
     JsonDocument& document_;
     std::string_view json_;
-    std::vector<std::uint32_t> open_;     // containers around the next node
-    std::vector<std::string_view> keys_;  // scratch of refuse_duplicates
+    std::vector<std::uint32_t> open_;         // containers around the next node
+    std::vector<std::string_view> keys_;      // scratch of refuse_duplicates
+    std::array<std::uint64_t, 1024> kept_{};  // offsets of texts, by their hash
 };
 
 std::string_view to_text(JsonKind kind) {

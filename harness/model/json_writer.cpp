@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -14,6 +15,12 @@ namespace perfgate::model {
 namespace {
 
 constexpr std::size_t indent = 2;
+
+/// Nearly every text is: printable ASCII without what JSON escapes.
+bool stands_as_it_is(std::string_view text) {
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
 
 }  // namespace
 
@@ -92,6 +99,11 @@ void JsonWriter::value(std::string_view text) {
 
 void JsonWriter::quote(std::string_view text) {
     out_ += '"';
+    if (stands_as_it_is(text)) {
+        out_ += text;
+        out_ += '"';
+        return;
+    }
     for (const char c : valid_utf8(text)) {
         switch (c) {
             case '"':

@@ -65,6 +65,10 @@ bool is_kept(char32_t c) {
 }  // namespace
 
 std::string plain_text(std::string_view text) {
+    // Nearly every text is printable ASCII, of which all is kept.
+    if (std::all_of(text.begin(), text.end(), [](char c) { return in_range(c, ' ', '~'); })) {
+        return std::string(text);
+    }
     constexpr char32_t control_sequence_introducer = 0x9B;
     std::string plain;
     plain.reserve(text.size());
