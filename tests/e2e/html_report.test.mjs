@@ -35,7 +35,7 @@ function withGoldenData(file) {
 async function opened(file, { hash = "", width = 1440, height = 900, scheme = "light" } = {}, use) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(110_000); // long enough for a loaded machine
   const address = pathToFileURL(file).href;
   const complaints = [];
   page.on("console", (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
