@@ -399,7 +399,7 @@ workloads:
     variants: [host]
     params: {n: 20000, iterations: 200}
 """)
-        self.write("repository/configs/ci.yaml", PROFILE.replace("processes: 1", "processes: 8"))
+        self.write("repository/configs/ci.yaml", PROFILE.replace("processes: 1", "processes: 16"))
         script(self.repository / "ci/perfgate", f"""#!/bin/sh
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$root/build/release/lib/perfgate/plugins"
