@@ -11,7 +11,8 @@
 // Euclidean norm of (u o, spread). What is too little to see in any row, such as a few keys of
 // zeros beyond the end, makes all of them smaller: so the size of the output as a whole, the sum of
 // its product with o over all rows that were checked, is held to 4 times what rounding adds to it,
-//     spread^2 = sum_rows (sum_i w_i^2 (u^2 (v_i . o)^2 + r^2 s_i^2 ((v_i - o) . o)^2) + u^2 |o o|^2).
+//     spread^2 = sum over rows of sum_i c'_i + u^2 |o o|^2,
+//     c'_i = w_i^2 (u^2 (v_i . o)^2 + r^2 s_i^2 ((v_i - o) . o)^2).
 #pragma once
 
 #include <cstdint>

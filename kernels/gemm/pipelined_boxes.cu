@@ -154,8 +154,8 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
     common::check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes<S>),
         "shared memory for gemm/pipelined");
-    const CUtensorMap map_a =
-        matrix_map(o.a, p.dtype, p.m, p.k, S::kTileM, S::kChunksA * kChunkBytes);
+    static_assert(S::kChunksA * kChunkBytes == kLineBytes, "A's lines are those of a box");
+    const CUtensorMap map_a = matrix_map(o.a, p.dtype, p.m, p.k, S::kTileM);
     const CUtensorMap map_b = matrix_map(o.b, p.dtype, p.k, p.n, S::kTileK);
     const unsigned tiles = raster_blocks<S::kTileM, S::kTileN>(p.m, p.n);
     const unsigned blocks =
