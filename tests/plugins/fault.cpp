@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "later.hpp"
+#include "pace.hpp"
 #include "perfgate.hpp"
 
 namespace {
@@ -34,8 +35,7 @@ class Wrong : public Fault {
 };
 
 void some_work() {
-    volatile double sum = 0;
-    for (int i = 0; i < 20000; ++i) sum = sum + i;
+    const pace::Lasting lasting(std::chrono::microseconds(500));
 }
 
 template <class Kind = Fault>

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "pace.hpp"
+
 namespace {
 
 using namespace perfgate::sdk;
@@ -21,16 +23,14 @@ class HostProbe : public Instance {
     }
 
     void launch(void* /*stream*/) override {
-        for (int repeat = 0; repeat < probe::host_factor; ++repeat) {
-            for (std::size_t i = 0; i < x_.size(); ++i) {
-                float value = x_[i];
-                for (int k = 0; k < iterations_; ++k)
-                    value = value * static_cast<float>(probe::multiplier) +
-                            static_cast<float>(probe::addend);
-                y_[i] = value;
-            }
-            // The repetition must not be seen through.
-            asm volatile("" : : "r"(y_.data()) : "memory");
+        const pace::Lasting lasting(probe::host_factor * 2 * iterations_ *
+                                    std::chrono::nanoseconds(x_.size()));
+        for (std::size_t i = 0; i < x_.size(); ++i) {
+            float value = x_[i];
+            for (int k = 0; k < iterations_; ++k)
+                value = value * static_cast<float>(probe::multiplier) +
+                        static_cast<float>(probe::addend);
+            y_[i] = value;
         }
         if (probe::wrong) y_.back() += 1;
     }

@@ -11,7 +11,8 @@
 
 namespace probe {
 
-/// How the kinds of probe differ from the base. A tenth more work; a wrong last element.
+/// How the kinds of probe differ from the base: three times the time on the host, a tenth more work
+/// on the device; a wrong last element.
 #if defined(PROBE_SLOW)
 inline constexpr int host_factor = 3;
 inline constexpr int cuda_percent = 110;
