@@ -13,7 +13,8 @@ namespace perfgate::model {
 namespace {
 
 constexpr std::string_view schema = "perfgate.baseline";
-constexpr std::int64_t version = 1;
+constexpr std::int64_t oldest_version = 1;  // single values have batches, too
+constexpr std::int64_t version = 2;
 
 }  // namespace
 
@@ -151,15 +152,11 @@ static void read_short(JsonValue value, MetricSeries& series) {
 }
 
 /// A series as baselines write it: short where that is enough.
-struct StoredSeries {
-    MetricSeries series;
-};
-
-static void read(JsonValue value, StoredSeries& stored) {
+static void read_stored(JsonValue value, MetricSeries& series) {
     if (value.kind() != JsonKind::object || value.find("batches")) {
-        read(value, stored.series);
+        read(value, series);
     } else {
-        read_short(value, stored.series);
+        read_short(value, series);
     }
 }
 
@@ -188,9 +185,7 @@ static void read(JsonValue value, Acknowledgement& acknowledgement) {
     }
     read_optional(value, "by", acknowledgement.by);
     read_optional(value, "reason", acknowledgement.reason);
-    StoredSeries known;
-    read_field(value, "known", known);
-    acknowledgement.known = std::move(known.series);
+    read_stored(value.at("known"), acknowledgement.known);
 }
 
 static void write(JsonWriter& json, const BaselineCase& expected) {
@@ -203,13 +198,7 @@ static void write(JsonWriter& json, const BaselineCase& expected) {
         for (const auto& [name, known] : expected.acknowledged) write_field(json, name, known);
         json.end_object();
     }
-    json.key("metrics");
-    json.begin_object(JsonLayout::lines);
-    for (const auto& [name, series] : expected.metrics) {
-        json.key(name);
-        write_stored(json, series);
-    }
-    json.end_object();
+    write_metrics(json, expected.metrics, write_stored);
     if (!expected.kernels.empty()) {
         json.key("kernels");
         json.begin_array(JsonLayout::lines);
@@ -224,11 +213,7 @@ static void read(JsonValue value, BaselineCase& expected) {
     read_optional(value, "provenance", expected.provenance);
     read_optional(value, "anchors", expected.anchors);
     read_optional(value, "acknowledged", expected.acknowledged);
-    std::map<std::string, StoredSeries> metrics;
-    read_field(value, "metrics", metrics);
-    for (auto& [name, stored] : metrics) {
-        expected.metrics.emplace_hint(expected.metrics.end(), name, std::move(stored.series));
-    }
+    read_metrics(value, expected.metrics, read_stored);
     read_optional(value, "kernels", expected.kernels);
     read_optional(value, "host_code", expected.host_code);
 }
@@ -250,7 +235,7 @@ std::string write_baseline(const Baseline& baseline) {
 
 Baseline parse_baseline(std::string_view json, std::string_view source) {
     const JsonDocument document(json, source);
-    const JsonValue root = check_schema(document, schema, version);
+    const JsonValue root = check_schema(document, schema, oldest_version, version);
     Baseline baseline;
     read_field(root, "suite", baseline.suite);
     read_field(root, "device", baseline.device);

@@ -297,8 +297,8 @@ JsonValue JsonValue::at(std::string_view key) const {
     return *value;
 }
 
-JsonValue check_schema(const JsonDocument& document, std::string_view schema,
-                       std::int64_t version) {
+JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t oldest,
+                       std::int64_t newest) {
     const JsonValue root = document.root();
     const bool marked = root.kind() == JsonKind::object && root.find("schema");
     if (!marked) {
@@ -310,10 +310,13 @@ JsonValue check_schema(const JsonDocument& document, std::string_view schema,
             fmt::format("the schema is '{}', expected '{}'", printable(found_schema, 60), schema));
     }
     const std::int64_t found_version = root.at("version").count();
-    if (found_version != version) {
-        root.fail(fmt::format("schema {} version {}; this perfgate reads version {}: {}", schema,
-                              found_version, version,
-                              found_version > version ? "upgrade perfgate" : "record it anew"));
+    if (found_version < oldest || found_version > newest) {
+        const std::string readable = oldest == newest
+                                         ? fmt::format("version {}", newest)
+                                         : fmt::format("versions {} to {}", oldest, newest);
+        root.fail(fmt::format("schema {} version {}; this perfgate reads {}: {}", schema,
+                              found_version, readable,
+                              found_version > newest ? "upgrade perfgate" : "record it anew"));
     }
     return root;
 }

@@ -111,9 +111,14 @@ class JsonValue {
     std::uint32_t node_;
 };
 
-/// The root, after checking `schema` and `version`: another schema is another kind of file, another
-/// version needs another perfgate.
-JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t version);
+/// The root, after checking `schema` and `version`: another schema is another kind of file, a version
+/// that is not from `oldest` to `newest` needs another perfgate.
+JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t oldest,
+                       std::int64_t newest);
+inline JsonValue check_schema(const JsonDocument& document, std::string_view schema,
+                              std::int64_t version) {
+    return check_schema(document, schema, version, version);
+}
 
 inline void read(JsonValue value, bool& out) {
     out = value.boolean();

@@ -13,7 +13,8 @@ namespace perfgate::model {
 namespace {
 
 constexpr std::string_view schema = "perfgate.run";
-constexpr std::int64_t version = 1;
+constexpr std::int64_t oldest_version = 1;  // each metric has its batches
+constexpr std::int64_t version = 2;
 
 }  // namespace
 
@@ -314,7 +315,7 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "work", result.work);
     read_not_negative(value, "wall_s", result.wall_s);
     read_optional(value, "kernels", result.kernels);
-    read_optional(value, "metrics", result.metrics);
+    if (value.find("metrics")) read_metrics(value, result.metrics);
     read_optional(value, "not_collected", result.not_collected);
     read_optional(value, "not_applicable", result.not_applicable);
     read_optional(value, "readings", result.readings);
@@ -407,7 +408,7 @@ std::string write_run(const Run& run) {
 
 Run parse_run(std::string_view json, std::string_view source) {
     const JsonDocument document(json, source);
-    const JsonValue root = check_schema(document, schema, version);
+    const JsonValue root = check_schema(document, schema, oldest_version, version);
     Run run;
     read_optional(root, "tool_version", run.tool_version);
     read_optional(root, "git_revision", run.git_revision);

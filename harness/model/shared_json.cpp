@@ -169,11 +169,79 @@ void read(JsonValue value, SourcePlace& place) {
     read_field(value, "line", place.line);
 }
 
-void write_metrics(JsonWriter& json, const std::map<std::string, MetricSeries>& metrics) {
+/// Where the values come from that a case's metrics have alone.
+struct Once {
+    std::string device;
+    std::uint64_t seed = 0;
+};
+
+static Batch batch_of(const Once& once, double value) {
+    Batch batch;
+    batch.device = once.device;
+    batch.seed = once.seed;
+    batch.samples = {value};
+    return batch;
+}
+
+static bool is_value_alone(const MetricSeries& series, const Once& once) {
+    return series.batches.size() == 1 && series.batches[0] == batch_of(once, series.value);
+}
+
+/// What most such series of a case have in common, as those of one process do.
+static std::optional<Once> once_of(const Metrics& metrics) {
+    for (const auto& [name, series] : metrics) {
+        if (series.batches.size() != 1) continue;
+        Once once{series.batches[0].device, series.batches[0].seed};
+        if (is_value_alone(series, once)) return once;
+    }
+    return std::nullopt;
+}
+
+void write_metrics(JsonWriter& json, const Metrics& metrics,
+                   void (*write_series)(JsonWriter&, const MetricSeries&)) {
+    const std::optional<Once> once = once_of(metrics);
+    if (once) {
+        json.key("once");
+        json.begin_object(JsonLayout::compact);
+        write_field(json, "device", once->device);
+        write_field(json, "seed", once->seed);
+        json.end_object();
+    }
     json.key("metrics");
     json.begin_object(JsonLayout::lines);
-    for (const auto& [name, series] : metrics) write_field(json, name, series);
+    for (const auto& [name, series] : metrics) {
+        json.key(name);
+        if (!once || !is_value_alone(series, *once)) {
+            write_series(json, series);
+            continue;
+        }
+        json.begin_object(JsonLayout::compact);
+        write_field(json, "unit", series.unit);
+        write_field(json, "value", series.value);
+        write_field(json, "method", series.method);
+        json.end_object();
+    }
     json.end_object();
+}
+
+void read_metrics(JsonValue object, Metrics& metrics,
+                  void (*read_series)(JsonValue, MetricSeries&)) {
+    std::optional<Once> once;
+    if (const auto value = object.find("once")) {
+        read_field(*value, "device", once.emplace().device);
+        read_field(*value, "seed", once->seed);
+    }
+    constexpr std::size_t fields_of_value_alone = 3;
+    object.at("metrics").members([&](std::string_view name, JsonValue value) {
+        MetricSeries& series = metrics.emplace_hint(metrics.end(), name, MetricSeries())->second;
+        if (!once || value.kind() != JsonKind::object || value.size() != fields_of_value_alone) {
+            return read_series(value, series);
+        }
+        read_field(value, "unit", series.unit);
+        read_field(value, "value", series.value);
+        read_field(value, "method", series.method);
+        series.batches = {batch_of(*once, series.value)};
+    });
 }
 
 }  // namespace perfgate::model

@@ -23,7 +23,8 @@ void read(JsonValue value, Ceilings& ceilings);
 void write(JsonWriter& json, const Environment& environment);
 void read(JsonValue value, Environment& environment);
 
-void write(JsonWriter& json, const MetricSeries& series);  ///< one line
+/// All batches, in one line.
+void write(JsonWriter& json, const MetricSeries& series);
 void read(JsonValue value, MetricSeries& series);
 
 void write(JsonWriter& json, const SourcePlace& place);
@@ -39,7 +40,15 @@ void read(JsonValue value, Kernel& kernel);
 void write(JsonWriter& json, const CaseResult& result);
 void read(JsonValue value, CaseResult& result);
 
-/// `"metrics": {…}`, each metric on a line of its own.
-void write_metrics(JsonWriter& json, const std::map<std::string, MetricSeries>& metrics);
+using Metrics = std::map<std::string, MetricSeries>;
+
+/// A case's metrics: `"metrics": {…}`, each on a line of its own. Of most there is one value alone,
+/// from the first process: those are written without batches, and `"once": {…}` before says of which
+/// board and seed they are. `write_series` writes the others.
+void write_metrics(JsonWriter& json, const Metrics& metrics,
+                   void (*write_series)(JsonWriter&, const MetricSeries&) = write);
+/// Reads both from the object of a case; `read_series` reads what has more than a value.
+void read_metrics(JsonValue object, Metrics& metrics,
+                  void (*read_series)(JsonValue, MetricSeries&) = read);
 
 }  // namespace perfgate::model

@@ -93,14 +93,15 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
     baseline.cases["gemm/naive[m=2]"] = {{}, {{"gpu_time", time}}, {kernel}, "0057"};
     EXPECT_EQ(write_baseline(baseline), R"({
   "schema": "perfgate.baseline",
-  "version": 1,
+  "version": 2,
   "suite": "gemm",
   "device": {"key":"nvidia-h100","name":"NVIDIA H100","chip":"GH100","compute_capability":"9.0","memory_bytes":85899345920,"multiprocessors":132},
   "cases": {
     "gemm/naive[m=2]": {
       "provenance": {},
+      "once": {"device":"b1","seed":1},
       "metrics": {
-        "gpu_time": {"unit":"ns","value":1.5,"method":"activity/cold","batches":[{"process":0,"device":"b1","seed":1,"samples":[1.5]}]}
+        "gpu_time": {"unit":"ns","value":1.5,"method":"activity/cold"}
       },
       "kernels": [
         {"name":"naive","grid":[4,1,1],"block":[128,1,1],"registers":32,"static_smem":0,"dynamic_smem":0,"local_bytes":0,"code":"c0de","arguments":"a1"}
@@ -109,8 +110,9 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
     },
     "gemm/tiled[m=2]": {
       "provenance": {"driver":"580.159.04","reason":"first"},
+      "once": {"device":"b1","seed":1},
       "metrics": {
-        "gpu_time": {"unit":"ns","value":1.5,"method":"activity/cold","batches":[{"process":0,"device":"b1","seed":1,"samples":[1.5]}]},
+        "gpu_time": {"unit":"ns","value":1.5,"method":"activity/cold"},
         "registers": {"unit":"registers","value":32,"method":"kernel_record","batches":[]}
       }
     }
@@ -212,7 +214,7 @@ TEST(BaselineJson, RefusesProcessesThatDoNotAddUp) {
 
 TEST(BaselineJson, RefusesWhatIsNoBaseline) {
     EXPECT_EQ(parse_message(R"({"schema": "perfgate.baseline", "version": 9})"),
-              "b.json: schema perfgate.baseline version 9; this perfgate reads version 1: upgrade "
+              "b.json: schema perfgate.baseline version 9; this perfgate reads versions 1 to 2: upgrade "
               "perfgate");
     EXPECT_EQ(parse_message(R"({"schema": "perfgate.run", "version": 1})"),
               "b.json: the schema is 'perfgate.run', expected 'perfgate.baseline'");

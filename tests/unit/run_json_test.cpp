@@ -127,6 +127,62 @@ TEST(RunJson, CaseLineRoundTripsAndIsOneLine) {
     }
 }
 
+TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
+    const auto series = [](std::vector<Batch> batches) {
+        return MetricSeries{"count", 3, "counted", std::move(batches)};
+    };
+    CaseResult result;
+    result.metrics["alone"] = result.metrics["alone too"] = series({{0, "b1", 7, {3}}});
+    const std::string line = write_case_line(result);
+    EXPECT_EQ(line.find("batches"), std::string::npos) << line;
+    EXPECT_EQ(parse_case_line(line, "journal"), result);
+
+    Batch again{0, "b1", 7, {3}};
+    again.round = 1;
+    Batch set_aside{0, "b1", 7, {3}};
+    set_aside.set_aside = "throttled";
+    Batch clocked{0, "b1", 7, {3}};
+    clocked.sm_clock_mhz = 1980;
+    Batch of_run{0, "b1", 7, {3}};
+    of_run.run = 1;
+    const std::vector<std::vector<Batch>> others = {
+        {},
+        {again},
+        {set_aside},
+        {clocked},
+        {of_run},
+        {{1, "b1", 7, {3}}},
+        {{0, "b2", 7, {3}}},
+        {{0, "b1", 8, {3}}},
+        {{0, "b1", 7, {4}}},
+        {{0, "b1", 7, {3, 3}}},
+        {{0, "b1", 7, {}}},
+        {{0, "b1", 7, {3}}, {1, "b1", 7, {3}}}};
+    for (const std::vector<Batch>& batches : others) {
+        result.metrics["other"] = series(batches);
+        const std::string text = write_case_line(result);
+        EXPECT_NE(text.find("batches"), std::string::npos) << text;
+        EXPECT_EQ(parse_case_line(text, "journal"), result) << text;
+    }
+}
+
+TEST(RunJson, AValueWithoutBatchesNeedsAnOrigin) {
+    const std::string without =
+        changed(R"(, "batches": [
+     {"process": 0, "device": "host", "seed": 1, "samples": [1.5]}])",
+                "");
+    EXPECT_EQ(parse_message(without),
+              "run.json: suites[0].cases[0].metrics.gpu_time: the field 'batches' is missing");
+    std::string with = without;
+    with.replace(with.find("\"metrics\": {"), 0, R"("once": {"device": "b1", "seed": 2}, )");
+    const model::Run run = parse_run(with, "run.json");
+    EXPECT_EQ(run.suites.at(0).cases.at(0).metrics.at("gpu_time").batches,
+              (std::vector<Batch>{{0, "b1", 2, {1.5}}}));
+    with.replace(with.find("\"device\": \"b1\""), 14, R"("device": null)");
+    EXPECT_EQ(parse_message(with),
+              "run.json: suites[0].cases[0].once.device: expected a string, found null");
+}
+
 TEST(RunJson, HostileTextIsReplacedNeverThrown) {
     model::Run run;
     run.suites.resize(1);
@@ -163,9 +219,10 @@ TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {
     result.kernels.resize(1);
     result.kernels[0].name = "k";
     result.metrics["host_time"] = {"ns", 1500.5, "wall/cold", {{0, "host", 7, {1500.5, 1501}}}};
+    result.metrics["allocations"] = {"count", 3, "counted", {{0, "host", 7, {3}}}};
     EXPECT_EQ(write_run(run), R"({
   "schema": "perfgate.run",
-  "version": 1,
+  "version": 2,
   "tool_version": "0.1.0",
   "started_at": "2026-11-21T10:00:00Z",
   "wall_s": 0,
@@ -197,7 +254,9 @@ TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {
           "kernels": [
             {"name":"k","grid":[0,0,0],"block":[0,0,0],"registers":0,"static_smem":0,"dynamic_smem":0,"local_bytes":0}
           ],
+          "once": {"device":"host","seed":7},
           "metrics": {
+            "allocations": {"unit":"count","value":3,"method":"counted"},
             "host_time": {"unit":"ns","value":1500.5,"method":"wall/cold","batches":[{"process":0,"device":"host","seed":7,"samples":[1500.5,1501]}]}
           }
         }
@@ -217,8 +276,8 @@ TEST(RunJson, FieldsThatOldOrNewVersionsDoNotShareAreNoError) {
 }
 
 TEST(RunJson, NamesThePlaceOfEachMistake) {
-    EXPECT_EQ(parse_message(changed(R"("version": 1)", R"("version": 2)")),
-              "run.json: schema perfgate.run version 2; this perfgate reads version 1: "
+    EXPECT_EQ(parse_message(changed(R"("version": 1)", R"("version": 3)")),
+              "run.json: schema perfgate.run version 3; this perfgate reads versions 1 to 2: "
               "upgrade perfgate");
     EXPECT_EQ(parse_message(changed("perfgate.run", "perfgate.verdict")),
               "run.json: the schema is 'perfgate.verdict', expected 'perfgate.run'");
