@@ -354,7 +354,12 @@ Documents hostile(const std::string& text) {
         pair.verdict.ceiling = model::CeilingShare{model::Bound::neither, text, 0.5};
         pair.verdict.baseline_values = {{text, 1.0}};
         pair.verdict.why = {{text, text, {{text, text, 1, 2}}}};
-        verdicts.relations.push_back({text, text, {text, 3}, verdict, text, 1.0, 1.5, text});
+        model::RelationVerdict& relation = verdicts.relations.emplace_back();
+        relation.relation = relation.leading = relation.unit = relation.sentence = text;
+        relation.place = {text, 3};
+        relation.verdict = verdict;
+        relation.left = 1.0;
+        relation.right = 1.5;
         pair.verdict.metrics = {judged(text, text, verdict, 1, 1.5, text, text)};
         add(suite, verdicts, pair);
     }
