@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "model/utf8.hpp"
 
 namespace perfgate::model {
 
@@ -16,10 +17,40 @@ namespace {
 
 constexpr std::size_t indent = 2;
 
-/// Nearly every text is: printable ASCII without what JSON escapes.
-bool stands_as_it_is(std::string_view text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+/// Bytes that `text` begins with and that a JSON string holds as they are: printable ASCII but for
+/// what JSON escapes. Nearly every text is nothing else.
+std::size_t unescaped_length(std::string_view text) {
+    const auto end = std::find_if(text.begin(), text.end(), [](char c) {
+        return c < ' ' || c > '~' || c == '"' || c == '\\';
+    });
+    return static_cast<std::size_t>(end - text.begin());
+}
+
+/// An ASCII character as a JSON string holds it.
+void append_escaped(std::string& out, char c) {
+    switch (c) {
+        case '"':
+            out += "\\\"";
+            break;
+        case '\\':
+            out += "\\\\";
+            break;
+        case '\n':
+            out += "\\n";
+            break;
+        case '\r':
+            out += "\\r";
+            break;
+        case '\t':
+            out += "\\t";
+            break;
+        default:
+            if (static_cast<unsigned char>(c) < 0x20) {
+                fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+            } else {
+                out += c;
+            }
+    }
 }
 
 }  // namespace
@@ -69,12 +100,14 @@ void JsonWriter::value(bool value) {
 
 void JsonWriter::value(std::int64_t value) {
     separate();
-    fmt::format_to(std::back_inserter(out_), "{}", value);
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
 }
 
 void JsonWriter::value(std::uint64_t value) {
     separate();
-    fmt::format_to(std::back_inserter(out_), "{}", value);
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
 }
 
 void JsonWriter::value(double value) {
@@ -84,12 +117,13 @@ void JsonWriter::value(double value) {
                                     out_.size() - std::min<std::size_t>(out_.size(), 80)))));
     }
     separate();
-    out_ += number_text(value);
+    append_number(out_, value);
 }
 
 void JsonWriter::real(double value) {
+    const std::size_t start = out_.size();
     this->value(value);
-    if (number_text(value).find_first_of(".e") == std::string::npos) out_ += ".0";
+    if (out_.find_first_of(".e", start) == std::string::npos) out_ += ".0";
 }
 
 void JsonWriter::value(std::string_view text) {
@@ -99,35 +133,18 @@ void JsonWriter::value(std::string_view text) {
 
 void JsonWriter::quote(std::string_view text) {
     out_ += '"';
-    if (stands_as_it_is(text)) {
-        out_ += text;
-        out_ += '"';
-        return;
-    }
-    for (const char c : valid_utf8(text)) {
-        switch (c) {
-            case '"':
-                out_ += "\\\"";
-                break;
-            case '\\':
-                out_ += "\\\\";
-                break;
-            case '\n':
-                out_ += "\\n";
-                break;
-            case '\r':
-                out_ += "\\r";
-                break;
-            case '\t':
-                out_ += "\\t";
-                break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20) {
-                    fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
-                } else {
-                    out_ += c;
-                }
+    while (true) {
+        const std::size_t unescaped = unescaped_length(text);
+        out_ += text.substr(0, unescaped);
+        text.remove_prefix(unescaped);
+        if (text.empty()) break;
+        const Utf8Step step = utf8_step(text, 0);
+        if (step.valid && step.length == 1) {
+            append_escaped(out_, text.front());
+        } else {
+            out_ += step.valid ? text.substr(0, step.length) : replacement_character;
         }
+        text.remove_prefix(step.length);
     }
     out_ += '"';
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "model/utf8.hpp"
@@ -14,8 +16,7 @@ namespace perfgate::model {
 
 namespace {
 
-constexpr std::string_view replacement_character = "\xef\xbf\xbd";  // U+FFFD
-constexpr std::string_view ellipsis = "\xe2\x80\xa6";               // U+2026
+constexpr std::string_view ellipsis = "\xe2\x80\xa6";  // U+2026
 
 /// Names longer than this are no typos: they are not compared.
 constexpr std::size_t longest_name = 128;
@@ -118,18 +119,30 @@ std::string printable(std::string_view text, std::size_t limit) {
 std::string valid_utf8(std::string_view text) {
     std::string out;
     out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size();) {
-        const Utf8Step step = utf8_step(text, i);
-        out += step.valid ? text.substr(i, step.length) : replacement_character;
-        i += step.length;
+    while (!text.empty()) {
+        const std::size_t ascii = printable_ascii_length(text);
+        out += text.substr(0, ascii);
+        text.remove_prefix(ascii);
+        const Utf8Step step = utf8_step(text, 0);
+        out += step.valid || text.empty() ? text.substr(0, step.length) : replacement_character;
+        text.remove_prefix(step.length);
     }
     return out;
 }
 
 std::string number_text(double value) {
+    std::string text;
+    append_number(text, value);
+    return text;
+}
+
+void append_number(std::string& out, double value) {
     // fmt is locale-independent and shortest; it only drops what tells -0.0 from an integer's 0.
-    if (value == 0 && std::signbit(value)) return "-0.0";
-    return fmt::format("{}", value);
+    if (value == 0 && std::signbit(value)) {
+        out += "-0.0";
+    } else {
+        fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
+    }
 }
 
 std::string slug(std::string_view text) {

@@ -33,6 +33,9 @@ std::string valid_utf8(std::string_view text);
 /// The shortest decimal text that reads back as the same double; never in a locale's notation.
 std::string number_text(double value);
 
+/// The same at the end of `out`.
+void append_number(std::string& out, double value);
+
 /// Lower case, every run of characters outside [a-z0-9] a single '-': "NVIDIA H100 80GB HBM3"
 /// becomes "nvidia-h100-80gb-hbm3". No '-' at either end; never empty: "unknown" where nothing is
 /// left, so that it can name a folder.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/utf8.hpp"
 
+#include <algorithm>
+
 namespace perfgate::model {
 
 namespace {
@@ -44,6 +46,12 @@ Utf8Step utf8_step(std::string_view text, std::size_t position) {
         code_point = (code_point << 6) | (next & 0x3fu);
     }
     return {length, code_point, true};
+}
+
+std::size_t printable_ascii_length(std::string_view text) {
+    const auto end =
+        std::find_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; });
+    return static_cast<std::size_t>(end - text.begin());
 }
 
 bool is_terminal_control(char32_t c) {

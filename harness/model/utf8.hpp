@@ -7,6 +7,9 @@
 
 namespace perfgate::model {
 
+/// Stands for what is ill-formed: U+FFFD.
+inline constexpr std::string_view replacement_character = "\xef\xbf\xbd";
+
 struct Utf8Step {
     std::size_t length = 0;   ///< bytes to advance, at least 1; 0 only at the end of the text
     char32_t code_point = 0;  ///< meaningful where `valid`
@@ -17,6 +20,10 @@ struct Utf8Step {
 /// The sequence that starts at `position`. Overlong forms, surrogates and code points over U+10FFFF
 /// are ill-formed.
 Utf8Step utf8_step(std::string_view text, std::size_t position);
+
+/// Bytes of printable ASCII that `text` begins with: nearly every text is nothing else, and need
+/// not be taken apart.
+std::size_t printable_ascii_length(std::string_view text);
 
 /// True for code points that must not reach a terminal: C0, C1, DEL, line and paragraph separators,
 /// and the bidirectional controls that make text read as something else.

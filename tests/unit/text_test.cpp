@@ -99,6 +99,15 @@ TEST(Printable, CutsAtAWholeCharacterWithinTheLimit) {
     }
 }
 
+TEST(PrintableAsciiLength, EndsBeforeTheFirstOtherByte) {
+    EXPECT_EQ(printable_ascii_length(""), 0u);
+    EXPECT_EQ(printable_ascii_length(" !~"), 3u);
+    for (const char* text : {"ab\n", "ab\x7f", "abé", "ab\x1b[0m", "ab\xff"}) {
+        EXPECT_EQ(printable_ascii_length(text), 2u) << text;
+    }
+    EXPECT_EQ(printable_ascii_length("ab\0c"s), 2u);
+}
+
 TEST(ValidUtf8, KeepsWhatIsValid) {
     for (const char* text : {"", "plain", "é", "漢", "😀", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf",
                              "\xed\x9f\xbf", "\xee\x80\x80", "tab\tnewline\n"}) {
