@@ -21,6 +21,8 @@ set(INSTALL_GTEST OFF CACHE INTERNAL "")
 
 perfgate_dependency(nlohmann_json
   "https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz")
+perfgate_dependency(simdjson
+  "https://github.com/simdjson/simdjson/archive/refs/tags/v3.6.4.tar.gz")
 perfgate_dependency(yaml-cpp
   "https://github.com/jbeder/yaml-cpp/archive/refs/tags/0.8.0.tar.gz")
 perfgate_dependency(CLI11

@@ -180,17 +180,18 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
     const Levels levels(false_alarms_, tests, rounds_);
 
     DetectableShifts shifts;
-    std::vector<Judgement> judgements = MedianRule().judge(comparisons);
+    std::vector<Judgement> judgements(comparisons.size());
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const Evidence& found = evidence[i];
         Judgement& judgement = judgements[i];
-        judgement.basis = found.basis;
-        if (!found.finite || found.baseline.empty() || found.measured.empty()) {
-            judgement.verdict = Verdict::invalid;
+        const bool usable = found.finite && !found.baseline.empty() && !found.measured.empty();
+        if (!usable || found.basis == Basis::exact) {
+            judgement = judge_medians(comparisons[i]);
+            judgement.basis = found.basis;
+            if (!usable) judgement.verdict = Verdict::invalid;
             continue;
         }
-        if (found.basis == Basis::exact) continue;
-
+        judgement.basis = found.basis;
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
         judgement.measured = stats::trimmed_mean(found.measured, trimmed_processes);
         judgement.verdict = Verdict::pass;

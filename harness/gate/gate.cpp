@@ -96,6 +96,13 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     verdict.measured_batches = std::move(measured);
 }
 
+/// Moves an iterator over a map to `name`, past what comes before it; false: it is not there.
+template <class Iterator>
+bool advance_to(const std::string& name, Iterator& place, Iterator end) {
+    while (place != end && place->first < name) ++place;
+    return place != end && place->first == name;
+}
+
 /// Judges one run. Holds the documents while the verdicts take shape.
 class Judging {
   public:
@@ -206,23 +213,29 @@ class Judging {
                              CaseVerdict& verdict) const {
         std::set<std::string_view> gated;
         for (const GateRule& gate : result.gates) gated.insert(gate.metric);
+        const bool times_refused = refused(result, expected, model::MetricClass::timing);
+        const bool others_refused = refused(result, expected, model::MetricClass::counter);
+        // All three by name: side by side.
+        auto measured = result.metrics.begin();
+        auto definition = run_.metric_definitions.begin();
         for (const auto& [name, baseline] : expected.metrics) {
-            const auto measured = result.metrics.find(name);
-            const auto definition = run_.metric_definitions.find(name);
-            if (gated.contains(name) || measured == result.metrics.end() ||
-                definition == run_.metric_definitions.end() ||
-                measured->second.unit != baseline.unit ||
+            if (!advance_to(name, measured, result.metrics.end()) ||
+                !advance_to(name, definition, run_.metric_definitions.end()) ||
+                gated.contains(name) || measured->second.unit != baseline.unit ||
                 measured->second.method != baseline.method || !std::isfinite(baseline.value)) {
                 continue;
             }
-            const model::MetricClass metric_class = definition->second.metric_class;
-            if (!refused_circumstance(run_, result, expected, metric_class, policy_.changed)
-                     .empty()) {
-                continue;
-            }
+            const bool time = definition->second.metric_class == model::MetricClass::timing;
+            if (time ? times_refused : others_refused) continue;
             verdict.baseline_values.emplace_hint(verdict.baseline_values.end(), name,
                                                  baseline.value);
         }
+    }
+
+    /// Whether a circumstance forbids to compare values of this class.
+    bool refused(const CaseResult& result, const BaselineCase& expected,
+                 model::MetricClass metric_class) const {
+        return !refused_circumstance(run_, result, expected, metric_class, policy_.changed).empty();
     }
 
     void add_metrics(const CaseResult& result, const BaselineCase* expected,

@@ -24,21 +24,6 @@ double median_of(const model::MetricSeries& series) {
     return finite ? stats::median(samples) : std::numeric_limits<double>::quiet_NaN();
 }
 
-Judgement judge_one(const Comparison& comparison) {
-    Judgement judgement{Verdict::pass, median_of(*comparison.baseline),
-                        median_of(*comparison.measured)};
-    const double baseline = judgement.baseline;
-    const double measured = judgement.measured;
-    if (!std::isfinite(baseline) || !std::isfinite(measured)) {
-        judgement.verdict = Verdict::invalid;
-        return judgement;
-    }
-
-    const Change change = change_between(comparison, baseline, measured);
-    if (change.counts) judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
-    return judgement;
-}
-
 }  // namespace
 
 Change change_between(const Comparison& comparison, double baseline, double measured) {
@@ -58,10 +43,26 @@ Change change_between(const Comparison& comparison, double baseline, double meas
     return change;
 }
 
+Judgement judge_medians(const Comparison& comparison) {
+    Judgement judgement{Verdict::pass, median_of(*comparison.baseline),
+                        median_of(*comparison.measured)};
+    const double baseline = judgement.baseline;
+    const double measured = judgement.measured;
+    if (!std::isfinite(baseline) || !std::isfinite(measured)) {
+        judgement.verdict = Verdict::invalid;
+        return judgement;
+    }
+
+    const Change change = change_between(comparison, baseline, measured);
+    if (change.counts) judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
+    return judgement;
+}
+
 std::vector<Judgement> MedianRule::judge(std::span<const Comparison> comparisons) const {
     std::vector<Judgement> judgements;
     judgements.reserve(comparisons.size());
-    for (const Comparison& comparison : comparisons) judgements.push_back(judge_one(comparison));
+    for (const Comparison& comparison : comparisons)
+        judgements.push_back(judge_medians(comparison));
     return judgements;
 }
 

@@ -78,6 +78,9 @@ Change change_between(const Comparison& comparison, double baseline, double meas
 /// The median of the measured samples against the median of the baseline's. A change counts where
 /// it exceeds both the tolerance's fraction of the baseline and its `abs`; exactly at the tolerance
 /// it does not. With a baseline of 0 only `abs` allows a difference.
+Judgement judge_medians(const Comparison& comparison);
+
+/// judge_medians() for each.
 class MedianRule final : public Rule {
   public:
     std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;

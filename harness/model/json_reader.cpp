@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <simdjson.h>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -45,44 +46,42 @@ std::string parser_message(const nlohmann::json::exception& error) {
     return printable(start == std::string_view::npos ? message : message.substr(start), 200);
 }
 
-}  // namespace
+[[noreturn]] void fail_depth(const std::string& source) {
+    throw InputError(fmt::format("{}: nested deeper than {} levels", source, json_depth_limit));
+}
 
-/// Fills a document from the parser's events.
-class JsonBuilder {
+/// Says what is wrong with a text that simdjson refused, and where: simdjson does not. Listens to
+/// nlohmann's parser, which reads the text a second time up to the mistake.
+class Refusal {
   public:
-    JsonBuilder(JsonDocument& document, std::string_view json) : document_(document), json_(json) {}
+    Refusal(std::string_view json, const std::string& source) : json_(json), source_(source) {}
 
-    bool null() { return add({JsonKind::null, false, 0, 0}); }
-    bool boolean(bool value) { return add({JsonKind::boolean, false, 0, value ? 1u : 0u}); }
-    bool number_integer(std::int64_t value) {
-        return add({JsonKind::integer, value < 0, 0, static_cast<std::uint64_t>(value)});
+    [[noreturn]] static void explain(std::string_view json, const std::string& source,
+                                     simdjson::error_code error) {
+        Refusal refusal(json, source);
+        nlohmann::json::sax_parse(json.begin(), json.end(), &refusal);
+        throw InputError(fmt::format("{}: not JSON: {}", source, simdjson::error_message(error)));
     }
-    bool number_unsigned(std::uint64_t value) { return add({JsonKind::integer, false, 0, value}); }
-    bool number_float(double value, const std::string& /*text*/) {
-        return add({JsonKind::real, false, 0, std::bit_cast<std::uint64_t>(value)});
-    }
-    bool string(const std::string& value) { return add(text_node(value)); }
-    bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }  // JSON has none
 
-    bool start_object(std::size_t /*unknown*/) { return open(JsonKind::object); }
-    bool key(const std::string& value) {
-        document_.nodes_.push_back(text_node(value));
-        return true;
+    static bool null() { return true; }
+    static bool boolean(bool /*value*/) { return true; }
+    static bool number_integer(std::int64_t /*value*/) { return true; }
+    static bool number_unsigned(std::uint64_t /*value*/) { return true; }
+    bool number_float(double /*value*/, const std::string& text) const {
+        if (text.find_first_of(".eE") != std::string::npos) return true;
+        throw InputError(
+            fmt::format("{}: an integer has more than 64 bits: {}", source_, printable(text, 60)));
     }
-    bool end_object() {
-        const std::uint32_t object = open_.back();
-        close();
-        refuse_duplicates(object);
-        return true;
-    }
-    bool start_array(std::size_t /*unknown*/) { return open(JsonKind::array); }
-    bool end_array() {
-        close();
-        return true;
-    }
+    static bool string(const std::string& /*value*/) { return true; }
+    static bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
+    bool start_object(std::size_t /*unknown*/) { return open(); }
+    static bool key(const std::string& /*value*/) { return true; }
+    bool end_object() { return close(); }
+    bool start_array(std::size_t /*unknown*/) { return open(); }
+    bool end_array() { return close(); }
 
     bool parse_error(std::size_t position, const std::string& /*token*/,
-                     const nlohmann::json::exception& error) {
+                     const nlohmann::json::exception& error) const {
         const std::string_view unread = json_.substr(std::min(position, json_.size()));
         // The end was reached, and the parser wanted more.
         const std::string_view what = error.what();
@@ -102,62 +101,128 @@ class JsonBuilder {
     }
 
   private:
+    [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
+        const Place place = place_of(json_, offset);
+        throw InputError(fmt::format("{}:{}:{}: {}", source_, place.line, place.column, message));
+    }
+    bool open() {
+        if (++depth_ > json_depth_limit) fail_depth(source_);
+        return true;
+    }
+    bool close() {
+        --depth_;
+        return true;
+    }
+
+    std::string_view json_;
+    const std::string& source_;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+/// Fills a document from simdjson's.
+class JsonBuilder {
+  public:
+    explicit JsonBuilder(JsonDocument& document) : document_(document) {}
+
+    void add(simdjson::dom::element element) {
+        using simdjson::dom::element_type;
+        switch (element.type()) {
+            case element_type::OBJECT:
+                return add_object(element.get_object().value_unsafe());
+            case element_type::ARRAY:
+                return add_array(element.get_array().value_unsafe());
+            case element_type::STRING:
+                return add_text(element.get_string().value_unsafe());
+            case element_type::DOUBLE:
+                return add({JsonKind::real, false, 0,
+                            std::bit_cast<std::uint64_t>(element.get_double().value_unsafe())});
+            case element_type::INT64: {
+                const std::int64_t value = element.get_int64().value_unsafe();
+                return add({JsonKind::integer, value < 0, 0, static_cast<std::uint64_t>(value)});
+            }
+            case element_type::UINT64:
+                return add({JsonKind::integer, false, 0, element.get_uint64().value_unsafe()});
+            case element_type::BOOL:
+                return add(
+                    {JsonKind::boolean, false, 0, element.get_bool().value_unsafe() ? 1u : 0u});
+            case element_type::NULL_VALUE:
+                return add({JsonKind::null, false, 0, 0});
+        }
+    }
+
+  private:
+    void add(JsonDocument::Node node) { document_.nodes_.push_back(node); }
+
     /// Keys, units and methods come again and again: a text is kept once, as long as no other takes
     /// its place here. Of a Run of 300,000 metrics nearly all texts are such.
-    JsonDocument::Node text_node(const std::string& value) {
-        const auto size = static_cast<std::uint32_t>(value.size());
-        std::uint64_t& kept = kept_[std::hash<std::string>{}(value) % kept_.size()];
-        const std::string_view candidate = std::string_view(document_.texts_).substr(kept, size);
-        if (candidate != value) {
+    void add_text(std::string_view text) {
+        std::uint64_t& kept = kept_[std::hash<std::string_view>{}(text) % kept_.size()];
+        if (std::string_view(document_.texts_).substr(kept, text.size()) != text) {
             kept = document_.texts_.size();
-            document_.texts_ += value;
+            document_.texts_ += text;
         }
-        return {JsonKind::text, false, size, kept};
+        add({JsonKind::text, false, static_cast<std::uint32_t>(text.size()), kept});
     }
-    bool add(JsonDocument::Node node) {
-        if (!open_.empty()) ++document_.nodes_[open_.back()].size;
-        document_.nodes_.push_back(node);
-        return true;
-    }
-    bool open(JsonKind kind) {
-        if (open_.size() == json_depth_limit) {
-            throw InputError(fmt::format("{}: nested deeper than {} levels", document_.source_,
-                                         json_depth_limit));
+
+    void add_object(simdjson::dom::object object) {
+        const std::size_t node = open(JsonKind::object);
+        std::uint32_t size = 0;
+        for (const auto& [key, value] : object) {
+            add_text(key);
+            add(value);
+            ++size;
         }
+        close(node, size);
+        refuse_duplicates(node);
+    }
+
+    void add_array(simdjson::dom::array array) {
+        const std::size_t node = open(JsonKind::array);
+        std::uint32_t size = 0;
+        for (const simdjson::dom::element element : array) {
+            add(element);
+            ++size;
+        }
+        close(node, size);
+    }
+
+    std::size_t open(JsonKind kind) {
+        if (open_.size() == json_depth_limit) fail_depth(document_.source_);
+        open_.push_back(document_.nodes_.size());
         add({kind, false, 0, 0});
-        open_.push_back(static_cast<std::uint32_t>(document_.nodes_.size() - 1));
-        return true;
+        return open_.back();
     }
-    void close() {
-        document_.nodes_[open_.back()].payload = document_.nodes_.size();
+
+    void close(std::size_t node, std::uint32_t size) {
+        document_.nodes_[node].size = size;
+        document_.nodes_[node].payload = document_.nodes_.size();
         open_.pop_back();
     }
 
     /// Readers disagree on which of two equal keys counts: what one tool gates, another would not.
-    void refuse_duplicates(std::uint32_t object) {
+    void refuse_duplicates(std::size_t object) {
         keys_.clear();
-        const JsonValue value(document_, object);
+        const JsonValue value(document_, static_cast<std::uint32_t>(object));
         value.members([&](std::string_view key, JsonValue) { keys_.push_back(key); });
+        // The large objects, of metrics and of cases, are sorted.
+        if (std::adjacent_find(keys_.begin(), keys_.end(), std::greater_equal<>()) == keys_.end()) {
+            return;
+        }
         std::sort(keys_.begin(), keys_.end());
         const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
         if (twice == keys_.end()) return;
         // The containers around it are still open; the path needs their ends.
         const std::string key = printable(*twice, 100);
-        for (const std::uint32_t node : open_) {
+        for (const std::size_t node : open_) {
             document_.nodes_[node].payload = document_.nodes_.size();
         }
         value.fail(fmt::format("the key '{}' appears twice", key));
     }
 
-    [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
-        const Place place = place_of(json_, offset);
-        throw InputError(
-            fmt::format("{}:{}:{}: {}", document_.source_, place.line, place.column, message));
-    }
-
     JsonDocument& document_;
-    std::string_view json_;
-    std::vector<std::uint32_t> open_;         // containers around the next node
+    std::vector<std::size_t> open_;           // containers around the next node
     std::vector<std::string_view> keys_;      // scratch of refuse_duplicates
     std::array<std::uint64_t, 1024> kept_{};  // offsets of texts, by their hash
 };
@@ -184,11 +249,17 @@ std::string_view to_text(JsonKind kind) {
 JsonDocument::JsonDocument(std::string_view json, std::string_view source)
     : source_(printable(source)) {
     if (json.size() > longest_text) throw InputError(source_ + ": larger than 2 GiB");
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (json.starts_with(byte_order_mark)) json.remove_prefix(byte_order_mark.size());
+
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    const simdjson::error_code error = parser.parse(json.data(), json.size()).get(root);
+    if (error != simdjson::SUCCESS) Refusal::explain(json, source_, error);
     // Usual documents fit without growing; what is not used is never touched, so it costs nothing.
     nodes_.reserve(json.size() / 8 + 1);
     texts_.reserve(json.size());
-    JsonBuilder builder(*this, json);
-    nlohmann::json::sax_parse(json.begin(), json.end(), &builder);
+    JsonBuilder(*this).add(root);
 }
 
 JsonValue JsonDocument::root() const {
@@ -280,10 +351,17 @@ std::string_view JsonValue::text() const {
 
 std::optional<JsonValue> JsonValue::member(std::string_view key) const {
     expect(JsonKind::object);
-    for (std::uint32_t name = node_ + 1; name < end(); name = document_->after(name + 1)) {
-        if (document_->text_of(name) == key) return JsonValue(*document_, name + 1);
-    }
-    return std::nullopt;
+    const auto search = [&](std::uint32_t name, std::uint32_t last) -> std::optional<JsonValue> {
+        for (; name < last; name = document_->after(name + 1)) {
+            if (document_->text_of(name) != key) continue;
+            next_ = document_->after(name + 1);
+            return JsonValue(*document_, name + 1);
+        }
+        return std::nullopt;
+    };
+    const std::uint32_t start = std::max(next_, node_ + 1);
+    const std::optional<JsonValue> found = search(start, end());
+    return found ? found : search(node_ + 1, start);
 }
 
 std::optional<JsonValue> JsonValue::find(std::string_view key) const {

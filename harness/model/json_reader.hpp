@@ -109,10 +109,13 @@ class JsonValue {
 
     const JsonDocument* document_;
     std::uint32_t node_;
+    /// Where the member that was asked for last ends; 0: none was. Fields stand in the order in
+    /// which they are asked for, so that the next one is there.
+    mutable std::uint32_t next_ = 0;
 };
 
-/// The root, after checking `schema` and `version`: another schema is another kind of file, a version
-/// that is not from `oldest` to `newest` needs another perfgate.
+/// The root, after checking `schema` and `version`: another schema is another kind of file, a
+/// version that is not from `oldest` to `newest` needs another perfgate.
 JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t oldest,
                        std::int64_t newest);
 inline JsonValue check_schema(const JsonDocument& document, std::string_view schema,
@@ -159,13 +162,13 @@ void read(JsonValue value, std::map<std::string, T>& out) {
 
 /// A field that a document cannot do without.
 template <class T>
-void read_field(JsonValue object, std::string_view key, T& out) {
+void read_field(const JsonValue& object, std::string_view key, T& out) {
     read(object.at(key), out);
 }
 
 /// A field that keeps its default where it is absent or null.
 template <class T>
-void read_optional(JsonValue object, std::string_view key, T& out) {
+void read_optional(const JsonValue& object, std::string_view key, T& out) {
     if (const std::optional<JsonValue> value = object.find(key)) read(*value, out);
 }
 

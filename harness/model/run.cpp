@@ -215,7 +215,7 @@ static void read(JsonValue value, ParamValue& param) {
     }
 }
 
-static void read_not_negative(JsonValue object, std::string_view key, double& out) {
+static void read_not_negative(const JsonValue& object, std::string_view key, double& out) {
     if (const auto value = object.find(key)) {
         out = value->number();
         require_not_negative(*value, out);

@@ -43,8 +43,8 @@ void read(JsonValue value, CaseResult& result);
 using Metrics = std::map<std::string, MetricSeries>;
 
 /// A case's metrics: `"metrics": {…}`, each on a line of its own. Of most there is one value alone,
-/// from the first process: those are written without batches, and `"once": {…}` before says of which
-/// board and seed they are. `write_series` writes the others.
+/// from the first process: those are written without batches, and `"once": {…}` before says of
+/// which board and seed they are. `write_series` writes the others.
 void write_metrics(JsonWriter& json, const Metrics& metrics,
                    void (*write_series)(JsonWriter&, const MetricSeries&) = write);
 /// Reads both from the object of a case; `read_series` reads what has more than a value.

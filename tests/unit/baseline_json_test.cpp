@@ -213,9 +213,10 @@ TEST(BaselineJson, RefusesProcessesThatDoNotAddUp) {
 }
 
 TEST(BaselineJson, RefusesWhatIsNoBaseline) {
-    EXPECT_EQ(parse_message(R"({"schema": "perfgate.baseline", "version": 9})"),
-              "b.json: schema perfgate.baseline version 9; this perfgate reads versions 1 to 2: upgrade "
-              "perfgate");
+    EXPECT_EQ(
+        parse_message(R"({"schema": "perfgate.baseline", "version": 9})"),
+        "b.json: schema perfgate.baseline version 9; this perfgate reads versions 1 to 2: upgrade "
+        "perfgate");
     EXPECT_EQ(parse_message(R"({"schema": "perfgate.run", "version": 1})"),
               "b.json: the schema is 'perfgate.run', expected 'perfgate.baseline'");
     EXPECT_EQ(parse_message(R"({"schema": "perfgate.baseline", "version": 1, "suite": "s",

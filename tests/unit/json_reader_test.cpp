@@ -67,6 +67,8 @@ TEST(JsonDocument, RefusesNumbersThatAreNotFinite) {
     EXPECT_NE(parse_message("[NaN]"), "(no error)");
     EXPECT_NE(parse_message("[Infinity]"), "(no error)");
     EXPECT_NE(parse_message("[-Infinity]"), "(no error)");
+    EXPECT_EQ(parse_message("[12345678901234567890123]"),
+              "d.json: an integer has more than 64 bits: 12345678901234567890123");
     EXPECT_EQ(parse_message("[1e999]"), "d.json:1:6: a number is too large for a double");
     EXPECT_EQ(parse_message("[-1e999]"), "d.json:1:7: a number is too large for a double");
 }

@@ -145,19 +145,18 @@ TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
     clocked.sm_clock_mhz = 1980;
     Batch of_run{0, "b1", 7, {3}};
     of_run.run = 1;
-    const std::vector<std::vector<Batch>> others = {
-        {},
-        {again},
-        {set_aside},
-        {clocked},
-        {of_run},
-        {{1, "b1", 7, {3}}},
-        {{0, "b2", 7, {3}}},
-        {{0, "b1", 8, {3}}},
-        {{0, "b1", 7, {4}}},
-        {{0, "b1", 7, {3, 3}}},
-        {{0, "b1", 7, {}}},
-        {{0, "b1", 7, {3}}, {1, "b1", 7, {3}}}};
+    const std::vector<std::vector<Batch>> others = {{},
+                                                    {again},
+                                                    {set_aside},
+                                                    {clocked},
+                                                    {of_run},
+                                                    {{1, "b1", 7, {3}}},
+                                                    {{0, "b2", 7, {3}}},
+                                                    {{0, "b1", 8, {3}}},
+                                                    {{0, "b1", 7, {4}}},
+                                                    {{0, "b1", 7, {3, 3}}},
+                                                    {{0, "b1", 7, {}}},
+                                                    {{0, "b1", 7, {3}}, {1, "b1", 7, {3}}}};
     for (const std::vector<Batch>& batches : others) {
         result.metrics["other"] = series(batches);
         const std::string text = write_case_line(result);
@@ -167,10 +166,9 @@ TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
 }
 
 TEST(RunJson, AValueWithoutBatchesNeedsAnOrigin) {
-    const std::string without =
-        changed(R"(, "batches": [
+    const std::string without = changed(R"(, "batches": [
      {"process": 0, "device": "host", "seed": 1, "samples": [1.5]}])",
-                "");
+                                        "");
     EXPECT_EQ(parse_message(without),
               "run.json: suites[0].cases[0].metrics.gpu_time: the field 'batches' is missing");
     std::string with = without;
