@@ -70,8 +70,9 @@ fs::path baseline_path(const fs::path& folder, std::string_view device_key,
 }
 
 StoredBaseline read_baseline(const fs::path& file) {
-    const std::string text = model::read_file(file, baseline_limit_bytes, "baseline");
-    return {file.string(), model::parse_baseline(text, file.string())};
+    return {file.string(),
+            model::parse_baseline(model::read_file(file, baseline_limit_bytes, "baseline"),
+                                  file.string())};
 }
 
 std::optional<StoredBaseline> load_baseline(const fs::path& folder, std::string_view device_key,

@@ -75,7 +75,7 @@ JournalContent read_journal(const fs::path& folder) {
         const std::size_t end = rest.find('\n');
         if (end == std::string_view::npos) break;  // what is left was cut off
         const std::string place = fmt::format("{}:{}", path.string(), number);
-        const model::JsonDocument document(rest.substr(0, end), place);
+        const model::JsonDocument document(std::string(rest.substr(0, end)), place);
         const JsonValue root = document.root();
         if (first) {
             content.header = read_header(root);

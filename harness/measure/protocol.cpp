@@ -392,7 +392,7 @@ std::string write_reply(const Reply& reply) {
 }
 
 Request parse_request(std::string_view line) {
-    const JsonDocument document(line, "request");
+    const JsonDocument document(std::string(line), "request");
     const JsonValue root = document.root();
     const std::string_view what = root.at("do").text();
     if (what == "devices") return DevicesRequest{std::string(root.at("wanted").text())};
@@ -412,7 +412,7 @@ Request parse_request(std::string_view line) {
 }
 
 Reply parse_reply(std::string_view line) {
-    const JsonDocument document(line, "worker's reply");
+    const JsonDocument document(std::string(line), "worker's reply");
     const JsonValue root = document.root();
     const std::string_view what = root.at("reply").text();
     if (what == "phase") return PhaseReply{std::string(root.at("phase").text())};

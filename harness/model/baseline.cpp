@@ -233,8 +233,8 @@ std::string write_baseline(const Baseline& baseline) {
     return json.finish();
 }
 
-Baseline parse_baseline(std::string_view json, std::string_view source) {
-    const JsonDocument document(json, source);
+Baseline parse_baseline(std::string json, std::string_view source) {
+    const JsonDocument document(std::move(json), source);
     const JsonValue root = check_schema(document, schema, oldest_version, version);
     Baseline baseline;
     read_field(root, "suite", baseline.suite);

@@ -81,6 +81,6 @@ struct Baseline {
 ///     "gpu_time": {"until":"2026-12-31","by":"Ada","reason":"…","known":{…}}
 ///   }
 std::string write_baseline(const Baseline& baseline);
-Baseline parse_baseline(std::string_view json, std::string_view source);
+Baseline parse_baseline(std::string json, std::string_view source);
 
 }  // namespace perfgate::model

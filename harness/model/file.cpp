@@ -24,6 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Readers that work on many bytes at once, as that of JSON, want some behind a text.
+constexpr std::size_t room_behind = 64;
+
 std::string cause(int error) {
     return std::generic_category().message(error);
 }
@@ -152,7 +155,9 @@ std::string read_file(const fs::path& path, std::size_t limit_bytes, std::string
     if (announced > limit_bytes) throw refuse_size();
 
     // The announced size is a hint: files in /proc announce 0, others may grow meanwhile.
-    std::string content(announced + 1, '\0');
+    std::string content;
+    content.reserve(announced + room_behind);
+    content.resize(announced + 1);
     std::size_t filled = 0;
     for (;;) {
         const ssize_t got = ::read(file.get(), content.data() + filled, content.size() - filled);

@@ -246,16 +246,17 @@ std::string_view to_text(JsonKind kind) {
     return "something unknown";
 }
 
-JsonDocument::JsonDocument(std::string_view json, std::string_view source)
-    : source_(printable(source)) {
+JsonDocument::JsonDocument(std::string json, std::string_view source) : source_(printable(source)) {
     if (json.size() > longest_text) throw InputError(source_ + ": larger than 2 GiB");
+    json.reserve(json.size() + simdjson::SIMDJSON_PADDING);  // it reads there, and nothing of it
+    std::string_view text = json;
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (json.starts_with(byte_order_mark)) json.remove_prefix(byte_order_mark.size());
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
 
     simdjson::dom::parser parser;
     simdjson::dom::element root;
-    const simdjson::error_code error = parser.parse(json.data(), json.size()).get(root);
-    if (error != simdjson::SUCCESS) Refusal::explain(json, source_, error);
+    const simdjson::error_code error = parser.parse(text.data(), text.size(), false).get(root);
+    if (error != simdjson::SUCCESS) Refusal::explain(text, source_, error);
     // Usual documents fit without growing; what is not used is never touched, so it costs nothing.
     nodes_.reserve(json.size() / 8 + 1);
     texts_.reserve(json.size());

@@ -33,8 +33,9 @@ class JsonValue;
 class JsonDocument {
   public:
     /// `source` names the document in messages. Throws InputError with line and column for what is
-    /// no JSON, and with the path for keys that appear twice.
-    JsonDocument(std::string_view json, std::string_view source);
+    /// no JSON, and with the path for keys that appear twice. A long text is best moved here: it is
+    /// gone as soon as it is parsed.
+    JsonDocument(std::string json, std::string_view source);
 
     JsonValue root() const;
     const std::string& source() const { return source_; }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "model/shared_json.hpp"
 #include "model/text.hpp"
@@ -406,8 +407,8 @@ std::string write_run(const Run& run) {
     return json.finish();
 }
 
-Run parse_run(std::string_view json, std::string_view source) {
-    const JsonDocument document(json, source);
+Run parse_run(std::string json, std::string_view source) {
+    const JsonDocument document(std::move(json), source);
     const JsonValue root = check_schema(document, schema, oldest_version, version);
     Run run;
     read_optional(root, "tool_version", run.tool_version);
@@ -433,7 +434,7 @@ std::string write_case_line(const CaseResult& result) {
 }
 
 CaseResult parse_case_line(std::string_view line, std::string_view source) {
-    const JsonDocument document(line, source);
+    const JsonDocument document(std::string(line), source);
     CaseResult result;
     read(document.root(), result);
     return result;

@@ -240,7 +240,7 @@ void read_metrics(JsonValue object, Metrics& metrics,
         read_field(value, "unit", series.unit);
         read_field(value, "value", series.value);
         read_field(value, "method", series.method);
-        series.batches = {batch_of(*once, series.value)};
+        series.batches.push_back(batch_of(*once, series.value));
     });
 }
 

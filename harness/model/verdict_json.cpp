@@ -264,7 +264,7 @@ std::string write_verdict(const VerdictDocument& document) {
 }
 
 VerdictDocument parse_verdict(std::string_view json, std::string_view source) {
-    const JsonDocument parsed(json, source);
+    const JsonDocument parsed(std::string(json), source);
     const JsonValue root = check_schema(parsed, schema, version);
     VerdictDocument document;
     read_optional(root, "tool_version", document.tool_version);

@@ -6,7 +6,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     perfgate::fuzz::check_round_trip(
         perfgate::fuzz::text_of(data, size),
         [](std::string_view text) {
-            return perfgate::model::parse_baseline(text, "baseline.json");
+            return perfgate::model::parse_baseline(std::string(text), "baseline.json");
         },
         perfgate::model::write_baseline);
     return 0;

@@ -5,7 +5,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     perfgate::fuzz::check_round_trip(
         perfgate::fuzz::text_of(data, size),
-        [](std::string_view text) { return perfgate::model::parse_run(text, "run.json"); },
+        [](std::string_view text) {
+            return perfgate::model::parse_run(std::string(text), "run.json");
+        },
         perfgate::model::write_run);
     return 0;
 }

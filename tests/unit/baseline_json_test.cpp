@@ -10,7 +10,7 @@ namespace {
 
 std::string parse_message(std::string_view json) {
     try {
-        parse_baseline(json, "b.json");
+        parse_baseline(std::string(json), "b.json");
     } catch (const InputError& error) {
         return error.what();
     }

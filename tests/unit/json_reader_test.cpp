@@ -19,7 +19,7 @@ std::string message_of(Action action) {
 }
 
 std::string parse_message(std::string_view json) {
-    return message_of([&] { const JsonDocument document(json, "d.json"); });
+    return message_of([&] { const JsonDocument document(std::string(json), "d.json"); });
 }
 
 TEST(JsonDocument, ReadsEveryKindOfValue) {
@@ -152,7 +152,7 @@ TEST(JsonValue, SaysWhichKindItExpected) {
 
 std::string schema_message(std::string_view json) {
     return message_of([&] {
-        const JsonDocument document(json, "run.json");
+        const JsonDocument document(std::string(json), "run.json");
         check_schema(document, "perfgate.run", 2);
     });
 }

@@ -83,7 +83,7 @@ Run awkward_run(unsigned seed) {
 
 std::string parse_message(std::string_view json) {
     try {
-        parse_run(json, "run.json");
+        parse_run(std::string(json), "run.json");
     } catch (const InputError& error) {
         return error.what();
     }

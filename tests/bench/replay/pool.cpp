@@ -90,8 +90,8 @@ Pool pool_of(const model::Run& run) {
 }  // namespace
 
 Pool parse_pool(std::string_view text, std::string_view source) {
-    Pool pool =
-        text.starts_with('{') ? pool_of(model::parse_run(text, source)) : parse_csv(text, source);
+    Pool pool = text.starts_with('{') ? pool_of(model::parse_run(std::string(text), source))
+                                      : parse_csv(text, source);
     std::erase_if(pool.kernels,
                   [](const Kernel& kernel) { return kernel.processes.size() < least_processes; });
     for (Kernel& kernel : pool.kernels) {
