@@ -72,6 +72,8 @@ void on_all(std::size_t chains, Shared& shared, const Work& work) {
     const auto guarded = [&](std::size_t i) {
         try {
             work(i);
+        } catch (const Interrupted&) {
+            shared.interrupted = true;  // what was measured before stands
         } catch (...) {
             failures[i] = std::current_exception();
             shared.interrupted = true;  // the others end early: the run fails

@@ -38,6 +38,11 @@ void some_work() {
     const pace::Lasting lasting(std::chrono::microseconds(500));
 }
 
+void crash() {
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would exit instead
+    std::raise(SIGSEGV);
+}
+
 template <class Kind = Fault>
 Variant variant(std::string name, void (*launch)()) {
     Variant v{.name = std::move(name), .help = "goes wrong", .target = Target::host};
@@ -65,7 +70,7 @@ Plugin plugin() {
         variant("crash",
                 [] {
                     std::fputs("about to crash\n", stderr);
-                    std::raise(SIGSEGV);
+                    crash();
                 }),
         variant("exits", [] { _exit(7); }),
         variant("hang", [] { pause(); }),
@@ -76,7 +81,7 @@ Plugin plugin() {
                 }),
         variant("crash_later",
                 [] {
-                    if (fault::is_late()) std::raise(SIGSEGV);
+                    if (fault::is_late()) crash();
                     some_work();
                 }),
         variant("moody",

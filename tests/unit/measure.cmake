@@ -3,3 +3,9 @@ perfgate_test(measure_test
   SOURCES unit/device_lock_test.cpp unit/journal_test.cpp unit/protocol_test.cpp
           unit/sampling_test.cpp unit/steadiness_test.cpp unit/worker_process_test.cpp
   LIBRARIES perfgate_measure)
+
+# Runs on several devices, each a worker of the program with the host backend.
+perfgate_test(coordinator_test SOURCES unit/coordinator_test.cpp LIBRARIES perfgate_measure)
+add_dependencies(coordinator_test perfgate fault)
+target_compile_definitions(coordinator_test PRIVATE
+  PERFGATE_BINARY="$<TARGET_FILE:perfgate>" PERFGATE_FAULT_PLUGIN="$<TARGET_FILE:fault>")

@@ -9,9 +9,8 @@ namespace perfgate::backend {
 
 class CacheEviction {
   public:
-    /// The buffer is twice the last-level cache, and between 8 and 256 MiB.
-    CacheEviction();
-    /// Writes through the whole buffer.
+    /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call makes
+    /// it, so that processes which measure nothing cold start fast.
     void evict();
 
   private:
