@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clang-tidy over sources of a build: tidy.py BUILD_FOLDER SOURCE...; sources that the build does not
+compile are left out. What was found clean is not checked again until its text, that of a header it
+includes, its options, the checks or clang-tidy itself change: BUILD_FOLDER/tidy remembers."""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+WORDS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+
+
+def commands(build):
+    """What compiles each source: its folder and words."""
+    return {os.path.realpath(entry["file"]): (entry["directory"], shlex.split(entry["command"]))
+            for entry in json.loads((build / "compile_commands.json").read_text())}
+
+
+def text_of(folder, words):
+    """All that clang-tidy sees of a source: with its headers, macros and comments, which hold NOLINT."""
+    output = words.index("-o")
+    words = [word for word in words[:output] + words[output + 2:] if word != "-c"]
+    done = subprocess.run([*words, "-E", "-CC", "-dD"], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    return done.stdout if done.returncode == 0 else None
+
+
+def check(build, rules, source, folder, words):
+    """What clang-tidy says where it is not content; None: it is."""
+    text = text_of(folder, words)
+    key = hashlib.sha256(b"\0".join([rules, " ".join(words).encode(), text or b""])).hexdigest()
+    clean = build / "tidy" / key
+    if text is not None and clean.exists():
+        return None
+    done = subprocess.run(["clang-tidy", "-p", build, *WORDS, source], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        return done.stdout or done.stderr
+    if text is not None:
+        clean.touch()
+    return None
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    (build / "tidy").mkdir(exist_ok=True)
+    version = subprocess.run(["clang-tidy", "--version"], check=True, stdout=subprocess.PIPE).stdout
+    rules = version + pathlib.Path(".clang-tidy").read_bytes() + " ".join(WORDS).encode()
+    compiled = commands(build)
+    sources = [source for source in map(os.path.realpath, sys.argv[2:]) if source in compiled]
+    status = 0
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        for complaint in threads.map(lambda source: check(build, rules, source, *compiled[source]),
+                                     sources):
+            if complaint:
+                print(complaint, end="", flush=True)
+                status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
