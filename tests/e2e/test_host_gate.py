@@ -10,11 +10,11 @@ name: probe
 defaults:
   metrics: [host_time]
   tolerances: {host_time: 80%}
-  time_budget: 200ms
+  time_budget: 20ms
 workloads:
   - workload: probe
     variants: [host]
-    matrix: {n: [20000, 50000]}
+    matrix: {n: [20000, 30000]}
     params: {iterations: 200}
 """
 
@@ -26,7 +26,7 @@ class HostGate(tool.Case):
         self.base = ["--backend", "host", *self.plugin("probe_base")]
 
     def refresh(self):
-        self.run_tool("baseline", "refresh", "probe.yaml", *self.base)
+        self.run_tool("baseline", "refresh", "probe.yaml", *self.base, "--processes", 8)
 
     def test_without_a_baseline_says_so_and_exits_0(self):
         done = self.run_tool("run", "probe.yaml", *self.base)
