@@ -16,7 +16,8 @@ class Canary(tool.Case):
     def run_suite(self, variant, *words, code=0):
         self.write("fault.yaml", SUITE.replace("VARIANT", variant))
         return self.run_tool("run", "fault.yaml", "--backend", "host", *self.plugin("fault"),
-                             "--processes", 4, *words, code=code)
+                             "--processes", 4, *words, code=code,
+                             env={"FAULT_PROCESSES": str(self.folder / "processes")})
 
     def test_a_gate_that_finds_it_passes(self):
         self.write("ci.yaml", "canary: true")
@@ -26,7 +27,7 @@ class Canary(tool.Case):
         self.run_tool("report", "perfgate-out/canary/run.json")
 
     def test_a_gate_that_does_not_find_it_cannot_be_believed(self):
-        # Its pace is another in each process: no such slowdown can be told from that.
+        # Every other process is far slower: no such slowdown can be told from that.
         done = self.run_suite("moody", "--canary", code=3)
         self.assertRegex(done.stderr, "canary: fault/moody.* is called (inconclusive|pass): where "
                                       "this gate passes a case here, that says nothing")
