@@ -17,7 +17,6 @@ namespace perfgate::gate {
 
 namespace {
 
-using model::Direction;
 using model::MetricClass;
 using model::Verdict;
 

@@ -187,7 +187,7 @@ static bool is_value_alone(const MetricSeries& series, const Once& once) {
     return series.batches.size() == 1 && series.batches[0] == batch_of(once, series.value);
 }
 
-/// What most such series of a case have in common, as those of one process do.
+/// Of the first such series of a case: those of one process have it in common.
 static std::optional<Once> once_of(const Metrics& metrics) {
     for (const auto& [name, series] : metrics) {
         if (series.batches.size() != 1) continue;
