@@ -32,29 +32,51 @@ constexpr std::size_t longest_field = 4096;
 
 /// Text from outside, on one line. A spreadsheet takes what begins with one of these characters for
 /// a formula; the apostrophe makes it text.
+void append_text(std::string& out, std::string_view text) {
+    std::string room;
+    const std::string_view line = plain_line(text, longest_field, room);
+    const bool quoted =
+        std::any_of(line.begin(), line.end(), [](char c) { return c == ',' || c == '"'; });
+    if (quoted) out += '"';
+    if (!line.empty() && std::string_view("=+-@").find(line.front()) != std::string_view::npos) {
+        out += '\'';
+    }
+    if (quoted) {
+        for (const char c : line) {
+            if (c == '"') out += '"';
+            out += c;
+        }
+        out += '"';
+    } else {
+        out += line;
+    }
+}
+
 std::string text_field(std::string_view text) {
-    std::string field = plain_line(text, longest_field);
-    if (!field.empty() && std::string_view("=+-@").find(field.front()) != std::string_view::npos) {
-        field.insert(field.begin(), '\'');
-    }
-    if (field.find_first_of(",\"") == std::string::npos) return field;
-    std::string quoted = "\"";
-    for (const char c : field) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    quoted += '"';
-    return quoted;
+    std::string field;
+    append_text(field, text);
+    return field;
+}
+
+void append_number(std::string& out, const std::optional<double>& value) {
+    if (value) model::append_number(out, *value);
 }
 
 std::string number_field(const std::optional<double>& value) {
-    return value ? model::number_text(*value) : std::string();
+    std::string field;
+    append_number(field, value);
+    return field;
 }
 
 std::size_t sample_count(const model::MetricSeries& series) {
     std::size_t count = 0;
     for (const model::Batch& batch : series.batches) count += batch.samples.size();
     return count;
+}
+
+void append_count(std::string& out, std::size_t count) {
+    const fmt::format_int digits(count);
+    out.append(digits.data(), digits.size());
 }
 
 std::string_view verdict_of(const MetricRow& row) {
@@ -76,22 +98,29 @@ std::string ceiling_fields(const model::CaseVerdict& verdict) {
 
 void append_row(std::string& out, std::string_view case_fields, const MetricRow& row,
                 std::string_view ceiling) {
-    const auto field = [&out](const std::string& text) {
-        out += ',';
-        out += text;
-    };
     out += case_fields;
-    field(text_field(row.metric));
-    field(text_field(row.unit));
-    field(row.series != nullptr ? text_field(row.series->method) : "");
-    field(row.series != nullptr ? std::to_string(sample_count(*row.series)) : "");
-    field(number_field(row.verdict != nullptr ? row.verdict->baseline : std::nullopt));
-    field(number_field(row.measured()));
-    field(number_field(row.verdict != nullptr ? row.verdict->change : std::nullopt));
-    field(row.verdict != nullptr ? text_field(row.verdict->tolerance) : "");
-    field(std::string(verdict_of(row)));
-    field(text_field(reason_of(row)));
-    field(std::string(ceiling));
+    out += ',';
+    append_text(out, row.metric);
+    out += ',';
+    append_text(out, row.unit);
+    out += ',';
+    if (row.series != nullptr) append_text(out, row.series->method);
+    out += ',';
+    if (row.series != nullptr) append_count(out, sample_count(*row.series));
+    out += ',';
+    if (row.verdict != nullptr) append_number(out, row.verdict->baseline);
+    out += ',';
+    append_number(out, row.measured());
+    out += ',';
+    if (row.verdict != nullptr) append_number(out, row.verdict->change);
+    out += ',';
+    if (row.verdict != nullptr) append_text(out, row.verdict->tolerance);
+    out += ',';
+    out += verdict_of(row);
+    out += ',';
+    append_text(out, reason_of(row));
+    out += ',';
+    out += ceiling;
     out += '\n';
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/joined.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -44,6 +45,40 @@ std::vector<JoinedCase> join_cases(const model::SuiteVerdict& verdict,
     return cases;
 }
 
+/// To a row of the same metric what another says of it.
+void add(MetricRow& row, const MetricRow& more) {
+    if (row.unit.empty()) row.unit = more.unit;
+    if (more.verdict != nullptr) row.verdict = more.verdict;
+    if (more.not_collected != nullptr) row.not_collected = more.not_collected;
+}
+
+/// What is told of metrics beside their values, by name.
+std::vector<MetricRow> told_rows(const JoinedCase& joined) {
+    std::vector<MetricRow> rows;
+    if (joined.result != nullptr) {
+        for (const model::NotCollected& missing : joined.result->not_collected) {
+            rows.push_back({missing.metric, "", nullptr, nullptr, &missing});
+        }
+    }
+    for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
+        rows.push_back({verdict.metric, verdict.unit, nullptr, &verdict, nullptr});
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const MetricRow& left, const MetricRow& right) {
+        return left.metric < right.metric;
+    });
+    // Documents made by hand may name a metric twice: the last verdict counts.
+    std::size_t count = 0;
+    for (const MetricRow& row : rows) {
+        if (count > 0 && rows[count - 1].metric == row.metric) {
+            add(rows[count - 1], row);
+        } else {
+            rows[count++] = row;
+        }
+    }
+    rows.resize(count);
+    return rows;
+}
+
 }  // namespace
 
 std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run) {
@@ -63,28 +98,20 @@ std::optional<double> MetricRow::measured() const {
 }
 
 std::vector<MetricRow> metric_rows(const JoinedCase& joined) {
-    std::map<std::string_view, MetricRow> rows;
-    if (joined.result != nullptr) {
-        for (const auto& [name, series] : joined.result->metrics) {
-            rows[name].series = &series;
-            rows[name].unit = series.unit;
-        }
-        for (const model::NotCollected& missing : joined.result->not_collected) {
-            rows[missing.metric].not_collected = &missing;
-        }
+    static const std::map<std::string, model::MetricSeries> nothing;
+    const auto& measured = joined.result != nullptr ? joined.result->metrics : nothing;
+    const std::vector<MetricRow> told = told_rows(joined);
+    std::vector<MetricRow> rows;
+    rows.reserve(measured.size() + told.size());
+    // Both by name: side by side.
+    auto next = told.begin();
+    for (const auto& [name, series] : measured) {
+        while (next != told.end() && next->metric < name) rows.push_back(*next++);
+        rows.push_back({name, series.unit, &series});
+        if (next != told.end() && next->metric == name) add(rows.back(), *next++);
     }
-    for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
-        MetricRow& row = rows[verdict.metric];
-        row.verdict = &verdict;
-        if (row.unit.empty()) row.unit = verdict.unit;
-    }
-    std::vector<MetricRow> sorted;
-    sorted.reserve(rows.size());
-    for (auto& [name, row] : rows) {
-        row.metric = name;
-        sorted.push_back(row);
-    }
-    return sorted;
+    rows.insert(rows.end(), next, told.end());
+    return rows;
 }
 
 std::optional<Value> find_value(const JoinedCase& joined, std::string_view metric) {

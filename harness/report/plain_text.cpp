@@ -2,6 +2,7 @@
 #include "report/plain_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/text.hpp"
 #include "model/utf8.hpp"
@@ -62,18 +63,53 @@ bool is_kept(char32_t c) {
     return !model::is_terminal_control(c) && c != 0xFFFE && c != 0xFFFF;
 }
 
+/// Whether nothing of it is dropped or replaced on the way to a plain line.
+bool is_plain_line(std::string_view text) {
+    bool after_space = true;
+    for (std::size_t position = 0; position < text.size();) {
+        const char c = text[position];
+        if (in_range(c, ' ', '~')) {
+            if (c == ' ' && after_space) return false;
+            after_space = c == ' ';
+            ++position;
+            continue;
+        }
+        const model::Utf8Step step = model::utf8_step(text, position);
+        if (step.length == 1 || !step.valid || !is_kept(step.code_point)) return false;
+        after_space = false;
+        position += step.length;
+    }
+    return text.empty() || !after_space;
+}
+
+/// Makes every run of white space a single space, and drops those at the ends.
+void join_words(std::string& text) {
+    std::size_t end = 0;
+    bool space_due = false;
+    for (const char c : text) {
+        if (c == ' ' || c == '\n' || c == '\t') {
+            space_due = end > 0;
+            continue;
+        }
+        if (space_due) text[end++] = ' ';
+        space_due = false;
+        text[end++] = c;
+    }
+    text.resize(end);
+}
+
 }  // namespace
 
 std::string plain_text(std::string_view text) {
-    // Nearly every text is printable ASCII, of which all is kept.
-    if (std::all_of(text.begin(), text.end(), [](char c) { return in_range(c, ' ', '~'); })) {
-        return std::string(text);
-    }
     constexpr char32_t control_sequence_introducer = 0x9B;
     std::string plain;
     plain.reserve(text.size());
     std::size_t position = 0;
-    while (position < text.size()) {
+    while (true) {
+        const std::size_t ascii = model::printable_ascii_length(text.substr(position));
+        plain += text.substr(position, ascii);
+        position += ascii;
+        if (position == text.size()) return plain;
         if (text[position] == escape) {
             position = skip_escape_sequence(text, position);
             continue;
@@ -90,28 +126,25 @@ std::string plain_text(std::string_view text) {
             plain += bytes;
         }
     }
-    return plain;
 }
 
 std::string plain_line(std::string_view text, std::size_t limit) {
-    std::string line;
-    bool space_due = false;
-    for (const char c : plain_text(text)) {
-        if (c == ' ' || c == '\n' || c == '\t') {
-            space_due = !line.empty();
-            continue;
-        }
-        if (space_due) line += ' ';
-        space_due = false;
-        line += c;
-    }
-    if (line.size() > limit) {
+    std::string room;
+    const std::string_view line = plain_line(text, limit, room);
+    return room.empty() ? std::string(line) : std::move(room);
+}
+
+std::string_view plain_line(std::string_view text, std::size_t limit, std::string& room) {
+    if (text.size() <= limit && is_plain_line(text)) return text;
+    room = plain_text(text);
+    join_words(room);
+    if (room.size() > limit) {
         std::size_t cut = limit - std::min(limit, ellipsis.size());
-        while (cut > 0 && !starts_character(line[cut])) --cut;
-        line.resize(cut);
-        line += ellipsis;
+        while (cut > 0 && !starts_character(room[cut])) --cut;
+        room.resize(cut);
+        room += ellipsis;
     }
-    return line;
+    return room;
 }
 
 std::string log_line(std::string_view text, std::size_t limit) {

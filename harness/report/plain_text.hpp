@@ -17,6 +17,10 @@ std::string plain_text(std::string_view text);
 /// an ellipsis last where it was cut.
 std::string plain_line(std::string_view text, std::size_t limit);
 
+/// The same without a copy where `text` is such a line already, as nearly all are: else `room`
+/// holds the line.
+std::string_view plain_line(std::string_view text, std::size_t limit, std::string& room);
+
 /// The last lines of `text`, plain, of at most `limit` bytes.
 std::string plain_tail(std::string_view text, std::size_t limit);
 

@@ -78,5 +78,29 @@ TEST(Joined, MetricRowsAreTheUnionOfBothSides) {
     EXPECT_EQ(rows[3].verdict, nullptr);
 }
 
+TEST(Joined, AMetricToldTwiceIsOneRow) {
+    model::CaseResult result;
+    result.metrics["b"] = {"", 2.5, "activity/cold", {}};
+    result.not_collected = {{"c", "first"}, {"a", "only"}, {"c", "second"}};
+    model::CaseVerdict verdict;
+    verdict.metrics.resize(3);
+    verdict.metrics[0].metric = "c";
+    verdict.metrics[1].metric = verdict.metrics[2].metric = "b";
+    verdict.metrics[1].unit = "ns";
+    verdict.metrics[2].unit = "bytes";
+
+    const std::vector<MetricRow> rows = metric_rows({&verdict, &result});
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[0].metric, "a");
+    EXPECT_EQ(rows[0].not_collected, &result.not_collected[1]);
+    EXPECT_EQ(rows[1].metric, "b");
+    EXPECT_EQ(rows[1].unit, "ns");
+    EXPECT_EQ(rows[1].verdict, &verdict.metrics[2]);
+    EXPECT_EQ(rows[1].measured(), 2.5);
+    EXPECT_EQ(rows[2].metric, "c");
+    EXPECT_EQ(rows[2].verdict, &verdict.metrics[0]);
+    EXPECT_EQ(rows[2].not_collected, &result.not_collected[2]);
+}
+
 }  // namespace
 }  // namespace perfgate::report

@@ -84,6 +84,21 @@ TEST(PlainLine, IsOneLine) {
     EXPECT_EQ(plain_line(" \n ", 100), "");
 }
 
+TEST(PlainLine, WhatIsPlainIsNotCopied) {
+    for (const std::string text : {"", "a", "400 us → 444 us (+11.1 %)", "größe 寸法 🚀"}) {
+        std::string room;
+        EXPECT_EQ(plain_line(text, 100, room).data(), text.data()) << text;
+        EXPECT_EQ(room, "");
+    }
+    for (const std::string text : {"two  spaces", " first", "last ", "a\tb", "a\x7f", "a\u202e",
+                                   "a\xc2\x85", "a\xff", "a\xef\xbf\xbe", "a\x1b[0m"}) {
+        std::string room;
+        const std::string_view line = plain_line(text, 100, room);
+        EXPECT_EQ(line.data(), room.data()) << text;
+        EXPECT_EQ(line, plain_line(text, 100));
+    }
+}
+
 TEST(PlainLine, IsCutBetweenCharacters) {
     EXPECT_EQ(plain_line("abcdefgh", 8), "abcdefgh");
     EXPECT_EQ(plain_line("abcdefghi", 8), "abcde…");
