@@ -9,7 +9,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -67,20 +71,30 @@ std::vector<std::string> plain_lines(const std::vector<std::string>& lines) {
     return plain;
 }
 
+/// Lets numbers be looked up by a view, without a copy of the text.
+struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+        return std::hash<std::string_view>()(text);
+    }
+};
+using Numbers = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
+
 /// Texts by number, in the order in which they were first asked for.
 class Texts {
   public:
     std::int64_t number(std::string_view text) {
-        const auto [found, is_new] =
-            numbers_.try_emplace(std::string(text), static_cast<std::int64_t>(texts_.size()));
-        if (is_new) texts_.push_back(name_text(text));
-        return found->second;
+        if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+        const auto number = static_cast<std::int64_t>(texts_.size());
+        numbers_.emplace(text, number);
+        texts_.push_back(name_text(text));
+        return number;
     }
 
     const std::vector<std::string>& all() const { return texts_; }
 
   private:
-    std::unordered_map<std::string, std::int64_t> numbers_;
+    Numbers numbers_;
     std::vector<std::string> texts_;
 };
 
@@ -88,25 +102,38 @@ class Texts {
 /// counts.
 class Metrics {
   public:
+    explicit Metrics(const model::Run& run) : run_(run) {}
+
     std::int64_t number(std::string_view name, std::string_view unit) {
-        const auto [found, is_new] =
-            numbers_.try_emplace(std::string(name), static_cast<std::int64_t>(entries_.size()));
-        if (is_new) entries_.push_back({std::string(name), std::string(unit)});
-        return found->second;
+        if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
+        const auto number = static_cast<std::int64_t>(entries_.size());
+        Entry& entry = entries_.emplace_back();
+        entry.name = name;
+        entry.unit = unit;
+        if (const auto found = run_.metric_definitions.find(entry.name);
+            found != run_.metric_definitions.end()) {
+            entry.definition = &found->second;
+        }
+        numbers_.emplace(name, number);
+        return number;
     }
 
-    void write(JsonWriter& json, const model::Run& run) const {
+    bool is_timing(std::int64_t number) const {
+        const auto* definition = entries_[static_cast<std::size_t>(number)].definition;
+        return definition != nullptr && definition->metric_class == model::MetricClass::timing;
+    }
+
+    void write(JsonWriter& json) const {
         json.begin_array(JsonLayout::compact);
-        for (const auto& [name, unit] : entries_) {
+        for (const Entry& entry : entries_) {
             json.begin_object(JsonLayout::compact);
-            write_field(json, "name", name_text(name));
-            write_field(json, "unit", name_text(unit));
-            if (const auto found = run.metric_definitions.find(name);
-                found != run.metric_definitions.end()) {
+            write_field(json, "name", name_text(entry.name));
+            write_field(json, "unit", name_text(entry.unit));
+            if (entry.definition != nullptr) {
                 write_field(json, "description",
-                            plain_line(found->second.description, longest_line));
-                write_field(json, "better", to_text(found->second.direction));
-                write_field(json, "class", to_text(found->second.metric_class));
+                            plain_line(entry.definition->description, longest_line));
+                write_field(json, "better", to_text(entry.definition->direction));
+                write_field(json, "class", to_text(entry.definition->metric_class));
             }
             json.end_object();
         }
@@ -114,8 +141,17 @@ class Metrics {
     }
 
   private:
-    std::unordered_map<std::string, std::int64_t> numbers_;
-    std::vector<std::pair<std::string, std::string>> entries_;
+    struct Entry {
+        std::string name, unit;
+        const model::MetricDefinition* definition = nullptr;  ///< null: the run has none
+    };
+    const model::Run& run_;
+    Numbers numbers_;
+    std::vector<Entry> entries_;
+};
+
+struct NumberedRow : MetricRow {
+    std::int64_t number = 0;  ///< of its metric
 };
 
 std::string_view outcome_text(model::JunitOutcome outcome) {
@@ -288,7 +324,7 @@ std::vector<double> shown_samples(const model::Batch& batch, std::size_t most) {
 class Cases {
   public:
     Cases(JsonWriter& json, const model::VerdictDocument& document, const model::Run& run)
-        : json_(json), document_(document), run_(run) {}
+        : json_(json), document_(document), metrics_(run) {}
 
     void write(const JoinedCase& joined, std::size_t suite) {
         const model::CaseVerdict& verdict = *joined.verdict;
@@ -312,11 +348,11 @@ class Cases {
         }
         write_field(json_, "wall_s", verdict.wall_s);
         if (joined.result != nullptr) write_result(*joined.result);
-        const std::vector<MetricRow> rows = metric_rows(joined);
         if (const std::optional<Value> time = find_time(joined)) {
             write_field(json_, "time", metrics_.number(time->metric, time->unit));
         }
-        write_values(rows, verdict);
+        const std::vector<NumberedRow> rows = numbered_rows(joined);
+        write_values(rows, verdict.baseline_values);
         write_sentences(rows);
         write_spreads(rows, verdict.verdict);
         json_.end_object();
@@ -372,23 +408,35 @@ class Cases {
         json_.end_array();
     }
 
+    std::vector<NumberedRow> numbered_rows(const JoinedCase& joined) {
+        const std::vector<MetricRow> rows = metric_rows(joined);
+        std::vector<NumberedRow> numbered;
+        numbered.reserve(rows.size());
+        for (const MetricRow& row : rows) {
+            numbered.push_back({row, metrics_.number(row.metric, row.unit)});
+        }
+        return numbered;
+    }
+
     /// Of each metric: its number, both sides, verdict and tolerance.
-    void write_values(const std::vector<MetricRow>& rows, const model::CaseVerdict& verdict) {
+    void write_values(const std::vector<NumberedRow>& rows,
+                      const std::map<std::string, double>& baseline_values) {
         if (rows.empty()) return;
         json_.key("values");
         json_.begin_array(JsonLayout::compact);
-        for (const MetricRow& row : rows) {
+        auto known = baseline_values.begin();  // by name, as the rows are: side by side
+        for (const NumberedRow& row : rows) {
+            while (known != baseline_values.end() && known->first < row.metric) ++known;
             std::optional<double> before;
             std::optional<double> after = row.measured();
             if (row.verdict != nullptr) {
                 // What was judged, which the sentences cite.
                 before = row.verdict->baseline;
                 if (row.verdict->measured) after = row.verdict->measured;
-            } else if (const auto known = verdict.baseline_values.find(std::string(row.metric));
-                       known != verdict.baseline_values.end()) {
+            } else if (known != baseline_values.end() && known->first == row.metric) {
                 before = known->second;
             }
-            json_.value(metrics_.number(row.metric, row.unit));
+            json_.value(row.number);
             write_number(json_, before);
             write_number(json_, after);
             json_.value(row.verdict != nullptr ? static_cast<std::int64_t>(row.verdict->verdict)
@@ -399,18 +447,18 @@ class Cases {
     }
 
     /// Of each metric that is no pass: its number, and what the gate says.
-    void write_sentences(const std::vector<MetricRow>& rows) {
+    void write_sentences(const std::vector<NumberedRow>& rows) {
         bool open = false;
-        const auto add = [&](const MetricRow& row, const std::string& sentence) {
+        const auto add = [&](const NumberedRow& row, const std::string& sentence) {
             if (!open) {
                 json_.key("sentences");
                 json_.begin_array(JsonLayout::compact);
                 open = true;
             }
-            json_.value(metrics_.number(row.metric, row.unit));
+            json_.value(row.number);
             json_.value(plain_line(sentence, longest_line));
         };
-        for (const MetricRow& row : rows) {
+        for (const NumberedRow& row : rows) {
             if (row.verdict != nullptr) {
                 if (row.verdict->verdict != Verdict::pass) add(row, sentence_of(*row.verdict));
             } else if (row.not_collected != nullptr) {
@@ -421,22 +469,16 @@ class Cases {
         if (open) json_.end_array();
     }
 
-    bool is_timing(const MetricRow& row) const {
-        const auto found = run_.metric_definitions.find(std::string(row.metric));
-        return found != run_.metric_definitions.end() &&
-               found->second.metric_class == model::MetricClass::timing;
-    }
-
     /// How the values of timings, and of what else was judged by its spread, lie apart.
-    void write_spreads(const std::vector<MetricRow>& rows, Verdict verdict) {
+    void write_spreads(const std::vector<NumberedRow>& rows, Verdict verdict) {
         const bool is_calm = verdict == Verdict::pass || verdict == Verdict::skipped;
         bool open = false;
-        for (const MetricRow& row : rows) {
+        for (const NumberedRow& row : rows) {
             const bool judged_by_it =
                 row.verdict != nullptr &&
                 (!row.verdict->baseline_batches.empty() || !row.verdict->measured_batches.empty());
             const bool has_samples = row.series != nullptr && !row.series->batches.empty();
-            if (!judged_by_it && !(has_samples && is_timing(row))) continue;
+            if (!judged_by_it && !(has_samples && metrics_.is_timing(row.number))) continue;
             if (!open) {
                 json_.key("spreads");
                 json_.begin_array(JsonLayout::compact);
@@ -447,10 +489,10 @@ class Cases {
         if (open) json_.end_array();
     }
 
-    void write_spread(const MetricRow& row, std::size_t most) {
+    void write_spread(const NumberedRow& row, std::size_t most) {
         static const std::vector<double> nothing;
         json_.begin_array(JsonLayout::compact);
-        json_.value(metrics_.number(row.metric, row.unit));
+        json_.value(row.number);
         json_.value(row.series != nullptr ? texts_.number(row.series->method) : none);
         write_sides(row.verdict != nullptr ? row.verdict->baseline_batches : nothing);
         write_sides(row.verdict != nullptr ? row.verdict->measured_batches : nothing);
@@ -481,41 +523,40 @@ class Cases {
 
     JsonWriter& json_;
     const model::VerdictDocument& document_;
-    const model::Run& run_;
     Texts texts_;
     Metrics metrics_;
 };
 
-/// JSON in which no text ends the script element, or begins a comment that would hide its end: what
-/// could is only found inside of texts, where it may be written as an escape.
-std::string fit_for_script(const std::string& json) {
-    std::string fit;
-    fit.reserve(json.size() + json.size() / 64);
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (c == '<') {
-            fit += "\\u003c";
-        } else if (c == '>') {
-            fit += "\\u003e";
-        } else if (c == '&') {
-            fit += "\\u0026";
-        } else if (json.compare(i, 3, "\u2028") == 0 || json.compare(i, 3, "\u2029") == 0) {
-            fit += json[i + 2] == '\xa8' ? "\\u2028" : "\\u2029";
-            i += 2;
+/// Appends JSON in which no text ends the script element, or begins a comment that would hide its
+/// end: what could is only found inside of texts, where it may be written as an escape.
+void append_fit_for_script(std::string& out, std::string_view json) {
+    constexpr char line_separator_lead = '\xe2';  // the first byte of U+2028, U+2029 and others
+    while (true) {
+        const auto unfit = std::find_if(json.begin(), json.end(), [](char c) {
+            return c == '<' || c == '>' || c == '&' || c == line_separator_lead;
+        });
+        const auto fit = static_cast<std::size_t>(unfit - json.begin());
+        out += json.substr(0, fit);
+        json.remove_prefix(fit);
+        if (json.empty()) return;
+        std::size_t replaced = 1;
+        if (json.front() == '<') {
+            out += "\\u003c";
+        } else if (json.front() == '>') {
+            out += "\\u003e";
+        } else if (json.front() == '&') {
+            out += "\\u0026";
+        } else if (json.starts_with("\u2028") || json.starts_with("\u2029")) {
+            out += json[2] == '\xa8' ? "\\u2028" : "\\u2029";
+            replaced = 3;
         } else {
-            fit += c;
+            out += json.front();
         }
+        json.remove_prefix(replaced);
     }
-    return fit;
 }
 
-}  // namespace
-
-bool has_html_page() {
-    return !html_page().empty();
-}
-
-std::string html_data(const model::VerdictDocument& document, const model::Run& run) {
+std::string json_text(const model::VerdictDocument& document, const model::Run& run) {
     const std::vector<JoinedSuite> suites = join(document, run);
     JsonWriter json(JsonLayout::compact);
     json.begin_object(JsonLayout::compact);
@@ -543,9 +584,21 @@ std::string html_data(const model::VerdictDocument& document, const model::Run& 
     json.key("texts");
     write(json, cases.texts().all());
     json.key("metrics");
-    cases.metrics().write(json, run);
+    cases.metrics().write(json);
     json.end_object();
-    return fit_for_script(json.finish());
+    return json.finish();
+}
+
+}  // namespace
+
+bool has_html_page() {
+    return !html_page().empty();
+}
+
+std::string html_data(const model::VerdictDocument& document, const model::Run& run) {
+    std::string data;
+    append_fit_for_script(data, json_text(document, run));
+    return data;
 }
 
 std::string write_html(const model::VerdictDocument& document, const model::Run& run,
@@ -553,11 +606,11 @@ std::string write_html(const model::VerdictDocument& document, const model::Run&
     const std::string_view page = html_page();
     const std::size_t place = page.find(placeholder);
     if (place == std::string_view::npos) throw model::InputError(no_html_page);
-    const std::string data = html_data(document, run);
+    const std::string json = json_text(document, run);
     std::string text;
-    text.reserve(page.size() + data.size());
+    text.reserve(page.size() + json.size() + json.size() / 32);
     text += page.substr(0, place);
-    text += data;
+    append_fit_for_script(text, json);
     text += page.substr(place + placeholder.size());
     if (text.back() != '\n') text += '\n';
     return text;
