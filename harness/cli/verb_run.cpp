@@ -117,7 +117,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
             if (options->changed_only) measuring.unchanged = Unchanged(options->gate.baselines);
             if (!options->shard.empty()) {
                 const suite::ShardChoice shard = suite::parse_shard(options->shard);
-                measuring.divide = [options, shard](model::Plan& plan, const std::string& key) {
+                // It is part of the options: one that held them would keep them for ever.
+                measuring.divide = [&, shard](model::Plan& plan, const std::string& key) {
                     return suite::take_shard(
                         plan, shard,
                         shard_costs(plan, options->costs, options->gate.baselines, key));
