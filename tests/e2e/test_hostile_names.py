@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summary and the annotations of 10,000 cases with hostile names, as GitHub's readers take them:
-the Markdown through cmark-gfm, the program that renders it there, the commands as the runner does."""
+"""The summary, the annotations and the JUnit files of 10,000 cases with hostile names, as their readers
+take them: the Markdown through cmark-gfm, the program that renders it at GitHub, the commands as the
+runner does, JUnit through junitparser and, the strict profile, the schemas of Jenkins and Ant."""
 
 import copy
 import html.parser
@@ -53,7 +54,7 @@ class Page(html.parser.HTMLParser):
             self.codes[-1] += data
 
 
-class Markdown(unittest.TestCase):
+class HostileNames(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -81,9 +82,11 @@ class Markdown(unittest.TestCase):
             series["value"] *= 3
             series["batches"][0]["samples"] = [series["value"]]
         (cls.folder / "after.json").write_text(json.dumps(run))
+        judge = ["compare", "after.json", "--baselines", "base"]
         for code, words in ((0, ["baseline", "refresh", "before.json", "--baselines", "base"]),
-                            (1, ["compare", "after.json", "--baselines", "base", "--markdown",
-                                 "summary.md", "--annotations", "annotations.txt"])):
+                            (1, [*judge, "--markdown", "summary.md", "--annotations",
+                                 "annotations.txt", "--junit", "github.xml"]),
+                            (1, [*judge, "--junit", "strict.xml", "--junit-profile", "strict"])):
             done = subprocess.run([tool.PERFGATE, *words], cwd=cls.folder, capture_output=True,
                                   text=True, timeout=tool.PATIENCE_S)
             assert done.returncode == code, done.stderr
@@ -118,6 +121,35 @@ class Markdown(unittest.TestCase):
         outside_code = re.sub(r"`[^`\n]*`|<code>[^\n]*?</code>", "", text)
         for pattern in (r"@", r"#[0-9]", r"://", r"www\.", r"<(?!br>)"):
             self.assertIsNone(re.search(pattern, outside_code), pattern)
+
+    def test_junitparser_counts_every_case_under_a_name_of_its_own(self):
+        # Debian's package belongs to the system's interpreter, which need not be the first in the path.
+        count = """
+import junitparser, sys
+for path in sys.argv[1:]:
+    (suite,) = junitparser.JUnitXml.fromfile(path)
+    failures = [case for case in suite if isinstance(case.result[0], junitparser.Failure)]
+    names = {(case.classname, case.name) for case in suite}
+    print(suite.tests, suite.failures, suite.errors, suite.skipped, len(failures), len(names))
+"""
+        python = "/usr/bin/python3"
+        if subprocess.run([python, "-c", "import junitparser"], capture_output=True).returncode:
+            self.skipTest("junitparser is missing (Debian: python3-junitparser)")
+        done = subprocess.run([python, "-c", count, "github.xml", "strict.xml"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=tool.PATIENCE_S)
+        self.assertEqual("", done.stderr)
+        self.assertEqual([f"{CASES} {CASES} 0 0 {CASES} {CASES}"] * 2, done.stdout.splitlines())
+
+    @unittest.skipUnless(shutil.which("xmllint"), "xmllint is missing")
+    def test_the_strict_profile_is_valid_for_jenkins_and_ant(self):
+        schemas = sorted((tool.SOURCE.parent / "shared/xsd").glob("*.xsd"))
+        if not schemas:
+            self.skipTest("the schemas are not here")
+        for schema in schemas:
+            done = subprocess.run(["xmllint", "--noout", "--huge", "--schema", schema, "strict.xml"],
+                                  cwd=self.folder, capture_output=True, text=True,
+                                  timeout=tool.PATIENCE_S)
+            self.assertEqual(0, done.returncode, f"{schema}: {done.stderr[:2000]}")
 
     def test_no_name_is_a_command(self):
         kinds = []
