@@ -15,7 +15,7 @@ namespace perfgate::gate {
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
 /// - Where the baseline has one process, how far processes lie apart is not known: the tolerance
-///   alone decides, as in MedianRule.
+///   alone decides, as in judge_medians().
 /// - An `exact` metric whose baseline's processes all agreed is compared to the tolerance as it
 ///   stands; one that varied there is judged like a `counter`.
 /// - Else the change has to be beyond the tolerance *and* significant: by the exact rank-sum test

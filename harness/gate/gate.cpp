@@ -25,6 +25,7 @@
 #include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
+#include "model/sorted_walk.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -94,13 +95,6 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     if (!all_finite(baseline) || !all_finite(measured)) return;
     verdict.baseline_batches = std::move(baseline);
     verdict.measured_batches = std::move(measured);
-}
-
-/// Moves an iterator over a map to `name`, past what comes before it; false: it is not there.
-template <class Iterator>
-bool advance_to(const std::string& name, Iterator& place, Iterator end) {
-    while (place != end && place->first < name) ++place;
-    return place != end && place->first == name;
 }
 
 /// Judges one run. Holds the documents while the verdicts take shape.
@@ -219,8 +213,8 @@ class Judging {
         auto measured = result.metrics.begin();
         auto definition = run_.metric_definitions.begin();
         for (const auto& [name, baseline] : expected.metrics) {
-            if (!advance_to(name, measured, result.metrics.end()) ||
-                !advance_to(name, definition, run_.metric_definitions.end()) ||
+            if (!model::advance_to(name, measured, result.metrics.end()) ||
+                !model::advance_to(name, definition, run_.metric_definitions.end()) ||
                 gated.contains(name) || measured->second.unit != baseline.unit ||
                 measured->second.method != baseline.method || !std::isfinite(baseline.value)) {
                 continue;

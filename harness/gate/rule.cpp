@@ -58,12 +58,4 @@ Judgement judge_medians(const Comparison& comparison) {
     return judgement;
 }
 
-std::vector<Judgement> MedianRule::judge(std::span<const Comparison> comparisons) const {
-    std::vector<Judgement> judgements;
-    judgements.reserve(comparisons.size());
-    for (const Comparison& comparison : comparisons)
-        judgements.push_back(judge_medians(comparison));
-    return judgements;
-}
-
 }  // namespace perfgate::gate

@@ -80,10 +80,4 @@ Change change_between(const Comparison& comparison, double baseline, double meas
 /// it does not. With a baseline of 0 only `abs` allows a difference.
 Judgement judge_medians(const Comparison& comparison);
 
-/// judge_medians() for each.
-class MedianRule final : public Rule {
-  public:
-    std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
-};
-
 }  // namespace perfgate::gate

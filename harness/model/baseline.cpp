@@ -87,9 +87,7 @@ static void write_short(JsonWriter& json, const MetricSeries& series) {
     const bool repeated = std::all_of(values.begin(), values.end(),
                                       [&](double value) { return value == series.value; });
     json.begin_object(JsonLayout::compact);
-    write_field(json, "unit", series.unit);
-    write_field(json, "value", series.value);
-    write_field(json, "method", series.method);
+    write_value(json, series);
     write_field(json, "device", first.device);
     write_field(json, "seed", first.seed);
     if (runs.size() > 1) write_field(json, "runs", runs);
@@ -103,9 +101,7 @@ static void write_short(JsonWriter& json, const MetricSeries& series) {
 }
 
 static void read_short(JsonValue value, MetricSeries& series) {
-    read_field(value, "unit", series.unit);
-    read_field(value, "value", series.value);
-    read_field(value, "method", series.method);
+    read_value(value, series);
     Batch batch;
     read_field(value, "device", batch.device);
     read_field(value, "seed", batch.seed);

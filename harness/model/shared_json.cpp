@@ -115,11 +115,21 @@ void read(JsonValue value, Environment& environment) {
     read_optional(value, "ceilings", environment.ceilings);
 }
 
-void write(JsonWriter& json, const MetricSeries& series) {
-    json.begin_object(JsonLayout::compact);
+void write_value(JsonWriter& json, const MetricSeries& series) {
     write_field(json, "unit", series.unit);
     write_field(json, "value", series.value);
     write_field(json, "method", series.method);
+}
+
+void read_value(const JsonValue& object, MetricSeries& series) {
+    read_field(object, "unit", series.unit);
+    read_field(object, "value", series.value);
+    read_field(object, "method", series.method);
+}
+
+void write(JsonWriter& json, const MetricSeries& series) {
+    json.begin_object(JsonLayout::compact);
+    write_value(json, series);
     json.key("batches");
     json.begin_array(JsonLayout::compact);
     for (const Batch& batch : series.batches) {
@@ -151,9 +161,7 @@ static void read(JsonValue value, Batch& batch) {
 }
 
 void read(JsonValue value, MetricSeries& series) {
-    read_field(value, "unit", series.unit);
-    read_field(value, "value", series.value);
-    read_field(value, "method", series.method);
+    read_value(value, series);
     read_field(value, "batches", series.batches);
 }
 
@@ -216,9 +224,7 @@ void write_metrics(JsonWriter& json, const Metrics& metrics,
             continue;
         }
         json.begin_object(JsonLayout::compact);
-        write_field(json, "unit", series.unit);
-        write_field(json, "value", series.value);
-        write_field(json, "method", series.method);
+        write_value(json, series);
         json.end_object();
     }
     json.end_object();
@@ -237,9 +243,7 @@ void read_metrics(JsonValue object, Metrics& metrics,
         if (!once || value.kind() != JsonKind::object || value.size() != fields_of_value_alone) {
             return read_series(value, series);
         }
-        read_field(value, "unit", series.unit);
-        read_field(value, "value", series.value);
-        read_field(value, "method", series.method);
+        read_value(value, series);
         series.batches.push_back(batch_of(*once, series.value));
     });
 }

@@ -23,6 +23,10 @@ void read(JsonValue value, Ceilings& ceilings);
 void write(JsonWriter& json, const Environment& environment);
 void read(JsonValue value, Environment& environment);
 
+/// What each form of a series begins with: unit, value, method.
+void write_value(JsonWriter& json, const MetricSeries& series);
+void read_value(const JsonValue& object, MetricSeries& series);
+
 /// All batches, in one line.
 void write(JsonWriter& json, const MetricSeries& series);
 void read(JsonValue value, MetricSeries& series);

@@ -23,6 +23,7 @@
 #include "model/json_writer.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
+#include "model/sorted_walk.hpp"
 #include "report/formats.hpp"
 #include "report/html_page.hpp"
 #include "report/joined.hpp"
@@ -426,14 +427,13 @@ class Cases {
         json_.begin_array(JsonLayout::compact);
         auto known = baseline_values.begin();  // by name, as the rows are: side by side
         for (const NumberedRow& row : rows) {
-            while (known != baseline_values.end() && known->first < row.metric) ++known;
             std::optional<double> before;
             std::optional<double> after = row.measured();
             if (row.verdict != nullptr) {
                 // What was judged, which the sentences cite.
                 before = row.verdict->baseline;
                 if (row.verdict->measured) after = row.verdict->measured;
-            } else if (known != baseline_values.end() && known->first == row.metric) {
+            } else if (model::advance_to(row.metric, known, baseline_values.end())) {
                 before = known->second;
             }
             json_.value(row.number);

@@ -5,12 +5,12 @@
 //
 //     explain_pairs RUN.json…
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -45,12 +45,6 @@ double time_of(const model::CaseResult& result) {
 
 bool is_measured(const model::CaseResult& result) {
     return result.status == model::CaseStatus::measured && time_of(result) > 0;
-}
-
-/// What the baseline would hold had `before` been there in place of `after`.
-void expect_of(const model::CaseResult& before, const model::CaseResult& after,
-               gate::StoredBaseline& stored) {
-    stored.baseline.cases[model::case_id(after.spec)].metrics = before.metrics;
 }
 
 struct Told {
@@ -100,7 +94,8 @@ Told tell(const model::Run& recorded, const model::SuiteResult& suite, const Pai
     stored.baseline.device = run.environment.device;
     for (const auto& [before, after] : pairs) {
         if (time_of(*after) < (1 + least_change) * time_of(*before)) continue;
-        expect_of(*before, *after, stored);
+        // What the baseline would hold had `before` been there in place of `after`.
+        stored.baseline.cases[model::case_id(after->spec)].metrics = before->metrics;
         run.suites[0].cases.push_back(*after);
         ++told.slower;
     }

@@ -11,6 +11,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/refresh.hpp"
 #include "gate/suspects.hpp"
+#include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 

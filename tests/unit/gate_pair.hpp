@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gate/gate.hpp"
+#include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "median_rule.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {

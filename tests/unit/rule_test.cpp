@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "median_rule.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
