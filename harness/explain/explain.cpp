@@ -258,11 +258,13 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
 
     std::vector<Cause> causes;
     if (time == nullptr) {
-        for (Finding& finding : findings) causes.push_back(cause_of(std::move(finding), false));
-        if (causes.empty() && !moved(verdict)) {
-            causes.push_back(
-                {"nothing", fmt::format("nothing moved ({} metrics)", counters_in(evidence))});
+        const bool passed = verdict.verdict == Verdict::pass;
+        if (passed || (findings.empty() && !moved(verdict))) {
+            causes.push_back({"nothing", fmt::format("nothing moved{} ({} metrics)",
+                                                     findings.empty() ? "" : " beyond a tolerance",
+                                                     counters_in(evidence))});
         }
+        for (Finding& finding : findings) causes.push_back(cause_of(std::move(finding), passed));
     } else {
         const Side side = *time->measured > *time->baseline ? Side::worse : Side::better;
         const auto opposed =

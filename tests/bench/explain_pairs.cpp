@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `explain` says of recorded runs if each variant of a workload had become each other one of
 // the same parameters: a row of Markdown per pair, in the direction that makes most cases slower.
-// The rows' truths are not known here; harness/explain/README.md has them beside.
+// The rows' truths are not known here; harness/explain/README.md has them beside. With `--same`,
+// what it says of two runs of the same code, told both ways: a row per suite, then each case of
+// which it says more than that nothing moved.
 //
 //     explain_pairs RUN.json…
+//     explain_pairs --same FIRST.json SECOND.json…
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +17,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -135,16 +139,74 @@ void print_pairs(const model::Run& run) {
     }
 }
 
+std::string told_of(const model::CaseVerdict& verdict) {
+    std::string text;
+    for (const model::Cause& cause : verdict.why) {
+        if (cause.rule != "roofline") text += fmt::format(" {}: {};", cause.rule, cause.sentence);
+    }
+    return text;
+}
+
+/// `after` told as if the baseline were `before`: how many cases were compared; those told as more
+/// than nothing are appended to `otherwise`.
+std::size_t tell_same(const model::SuiteResult& before, const model::Run& recorded,
+                      const model::SuiteResult& after, std::vector<std::string>& otherwise) {
+    model::Run run = recorded;
+    run.suites = {after};
+    run.suites[0].relations.clear();
+    gate::BaselineSet baselines;
+    gate::StoredBaseline& stored = baselines[after.name];
+    stored.baseline.suite = after.name;
+    stored.baseline.device = run.environment.device;
+    for (const model::CaseResult& result : before.cases) {
+        if (is_measured(result)) {
+            stored.baseline.cases[model::case_id(result.spec)].metrics = result.metrics;
+        }
+    }
+    const model::Policy policy;
+    model::VerdictDocument document = gate::judge(run, baselines, policy, gate::BatchRule(policy));
+    explain::explain(run, explain::Which::all, document);
+    std::size_t compared = 0;
+    for (const model::CaseVerdict& verdict : document.suites.at(0).cases) {
+        if (verdict.why.empty()) continue;
+        ++compared;
+        if (verdict.why[0].rule != "nothing") otherwise.push_back(verdict.id + told_of(verdict));
+    }
+    return compared;
+}
+
+void print_same(const model::Run& first, const model::Run& second) {
+    for (const model::SuiteResult& one : first.suites) {
+        for (const model::SuiteResult& other : second.suites) {
+            if (one.name != other.name) continue;
+            std::vector<std::string> otherwise;
+            const std::size_t compared =
+                tell_same(one, second, other, otherwise) + tell_same(other, first, one, otherwise);
+            fmt::print("| {} | {} | {} |\n", one.name, compared, compared - otherwise.size());
+            for (const std::string& text : otherwise) fmt::print("  {}\n", text);
+        }
+    }
+}
+
+model::Run read(const char* path) {
+    return model::parse_run(model::read_file(path, file_limit, "run"), path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        fmt::print(stderr, "usage: explain_pairs RUN.json...\n");
+    const bool same = argc > 1 && std::string_view(argv[1]) == "--same";
+    if (argc < 2 || (same && (argc < 4 || argc % 2 != 0))) {
+        fmt::print(stderr,
+                   "usage: explain_pairs RUN.json...\n"
+                   "       explain_pairs --same FIRST.json SECOND.json...\n");
         return 2;
     }
     try {
-        for (int i = 1; i < argc; ++i) {
-            print_pairs(model::parse_run(model::read_file(argv[i], file_limit, "run"), argv[i]));
+        if (same) {
+            for (int i = 2; i < argc; i += 2) print_same(read(argv[i]), read(argv[i + 1]));
+        } else {
+            for (int i = 1; i < argc; ++i) print_pairs(read(argv[i]));
         }
     } catch (const std::exception& error) {
         fmt::print(stderr, "explain_pairs: {}\n", error.what());

@@ -45,9 +45,7 @@ class RecordedRuns(tool.Case):
         run = RUNS / "nvidia-h100-80gb-hbm3/gemm-1.run.json"
         document = json.loads(run.read_text())
         case = document["suites"][0]["cases"][0]
-        series = case["metrics"]["registers"]
-        series["value"] += 1
-        series["batches"][0]["samples"] = [series["value"]]
+        case["metrics"]["registers"]["value"] += 1
         self.write("tampered.json", json.dumps(document))
         done = self.run_tool("compare", "tampered.json", "--baselines", tool.SOURCE / "baselines",
                              code=1)

@@ -78,6 +78,13 @@ TEST(Explain, WhereNothingMovedThatIsSaid) {
               std::vector<std::string>{"nothing moved (2 metrics)"});
 }
 
+TEST(Explain, WhatMovedWithinATolerancePassed) {
+    EXPECT_EQ(sentences(why(unmoved({{"instructions", {1000, 1030}}, {"registers", {96, 96}}}))),
+              (std::vector<std::string>{
+                  "nothing moved beyond a tolerance (2 metrics)",
+                  "but more instructions for the same work: instructions 1000 → 1030 (+3.0 %)"}));
+}
+
 TEST(Explain, AnInconclusiveTimeIsExplainedAsWell) {
     EXPECT_NE(
         find(why(timed(Verdict::inconclusive, {1e5, 1.1e5}, {{"warp_efficiency", {100, 80}}})),
