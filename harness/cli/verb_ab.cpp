@@ -102,7 +102,7 @@ void add_ab(CLI::App& app, Invocation& invocation) {
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;
-            measuring.processes_per_round = gate::processes_per_round;
+            measuring.round_size = gate::round_size;
             return measure_and_judge(*options);
         };
     });

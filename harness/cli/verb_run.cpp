@@ -113,7 +113,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
             measuring.again = [&](const model::Run& run) {
                 return suspicions_by(options->gate, run);
             };
-            measuring.processes_per_round = gate::processes_per_round;
+            measuring.round_size = gate::round_size;
             if (options->changed_only) measuring.unchanged = Unchanged(options->gate.baselines);
             if (!options->shard.empty()) {
                 const suite::ShardChoice shard = suite::parse_shard(options->shard);

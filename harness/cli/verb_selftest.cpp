@@ -147,7 +147,7 @@ class SelfTest {
             gate::keep_times_alone(plan, percent * options_.tolerance);
             add_work(plan);
         };
-        choice.processes_per_round = gate::processes_per_round;
+        choice.round_size = gate::round_size;
         choice.again = [this](const model::Run& run) {
             return suspicions(run, baselines_, policy_, rule_);
         };

@@ -202,7 +202,7 @@ measure::MeasureOptions options_of(const MeasuringChoice& choice, ProgressLine& 
     options.case_limit_s = choice.case_limit_s;
     options.processes = choice.processes.value_or(usual_processes);
     options.again = choice.again;
-    options.processes_per_round = choice.processes_per_round;
+    options.round_size = choice.round_size;
     options.unchanged = choice.unchanged;
     options.progress = [&progress](const measure::Progress& step) { progress.show(step); };
     return options;

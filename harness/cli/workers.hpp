@@ -48,7 +48,7 @@ struct MeasuringChoice {
     std::string resume;  ///< the output folder of an earlier execution; empty: none
     /// As measure::MeasureOptions has it.
     std::function<std::vector<measure::Suspicion>(const model::Run&)> again;
-    std::size_t processes_per_round = 0;
+    std::function<std::size_t(std::int64_t)> round_size;
     bool ceilings = true;  ///< measured after the cases
     /// Has the last word on what the suites say.
     std::function<void(model::Plan&)> change_plan;

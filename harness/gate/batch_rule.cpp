@@ -10,6 +10,7 @@
 
 #include "gate/significance.hpp"
 #include "stats/distributions.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/rank_sum.hpp"
 #include "stats/spread.hpp"
 
@@ -128,6 +129,10 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
     resolution.measured = measured_spread(evidence);
     resolution.cautious = spread_to_trust(comparison, evidence);
     resolution.df_at_last = static_cast<double>(baseline + resolution.last) - 2;
+    // As few as a handful say little of how they are distributed.
+    if (resolution.ranks) {
+        resolution.differences = stats::pairwise_differences(evidence.baseline);
+    }
     resolution.drift = evidence.drift;
     add_resolution(comparison, resolution, levels, shifts, judgement);
     judge_by_probability(

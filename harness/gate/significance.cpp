@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "gate/suspects.hpp"
+#include "stats/distributions.hpp"
+#include "stats/quantiles.hpp"
 
 namespace perfgate::gate {
 
@@ -19,6 +21,9 @@ using model::Verdict;
 constexpr double trimmed_samples = 0.1;
 /// A suspicion costs GPU time and no trust: one in twenty is cheap.
 constexpr double suspicion_level = 0.05;
+/// Of a test's share of the budget. The rest is for what no test of processes knows: that they came
+/// one after the other, on a machine that changes.
+constexpr double spent_in_rounds = 0.5;
 /// What "sees" promises: each of the two steps to a verdict, suspicion and confirmation, finds the
 /// change with this probability, so that both do in nine cases of ten.
 constexpr double power_of_a_step = 0.975;
@@ -27,10 +32,14 @@ constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power
 /// far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
 
+/// Processes often have two humps or a tail, which a standard deviation does not tell of. So the
+/// change has to reach as far up among their own differences as Student's reaches in normal ones,
+/// times this: a baseline's processes are few (tests/bench/README.md has what came of it).
+constexpr double recorded_margin = 1.2;
+
 /// What is known of the spread between processes before measuring any: relative and absolute parts,
-/// and how many degrees of freedom that knowledge is worth. Timing: over 16 kernels on an H100, 40
-/// processes each, no spread of kernels over 20 us was larger, and few of the shorter ones'
-/// (tests/bench/README.md).
+/// and how many degrees of freedom that knowledge is worth. Timing: of 430 cases over 20 us on five
+/// boards three in four spread less (tests/bench/README.md).
 struct Prior {
     double relative;
     double absolute_ns;
@@ -46,6 +55,13 @@ Prior prior_of(MetricClass metric_class) {
             return {0.001, 0};
     }
     return {0.01, 0};
+}
+
+/// The change that is `shift` standard deviations in normal values, in these differences.
+double recorded_shift(const std::vector<double>& differences, double shift) {
+    if (differences.empty()) return 0;
+    const double reached = 1 - stats::normal_upper_tail(recorded_margin * shift / std::sqrt(2.0));
+    return stats::quantile(differences, reached);
 }
 
 }  // namespace
@@ -77,7 +93,8 @@ Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
       rounds(of_rounds) {}
 
 double Levels::at_round(std::int64_t round) const {
-    return round == 0 ? single : single / static_cast<double>(std::max(rounds, round));
+    if (round == 0) return single;
+    return single * spent_in_rounds / static_cast<double>(std::max(rounds, round));
 }
 
 double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, double level) {
@@ -88,8 +105,11 @@ double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, dou
 
 std::size_t processes_at_verdict(const Levels& levels, std::size_t measured) {
     if (levels.rounds == 0) return measured;
-    return static_cast<std::size_t>(std::min<std::int64_t>(levels.rounds, 100)) *
-           processes_per_round;
+    std::size_t processes = 0;
+    for (std::int64_t round = 1; round <= std::min<std::int64_t>(levels.rounds, 100); ++round) {
+        processes += round_size(round);
+    }
+    return processes;
 }
 
 double deciding_level(const Comparison& comparison, const Levels& levels) {
@@ -107,11 +127,14 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
     const stats::PooledSpread& spread = trusts_measured ? measured : resolution.cautious;
     const double df = trusts_measured ? resolution.df_at_last : spread.df;
     const double level = deciding_level(comparison, levels);
-    const double noise = shifts(against, resolution.last, df, level) * spread.deviation *
-                         (resolution.ranks ? rank_margin : 1);
-    const double suspicion =
-        shifts(against, resolution.first, std::max(measured.df, 1.0), suspicion_level) *
-        spread.deviation;
+    const double decision_shift = shifts(against, resolution.last, df, level);
+    const double noise =
+        std::max(decision_shift * spread.deviation * (resolution.ranks ? rank_margin : 1),
+                 recorded_shift(resolution.differences, decision_shift));
+    const double suspicion_shift =
+        shifts(against, resolution.first, std::max(measured.df, 1.0), suspicion_level);
+    const double suspicion = std::max(suspicion_shift * spread.deviation,
+                                      recorded_shift(resolution.differences, suspicion_shift));
     // The estimate has to be beyond what is allowed in every step.
     const double allowed =
         change_between(comparison, judgement.baseline, judgement.baseline).allowed;

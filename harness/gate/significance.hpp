@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "gate/rule.hpp"
 #include "stats/spread.hpp"
@@ -37,7 +38,8 @@ struct Levels {
     std::int64_t rounds = 0;
 
     Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds);
-    /// Each round in which a verdict may fall has its share; without rounds there is one look.
+    /// Each round in which a verdict may fall has its share of half of it; without rounds there is
+    /// one look.
     double at_round(std::int64_t round) const;
 };
 
@@ -58,8 +60,10 @@ struct Resolution {
     bool ranks = false;            ///< a test of ranks reaches the level with them
     stats::PooledSpread measured;  ///< the spread as it was seen
     stats::PooledSpread cautious;
-    double df_at_last = 0;  ///< of the measured spread with so many processes
-    double drift = 0;       ///< how far a run may lie off the baseline's for no reason
+    double df_at_last = 0;            ///< of the measured spread with so many processes
+    std::vector<double> differences;  ///< between processes of the same code, as they were seen;
+                                      ///< empty: nothing is known but their spread
+    double drift = 0;                 ///< how far a run may lie off the baseline's for no reason
 };
 
 /// How many processes a verdict would rest on.

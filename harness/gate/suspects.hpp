@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@
 
 namespace perfgate::gate {
 
-/// Fresh processes that a round gives each suspect. The least change that a verdict claims to see
-/// counts on them.
-inline constexpr std::size_t processes_per_round = 8;
+/// Fresh processes that a round, from 1, gives each suspect: what is clear after few is over, and
+/// what is not gets more. The least change that a verdict claims to see counts on them.
+constexpr std::size_t round_size(std::int64_t round) {
+    return round <= 1 ? 8 : 16;
+}
 
 struct Suspect {
     std::size_t suite = 0;  ///< index into Run::suites

@@ -200,19 +200,19 @@ class BackToBack {
         for (int n = 0; again && n < most_rounds && !interrupted(); ++n) {
             const std::vector<const model::CaseResult*> eligible = in_both();
             std::map<std::int64_t, std::vector<const model::CaseResult*>> by_round;
-            std::size_t suspects = 0;
             for (const Suspicion& suspicion : again(base_.run(), head_.run())) {
                 const model::CaseResult* result =
                     &head_.run().suites.at(suspicion.suite).cases.at(suspicion.index);
                 if (std::find(eligible.begin(), eligible.end(), result) == eligible.end()) continue;
                 by_round[last_round(*result) + 1].push_back(result);
-                ++suspects;
             }
-            if (suspects == 0) return;
-            base_.shared().total += suspects * options_.processes_per_round;
-            head_.shared().total += suspects * options_.processes_per_round;
-            for (std::size_t i = 0; i < options_.processes_per_round; ++i)
-                for (const auto& [round, cases] : by_round) pass(cases, round);
+            if (by_round.empty()) return;
+            for (const auto& [round, cases] : by_round) {
+                const std::size_t size = options_.round_size(round);
+                base_.shared().total += cases.size() * size;
+                head_.shared().total += cases.size() * size;
+                for (std::size_t i = 0; i < size; ++i) pass(cases, round);
+            }
         }
     }
 

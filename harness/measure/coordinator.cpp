@@ -106,9 +106,16 @@ class Rounds {
             }
             if (suspects.empty()) return;
             std::map<Item*, std::int64_t> rounds;
-            for (Item* item : suspects) rounds[item] = last_round(*item->result) + 1;
-            shared_.total += suspects.size() * options_.processes_per_round;
-            for (std::size_t n = 0; n < options_.processes_per_round; ++n) pass(suspects, rounds);
+            std::map<Item*, std::size_t> left;
+            for (Item* item : suspects) {
+                rounds[item] = last_round(*item->result) + 1;
+                left[item] = options_.round_size(rounds[item]);
+                shared_.total += left[item];
+            }
+            while (!suspects.empty()) {
+                pass(suspects, rounds);
+                std::erase_if(suspects, [&](Item* item) { return left[item]-- <= 1; });
+            }
         }
     }
 
@@ -125,8 +132,7 @@ class Rounds {
             for (Item& item : items) {
                 const std::int64_t round = can_go_on(item) ? last_round(*item.result) : 0;
                 if (round == 0) continue;
-                if (processes_in_round(*item.result, round) >= options_.processes_per_round)
-                    continue;
+                if (processes_in_round(*item.result, round) >= options_.round_size(round)) continue;
                 missing.push_back(&item);
                 rounds[&item] = round;
             }

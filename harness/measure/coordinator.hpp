@@ -27,11 +27,10 @@ struct MeasureOptions {
     std::uint64_t verify_seed = 0;
     /// Processes that each take a batch of every case.
     std::size_t processes = 1;
-    /// Asked after the usual run, and after each round, which cases to measure again in
-    /// `processes_per_round` fresh processes; their batches are of the next round. None: it is
-    /// enough.
+    /// Asked after the usual run, and after each round, which cases to measure again in as many
+    /// fresh processes as `round_size` says of a case's next round, from 1. None: it is enough.
     std::function<std::vector<Suspicion>(const model::Run&)> again;
-    std::size_t processes_per_round = 0;
+    std::function<std::size_t(std::int64_t)> round_size;
     /// Asked of one recorded launch of each case, before anything is measured: whether its code and
     /// inputs are those that are known already, so that it need not be measured. `seed` is that of
     /// the inputs. None: everything is measured.

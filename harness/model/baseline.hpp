@@ -62,9 +62,9 @@ struct Baseline {
     bool operator==(const Baseline&) const = default;
 };
 
-/// JSON, schema "perfgate.baseline" version 1: sorted, one line per metric, the same bytes for the
-/// same content. A metric whose batches hold one value each, as a refresh makes them, is written as
-/// the list of these values, or as a count where all are equal:
+/// JSON, schema "perfgate.baseline" version 2 (1 is read): sorted, one line per metric, the same
+/// bytes for the same content. A metric whose batches hold one value each, as a refresh makes them,
+/// is written as the list of these values, or as a count where all are equal:
 ///
 ///   "gpu_time": {"unit":"ns","value":8512,"method":"activity/cold","device":"b888","seed":1,
 ///                "runs":[5,5],"processes":[8511.2,8520.5,…],"sm_clock_mhz":[1980,1980,…]}

@@ -175,7 +175,7 @@ struct Run {
 
 std::string_view to_text(CaseStatus status);
 
-/// JSON, schema "perfgate.run" version 1. `source` names the document in messages.
+/// JSON, schema "perfgate.run" version 2 (1 is read). `source` names the document in messages.
 /// parse_run throws InputError naming the JSON path of what is wrong.
 std::string write_run(const Run& run);
 Run parse_run(std::string json, std::string_view source);

@@ -76,6 +76,23 @@ double quantile(std::span<const double> samples, double probability) {
     return quantile_in_place(copy, probability);
 }
 
+std::vector<double> pairwise_differences(std::span<const double> samples) {
+    constexpr std::size_t most = 100;
+    std::vector<double> taken = checked_copy(samples);
+    if (const std::size_t count = taken.size(); count > most) {
+        for (std::size_t i = 0; i < most; ++i) taken[i] = taken[i * count / most];
+        taken.resize(most);
+    }
+    std::vector<double> differences;
+    differences.reserve(taken.size() * (taken.size() - 1));
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        for (std::size_t j = 0; j < taken.size(); ++j) {
+            if (i != j) differences.push_back(taken[i] - taken[j]);
+        }
+    }
+    return differences;
+}
+
 double median(std::span<const double> samples) {
     return quantile(samples, 0.5);
 }

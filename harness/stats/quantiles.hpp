@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace perfgate::stats {
 
@@ -33,6 +34,11 @@ struct Interval {
 /// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent where
 /// there are too few: 95 % takes 6 samples. `confidence` is in (0, 1).
 std::optional<Interval> median_interval(std::span<const double> samples, double confidence = 0.95);
+
+/// Every sample less every other: n (n - 1) of them, n being at most 100 (of more samples as many
+/// are taken, evenly spaced). Their quantile at p is the shift by which a further sample has to be
+/// raised to lie over one of these with probability p, whatever the distribution.
+std::vector<double> pairwise_differences(std::span<const double> samples);
 
 /// Half the interval's width as a fraction of the median's magnitude: how precisely the median is
 /// known. Absent where there is no interval or the median is 0.

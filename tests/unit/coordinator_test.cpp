@@ -87,7 +87,7 @@ TEST_F(SeveralDevices, EachCaseIsMeasuredInProcessesOfOne) {
     add_cases("ok", 9);
     add_devices(3);
     int rounds = 0;
-    options_.processes_per_round = 1;
+    options_.round_size = [](std::int64_t) { return std::size_t{1}; };
     options_.again = [&](const model::Run& run) {
         std::vector<Suspicion> all;
         for (std::size_t i = 0; rounds == 0 && i < run.suites[0].cases.size(); ++i)

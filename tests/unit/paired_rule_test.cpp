@@ -152,7 +152,7 @@ bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double 
         const std::vector<Judgement> judgements = judge_all(pairs, policy);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             if (!judgements[i].measure_again) continue;
-            const Pair more = drifting(random, processes_per_round, slower, round, noise);
+            const Pair more = drifting(random, round_size(round), slower, round, noise);
             for (const model::Batch& batch : more.base.batches)
                 pairs[i].base.batches.push_back(batch);
             for (const model::Batch& batch : more.head.batches)

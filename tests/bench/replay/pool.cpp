@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <map>
+#include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "model/baseline.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -43,8 +44,48 @@ double sample_of(std::string_view field, std::string_view source, std::size_t li
     return us * ns_per_us;
 }
 
-Pool parse_csv(std::string_view text, std::string_view source) {
-    std::map<std::string, Kernel, std::less<>> kernels;
+/// Grows as files are read.
+class Pools {
+  public:
+    void add(const std::string& board, const std::string& kernel, std::vector<double> samples) {
+        Pool& pool = found(pools_, board);
+        found(pool.kernels, kernel).processes.push_back(std::move(samples));
+    }
+
+    std::vector<Pool> take() && {
+        for (Pool& pool : pools_) finish(pool);
+        std::erase_if(pools_, [](const Pool& pool) { return pool.kernels.empty(); });
+        return std::move(pools_);
+    }
+
+  private:
+    template <class Named>
+    static Named& found(std::vector<Named>& all, const std::string& name) {
+        const auto at = std::find_if(all.begin(), all.end(),
+                                     [&](const Named& one) { return one.name == name; });
+        if (at != all.end()) return *at;
+        all.emplace_back().name = name;
+        return all.back();
+    }
+
+    static void finish(Pool& pool) {
+        std::erase_if(pool.kernels, [](const Kernel& kernel) {
+            return kernel.processes.size() < least_processes;
+        });
+        for (Kernel& kernel : pool.kernels) {
+            model::MetricSeries series;
+            for (const std::vector<double>& samples : kernel.processes) {
+                series.batches.emplace_back().samples = samples;
+            }
+            kernel.values = gate::batch_values(series);
+        }
+    }
+
+    std::vector<Pool> pools_;
+};
+
+void add_csv(std::string_view text, const std::string& source, Pools& pools) {
+    const std::string board = std::filesystem::path(source).stem().string();
     for (std::size_t line = 1; !text.empty(); ++line) {
         std::string_view row = next(text, '\n');
         if (row.ends_with('\r')) row.remove_suffix(1);
@@ -57,63 +98,61 @@ Pool parse_csv(std::string_view text, std::string_view source) {
             throw model::InputError(
                 fmt::format("{}:{}: expected process,kernel,sample,…", source, line));
         }
-        Kernel& kernel = kernels[name];
-        kernel.name = name;
-        kernel.processes.push_back(std::move(samples));
+        pools.add(board, name, std::move(samples));
     }
-    Pool pool{std::filesystem::path(source).stem().string(), {}};
-    for (auto& [name, kernel] : kernels) pool.kernels.push_back(std::move(kernel));
-    return pool;
 }
 
-Pool pool_of(const model::Run& run) {
-    Pool pool{fmt::format("{} {}", run.environment.device.name, run.environment.device.board), {}};
-    for (const model::SuiteResult& suite : run.suites) {
-        for (const model::CaseResult& result : suite.cases) {
-            for (const char* metric : {"gpu_time", "gpu_span", "host_time"}) {
-                const auto found = result.metrics.find(metric);
-                if (found == result.metrics.end()) continue;
-                Kernel kernel{model::case_id(result.spec), {}, {}};
-                for (const model::Batch& batch : found->second.batches) {
-                    if (batch.set_aside.empty() && batch.round == 0 && !batch.samples.empty()) {
-                        kernel.processes.push_back(batch.samples);
-                    }
-                }
-                pool.kernels.push_back(std::move(kernel));
-                break;
+void add_case(const std::string& device, const std::string& id,
+              const std::map<std::string, model::MetricSeries>& metrics, Pools& pools) {
+    for (const char* metric : {"gpu_time", "gpu_span", "host_time"}) {
+        const auto found = metrics.find(metric);
+        if (found == metrics.end()) continue;
+        for (const model::Batch& batch : found->second.batches) {
+            // Later rounds are of cases that were chosen for being slow.
+            if (batch.set_aside.empty() && batch.round == 0 && !batch.samples.empty()) {
+                pools.add(fmt::format("{} {}", device, batch.device), id, batch.samples);
             }
         }
+        return;
     }
-    return pool;
+}
+
+void add_document(std::string text, const std::string& source, Pools& pools) {
+    constexpr std::size_t head = 100;
+    if (text.substr(0, head).find("\"perfgate.baseline\"") != std::string::npos) {
+        const model::Baseline baseline = model::parse_baseline(std::move(text), source);
+        for (const auto& [id, stored] : baseline.cases) {
+            add_case(baseline.device.name, id, stored.metrics, pools);
+        }
+        return;
+    }
+    const model::Run run = model::parse_run(std::move(text), source);
+    for (const model::SuiteResult& suite : run.suites) {
+        for (const model::CaseResult& result : suite.cases) {
+            add_case(run.environment.device.name, model::case_id(result.spec), result.metrics,
+                     pools);
+        }
+    }
 }
 
 }  // namespace
 
-Pool parse_pool(std::string_view text, std::string_view source) {
-    Pool pool = text.starts_with('{') ? pool_of(model::parse_run(std::string(text), source))
-                                      : parse_csv(text, source);
-    std::erase_if(pool.kernels,
-                  [](const Kernel& kernel) { return kernel.processes.size() < least_processes; });
-    for (Kernel& kernel : pool.kernels) {
-        model::MetricSeries series;
-        for (const std::vector<double>& samples : kernel.processes) {
-            series.batches.emplace_back().samples = samples;
+std::vector<Pool> read_pools(const std::vector<std::string>& files) {
+    Pools growing;
+    for (const std::string& file : files) {
+        std::string text = model::read_file(file, pool_limit_bytes, "pool");
+        if (text.starts_with('{')) {
+            add_document(std::move(text), file, growing);
+        } else {
+            add_csv(text, file, growing);
         }
-        kernel.values = gate::batch_values(series);
     }
-    if (pool.kernels.empty()) {
+    std::vector<Pool> pools = std::move(growing).take();
+    if (pools.empty()) {
         throw model::InputError(
-            fmt::format("{}: no kernel was measured in {} processes", source, least_processes));
+            fmt::format("no kernel was measured in {} processes of one board", least_processes));
     }
-    return pool;
-}
-
-Pool read_pool(const std::string& file) {
-    if (file == "-") {
-        const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-        return parse_pool(text, "standard input");
-    }
-    return parse_pool(model::read_file(file, pool_limit_bytes, "pool"), file);
+    return pools;
 }
 
 }  // namespace perfgate::replay

@@ -22,12 +22,14 @@ struct Pool {
     std::vector<Kernel> kernels;
 };
 
-/// Either a CSV with one row per process and kernel, "process,kernel,sample,sample,…", samples in
-/// microseconds, or a Run document, whose cases are the kernels and whose batches of gpu_time
-/// (gpu_span or host_time where there is none) are the processes: what `perfgate run` writes serves
-/// as it is. Kernels with fewer than `least_processes` are left out. Throws model::InputError.
-Pool parse_pool(std::string_view text, std::string_view source);
-Pool read_pool(const std::string& file);  ///< "-": standard input
+/// A pool for each board in the files, in the order in which they come up. A file is either a CSV
+/// with one row per process and kernel, "process,kernel,sample,sample,…", samples in microseconds,
+/// of a board that only its name tells; or a Run or a Baseline, whose cases are the kernels and
+/// whose batches of gpu_time (gpu_span or host_time where there is none) are the processes: what
+/// perfgate writes serves as it is. A baseline and runs of the same code on the same board, in the
+/// order in which they were measured, make one longer series. Kernels with fewer than
+/// `least_processes` are left out. Throws model::InputError.
+std::vector<Pool> read_pools(const std::vector<std::string>& files);
 
 inline constexpr std::size_t least_processes = 10;
 

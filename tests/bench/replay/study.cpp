@@ -96,7 +96,7 @@ class Play {
                 if (!judgements_[i].measure_again) continue;
                 any = true;
                 outcomes_[i].measured_again = true;
-                add_batches(i, gate::processes_per_round, round);
+                add_batches(i, gate::round_size(round), round);
             }
             if (!any) break;
             judge();
