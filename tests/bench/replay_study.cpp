@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -29,6 +30,7 @@ using namespace perfgate::replay;
 using perfgate::model::Verdict;
 
 constexpr double least_pooled_ns = 20'000;
+constexpr std::size_t least_samples = 10;  ///< of a process, for rules that take samples
 constexpr std::array slowdowns{0.0, 0.005, 0.01, 0.02, 0.05, 0.10};
 
 struct Options {
@@ -242,7 +244,12 @@ void print_kernels(const std::vector<Pool>& pools, std::size_t suites) {
 }
 
 void print_peers(const std::vector<Pool>& pools) {
-    const std::vector<const Kernel*> kernels = kernels_of(pools, least_pooled_ns);
+    std::vector<const Kernel*> kernels = kernels_of(pools, least_pooled_ns);
+    // They take samples, of which a baseline keeps one value a process.
+    std::erase_if(kernels, [](const Kernel* kernel) {
+        return std::any_of(kernel->processes.begin(), kernel->processes.end(),
+                           [](const Samples& samples) { return samples.size() < least_samples; });
+    });
     if (kernels.empty()) return;
     fmt::print(
         "### Other projects' rules on the same samples: kernels over 20 us, share of pairs "

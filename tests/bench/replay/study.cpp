@@ -142,7 +142,8 @@ std::vector<Outcome> play_suite(const std::vector<Case>& suite, const Setting& s
     return play.finish();
 }
 
-std::vector<Outcome> play_claims(std::vector<Case> suite, const Setting& setting, Random& random) {
+std::vector<Outcome> play_claims(const std::vector<Case>& suite, const Setting& setting,
+                                 Random& random) {
     Play play(suite, setting, Drawing::independent, random);
     play.measure();
     play.slow_down_as_claimed();

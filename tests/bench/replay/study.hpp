@@ -62,7 +62,8 @@ std::vector<Outcome> play_suite(const std::vector<Case>& suite, const Setting& s
                                 Drawing drawing, Random& random);
 
 /// The same where each case is slower by just what its report line claims to see.
-std::vector<Outcome> play_claims(std::vector<Case> suite, const Setting& setting, Random& random);
+std::vector<Outcome> play_claims(const std::vector<Case>& suite, const Setting& setting,
+                                 Random& random);
 
 /// The largest probability under which so few of so many would still be seen in one of twenty
 /// attempts: the upper 95 % bound of Clopper and Pearson.
