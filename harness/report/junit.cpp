@@ -194,6 +194,27 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome
     set_text(node, told + evidence(joined, told));
 }
 
+/// A case that passed when it was measured again is one that failed once to readers who know of
+/// such (Surefire's flakyFailure); others pass it by. The strict profile's schemas forbid it.
+void add_suspicion(pugi::xml_node testcase, const JoinedCase& joined) {
+    if (joined.verdict->verdict != model::Verdict::pass || joined.result == nullptr) return;
+    for (const std::string_view metric : model::time_metrics) {
+        const auto found = joined.result->metrics.find(std::string(metric));
+        if (found == joined.result->metrics.end()) continue;
+        const auto again = std::count_if(found->second.batches.begin(), found->second.batches.end(),
+                                         [](const model::Batch& batch) { return batch.round > 0; });
+        if (again == 0) continue;
+        pugi::xml_node node = testcase.append_child("flakyFailure");
+        set_attribute(node, "type", "suspected");
+        set_attribute(
+            node, "message",
+            fmt::format("{} was suspected of a regression at first and passed when it was "
+                        "measured again in {} fresh processes",
+                        metric, again));
+        return;
+    }
+}
+
 std::string quantity_cell(const std::optional<double>& value, std::string_view unit) {
     return value ? model::quantity_text(*value, unit) : "-";
 }
@@ -429,6 +450,7 @@ class Writer {
         set_attribute(node, "time", seconds_text(joined.verdict->wall_s));
         if (github_) add_annotations(node, joined, only_gated_);
         add_outcome(node, joined, outcome, document_.policy);
+        if (github_) add_suspicion(node, joined);
         if (github_) add_metric_table(node, *joined.verdict, outcome);
     }
 

@@ -307,6 +307,28 @@ TEST(Junit, NamesThatRepeatAreNumbered) {
     EXPECT_EQ(names, (std::vector<std::string>{"a", "a (2)", "a (3)", "a (4)", "a (5)"}));
 }
 
+TEST(Junit, WhatPassedWhenMeasuredAgainIsFlakyToReadersWhoKnowThat) {
+    Documents documents = many_cases(2, 1);
+    auto& results = documents.run.suites[0].cases;
+    for (const std::int64_t round : {0, 1, 1, 2}) {
+        results[1].metrics["gpu_time"].batches.emplace_back().round = round;
+    }
+    const pugi::xml_document document = parsed(junit(documents));
+    const pugi::xml_node suite = document.child("testsuites").child("testsuite");
+    EXPECT_FALSE(suite.first_child().next_sibling("testcase").child("flakyFailure"));
+    const pugi::xpath_node_set flaky = document.select_nodes("//flakyFailure");
+    ASSERT_EQ(flaky.size(), 1U);
+    EXPECT_STREQ(flaky[0].node().attribute("message").value(),
+                 "gpu_time was suspected of a regression at first and passed when it was measured "
+                 "again in 3 fresh processes");
+    expect_exact_counts(document, "one of two was measured again");
+
+    const std::string strict = junit(documents, JunitProfile::strict);
+    EXPECT_EQ(strict.find("flakyFailure"), std::string::npos);
+    documents.verdict.suites[0].cases[1].verdict = model::Verdict::regressed;
+    EXPECT_EQ(junit(documents).find("flakyFailure"), std::string::npos) << "it failed for good";
+}
+
 TEST(Junit, NoTextAsksGitlabForAFile) {
     const std::string xml = junit(hostile("[[ATTACHMENT|/etc/passwd]]"));
     const pugi::xml_document document = parsed(xml);
