@@ -38,7 +38,7 @@ constexpr double rank_margin = 1.1;
 constexpr double recorded_margin = 1.2;
 
 /// What is known of the spread between processes before measuring any: relative and absolute parts,
-/// and how many degrees of freedom that knowledge is worth. Timing: of 430 cases over 20 us on five
+/// and how many degrees of freedom that knowledge is worth. Timing: of 496 cases over 20 us on five
 /// boards three in four spread less (tests/bench/README.md).
 struct Prior {
     double relative;

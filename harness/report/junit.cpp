@@ -450,8 +450,10 @@ class Writer {
         set_attribute(node, "time", seconds_text(joined.verdict->wall_s));
         if (github_) add_annotations(node, joined, only_gated_);
         add_outcome(node, joined, outcome, document_.policy);
-        if (github_) add_suspicion(node, joined);
-        if (github_) add_metric_table(node, *joined.verdict, outcome);
+        if (github_) {
+            add_suspicion(node, joined);
+            add_metric_table(node, *joined.verdict, outcome);
+        }
     }
 
     void add_relation(pugi::xml_node suite, const std::string& suite_name,

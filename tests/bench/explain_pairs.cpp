@@ -85,6 +85,13 @@ Pairs pairs_of(const model::SuiteResult& suite, const std::string& variant,
     return pairs;
 }
 
+model::VerdictDocument explained(const model::Run& run, const gate::BaselineSet& baselines) {
+    const model::Policy policy;
+    model::VerdictDocument document = gate::judge(run, baselines, policy, gate::BatchRule(policy));
+    explain::explain(run, explain::Which::all, document);
+    return document;
+}
+
 Told tell(const model::Run& recorded, const model::SuiteResult& suite, const Pairs& pairs) {
     Told told;
     model::Run run = recorded;
@@ -104,9 +111,7 @@ Told tell(const model::Run& recorded, const model::SuiteResult& suite, const Pai
         ++told.slower;
     }
     if (told.slower == 0) return told;
-    const model::Policy policy;
-    model::VerdictDocument document = gate::judge(run, baselines, policy, gate::BatchRule(policy));
-    explain::explain(run, explain::Which::all, document);
+    const model::VerdictDocument document = explained(run, baselines);
     for (const model::CaseVerdict& verdict : document.suites.at(0).cases) {
         std::set<std::string> rules;
         for (const model::Cause& cause : verdict.why) {
@@ -163,9 +168,7 @@ std::size_t tell_same(const model::SuiteResult& before, const model::Run& record
             stored.baseline.cases[model::case_id(result.spec)].metrics = result.metrics;
         }
     }
-    const model::Policy policy;
-    model::VerdictDocument document = gate::judge(run, baselines, policy, gate::BatchRule(policy));
-    explain::explain(run, explain::Which::all, document);
+    const model::VerdictDocument document = explained(run, baselines);
     std::size_t compared = 0;
     for (const model::CaseVerdict& verdict : document.suites.at(0).cases) {
         if (verdict.why.empty()) continue;
