@@ -23,7 +23,7 @@
 
 namespace perfgate::measure {
 
-/// A sticky device error: nothing more can run in this process.
+/// An error after which nothing more is to run in this process.
 class DeviceLost : public model::Error {
   public:
     using Error::Error;

@@ -46,6 +46,17 @@ __device__ __forceinline__ float gelu_fast(float x) {
     return x * reciprocal;
 }
 
+// One visit to the special function unit instead of two. What its tanh is off by, 5e-4 of x at
+// most, is no more than what the rounding of operands of 16 or fewer bits already cost.
+__device__ __forceinline__ float gelu_tanh(float x) {
+    const float y = x * fmaf(static_cast<float>(kGeluScale * kGeluCubic), x * x,
+                             static_cast<float>(kGeluScale));
+    float tanh;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(tanh) : "f"(y));
+    const float half = 0.5f * x;
+    return fmaf(half, tanh, half);
+}
+
 template <Epilogue kEpilogue>
 __device__ __forceinline__ float finish(float value, float bias) {
     if constexpr (kEpilogue == Epilogue::kBias) return value + bias;

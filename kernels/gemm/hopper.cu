@@ -35,35 +35,30 @@ constexpr int kMmaBytes = 32;  // of k in one wgmma
 constexpr int kProducerRegisters = 24;
 constexpr int kConsumerRegisters = 240;
 
-// kAlternate: consumers take tiles in turn, so that one multiplies while the other writes C;
-// otherwise each has half of every tile's rows. kCluster blocks, one below the other, share B.
-template <Dtype kDtype_, int kTileM_, int kTileN_, int kStages_, int kCluster_, bool kAlternate_,
-          int kBand_>
+// Each consumer has half of a tile's rows.
+template <Dtype kDtype_, int kTileM_, int kTileN_, int kStages_, int kBand_>
 struct HopperShape {
     static constexpr Dtype kDtype = kDtype_;
     static constexpr int kTileM = kTileM_, kTileN = kTileN_;
-    static constexpr int kStages = kStages_, kCluster = kCluster_, kBand = kBand_;
-    static constexpr bool kAlternate = kAlternate_;
+    static constexpr int kStages = kStages_, kBand = kBand_;
     static constexpr int kElementBytes = static_cast<int>(element_bytes(kDtype));
     static constexpr bool kByColumns = kElementBytes == 1;  // B in memory
     static constexpr int kTileK = kLineBytes / kElementBytes;
     static constexpr int kSteps = kLineBytes / kMmaBytes;
-    static constexpr int kConsumerM = kAlternate ? kTileM : kTileM / kConsumers;
+    static constexpr int kConsumerM = kTileM / kConsumers;
     static constexpr int kMmaRows = kConsumerM / kMmaM;
     static constexpr int kSums = kMmaM * kTileN / kWarpgroup;  // of one wgmma, in a thread
     static constexpr int kBytesA = kTileM * kLineBytes;
     static constexpr int kBytesB = kTileN * kLineBytes;
     static constexpr int kBytesStage = kBytesA + kBytesB;
-    static constexpr int kBytes = kStages * (kBytesStage + 16) + 8 * kConsumers + kSwizzleBytes;
-    static constexpr int kWarpsPerStage = kWarps * (kAlternate ? 1 : kConsumers);
-    // The part of B's tile that a block of the cluster fetches for all of them.
-    static constexpr int kBoxCols = kByColumns ? kTileN / kCluster : kLineBytes / kElementBytes;
-    static constexpr int kBoxes = kTileN / kCluster / kBoxCols;
+    static constexpr int kBytes = kStages * (kBytesStage + 16) + kSwizzleBytes;
+    static constexpr int kBoxCols = kByColumns ? kTileN : kLineBytes / kElementBytes;
+    static constexpr int kBoxes = kTileN / kBoxCols;
     static constexpr int kBoxBytes = kBoxCols * kLineBytes;
 
     static_assert(kConsumerM % kMmaM == 0 && (kTileN == 128 || kTileN == 256));
     static_assert(kMmaRows * kSums <= 128, "an accumulator of more registers would be spilled");
-    static_assert(kBoxes >= 1 && kBoxes * kBoxCols * kCluster == kTileN);
+    static_assert(kBoxes >= 1 && kBoxes * kBoxCols == kTileN);
     static_assert(kBytes <= 227 * 1024);
 };
 
@@ -75,11 +70,6 @@ struct RingPlace {
 
     __device__ void next() {
         if (++stage == S::kStages) stage = 0, ++round;
-    }
-    __device__ void skip(int count) {
-        stage += count % S::kStages;
-        round += count / S::kStages;
-        if (stage >= S::kStages) stage -= S::kStages, ++round;
     }
 };
 
@@ -93,37 +83,25 @@ struct Ring {
     __device__ unsigned b(int stage) const { return a(stage) + S::kBytesA; }
     __device__ unsigned full(int stage) const { return barriers + stage * 16; }
     __device__ unsigned empty(int stage) const { return barriers + stage * 16 + 8; }
-    __device__ unsigned turn(int consumer) const {
-        return barriers + S::kStages * 16 + consumer * 8;
-    }
 };
 
 template <class S>
 __device__ __forceinline__ void produce(const Ring<S>& ring, const CUtensorMap* map_a,
-                                        const CUtensorMap* map_b, int m, int n, int k, int tiles,
-                                        int rank) {
+                                        const CUtensorMap* map_b, int m, int n, int k, int tiles) {
     RingPlace<S> place;
-    for (int tile = blockIdx.x / S::kCluster; tile < tiles; tile += gridDim.x / S::kCluster) {
-        const TileOrigin origin =
-            raster_tile<S::kTileM * S::kCluster, S::kTileN, S::kBand>(m, n, tile);
-        const int row = origin.row + rank * S::kTileM;
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const TileOrigin origin = raster_tile<S::kTileM, S::kTileN, S::kBand>(m, n, tile);
         for (int k0 = 0; k0 < k; k0 += S::kTileK, place.next()) {
             const int stage = place.stage;
             barrier_wait(ring.empty(stage), (place.round & 1) ^ 1);
             barrier_expect(ring.full(stage), S::kBytesStage);
-            copy_box(ring.a(stage), map_a, k0, row, ring.full(stage));
+            copy_box(ring.a(stage), map_a, k0, origin.row, ring.full(stage));
 #pragma unroll
             for (int i = 0; i < S::kBoxes; ++i) {
-                const int box = rank * S::kBoxes + i;
-                const unsigned target = ring.b(stage) + box * S::kBoxBytes;
-                const int col = origin.col + box * S::kBoxCols;
+                const int col = origin.col + i * S::kBoxCols;
                 const int x = S::kByColumns ? k0 : col;
                 const int y = S::kByColumns ? col : k0;
-                if constexpr (S::kCluster == 1) {
-                    copy_box(target, map_b, x, y, ring.full(stage));
-                } else {
-                    copy_box_to_all(target, map_b, x, y, ring.full(stage), (1u << S::kCluster) - 1);
-                }
+                copy_box(ring.b(stage) + i * S::kBoxBytes, map_b, x, y, ring.full(stage));
             }
         }
     }
@@ -152,32 +130,62 @@ __device__ __forceinline__ void multiply_stage(float (&sum)[S::kMmaRows][S::kSum
     multiply_commit();
 }
 
-// A thread holds two neighbours in row lane / 4 of its warp's 16 and two in the row 8 further down,
-// for every 8 columns. Four threads fill a sector of 32 bytes. C is not read again: it should not
-// drive A and B out of the L2 cache.
-template <class S, Epilogue kEpilogue>
-__device__ __forceinline__ void store_sums(const float (&sum)[S::kMmaRows][S::kSums], float* c,
-                                           const float* bias, int m, int n, int row, int col) {
-    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-    const int first_row = row + thread / 32 * 16 + thread % 32 / 4;
-    const int first_col = col + thread % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < S::kMmaRows; ++i) {
-        const int r = first_row + i * kMmaM;
-        float* out = c + static_cast<size_t>(r) * n + first_col;
+// What the epilogue adds to a thread's columns: two neighbours of every 8.
+template <class S>
+struct BiasPairs {
+    float2 value[S::kTileN / 8] = {};
+
+    __device__ void load(const float* bias, int first_col, int n) {
 #pragma unroll
         for (int j = 0; j < S::kTileN / 8; ++j) {
-            if (first_col + j * 8 >= n) break;  // n is even: the neighbour is inside too
-            float2 add = make_float2(0.0f, 0.0f);
-            if constexpr (kEpilogue != Epilogue::kNone) {
-                add = __ldg(reinterpret_cast<const float2*>(bias + first_col + j * 8));
+            if (first_col + j * 8 < n) {  // n is even: the neighbour is inside too
+                value[j] = __ldg(reinterpret_cast<const float2*>(bias + first_col + j * 8));
             }
+        }
+    }
+};
+
+__device__ __forceinline__ int column_in_tile() {
+    return static_cast<int>(threadIdx.x) % 4 * 2;
+}
+
+// A thread's sums: two neighbours in row lane / 4 of its warp's 16 and two in the row 8 further
+// down, for every 8 columns. All are finished before any is stored: with eight warps a processor
+// only many of them at once hide what the special function unit takes.
+template <class S, Epilogue kEpilogue>
+__device__ __forceinline__ void finish_sums(float (&sum)[S::kMmaRows][S::kSums],
+                                            const BiasPairs<S>& bias) {
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                if (r + half * 8 >= m) continue;
-                __stcs(reinterpret_cast<float2*>(out + static_cast<size_t>(half * 8) * n + j * 8),
-                       make_float2(finish<kEpilogue>(sum[i][j * 4 + half * 2], add.x),
-                                   finish<kEpilogue>(sum[i][j * 4 + half * 2 + 1], add.y)));
+    for (int i = 0; i < S::kMmaRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < S::kSums; ++j) {
+            const float2 add = bias.value[j / 4];
+            const float value = sum[i][j] + (j % 2 == 0 ? add.x : add.y);
+            sum[i][j] = kEpilogue == Epilogue::kBiasGelu ? gelu_tanh(value) : value;
+        }
+    }
+}
+
+// Four threads fill a sector of 32 bytes. C is not read again: it should not drive A and B out of
+// the L2 cache.
+template <class S, bool kInside>
+__device__ __forceinline__ void store_sums(const float (&sum)[S::kMmaRows][S::kSums], float* c,
+                                           int m, int n, int row, int first_col) {
+    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+    const int first_row = row + thread / 32 * 16 + thread % 32 / 4;
+#pragma unroll
+    for (int i = 0; i < S::kMmaRows; ++i) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int r = first_row + i * kMmaM + half * 8;
+            if (!kInside && r >= m) continue;
+            float* out = c + static_cast<size_t>(r) * n + first_col;
+#pragma unroll
+            for (int j = 0; j < S::kTileN / 8; ++j) {
+                if (kInside || first_col + j * 8 < n) {
+                    __stcs(reinterpret_cast<float2*>(out + j * 8),
+                           make_float2(sum[i][j * 4 + half * 2], sum[i][j * 4 + half * 2 + 1]));
+                }
             }
         }
     }
@@ -185,53 +193,40 @@ __device__ __forceinline__ void store_sums(const float (&sum)[S::kMmaRows][S::kS
 
 template <class S, Epilogue kEpilogue>
 __device__ __forceinline__ void consume(const Ring<S>& ring, float* c, const float* bias, int m,
-                                        int n, int k, int tiles, int rank, int consumer) {
+                                        int n, int k, int tiles, int consumer) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int stages_per_tile = (k + S::kTileK - 1) / S::kTileK;
-    const auto release = [&](int stage) {
-        if constexpr (S::kCluster == 1) {
-            if (lane == 0) barrier_arrive(ring.empty(stage));
-        } else if (lane < S::kCluster) {
-            barrier_arrive_at(ring.empty(stage), lane);
-        }
-    };
-    const int step = static_cast<int>(gridDim.x) / S::kCluster;
-    const int own_rows = S::kAlternate ? 0 : consumer * S::kConsumerM;
-    int tile = static_cast<int>(blockIdx.x) / S::kCluster;
+    const int own_rows = consumer * S::kConsumerM;
     RingPlace<S> place;
-    if (S::kAlternate && consumer == 1) {
-        tile += step;
-        place.skip(stages_per_tile);
-    }
-    // Taking turns keeps the stages in order, and the parity of a barrier's phase, which is all
-    // that a wait can name, from being that of two rounds before.
-    unsigned turns = consumer == 0 ? 1 : 0;
-    for (; tile < tiles; tile += (S::kAlternate ? kConsumers : 1) * step) {
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         float sum[S::kMmaRows][S::kSums];
         int previous = 0;
-        if (S::kAlternate) barrier_wait(ring.turn(consumer), turns++ & 1);
-        for (int i = 0; i < stages_per_tile; ++i, place.next()) {
+        for (int k0 = 0; k0 < k; k0 += S::kTileK, place.next()) {
             barrier_wait(ring.full(place.stage), place.round & 1);
             multiply_stage<S>(sum, ring.a(place.stage) + own_rows * kLineBytes, ring.b(place.stage),
-                              i == 0);
+                              k0 == 0);
             // One stage's multiplications stay in flight while the one before is handed back.
             multiply_wait<1>();
-            if (i > 0) release(previous);
+            if (k0 > 0 && lane == 0) barrier_arrive(ring.empty(previous));
             previous = place.stage;
         }
-        if (S::kAlternate && lane == 0) barrier_arrive(ring.turn(1 - consumer));
+        // While the last multiplications run.
+        const TileOrigin origin = raster_tile<S::kTileM, S::kTileN, S::kBand>(m, n, tile);
+        const int first_col = origin.col + column_in_tile();
+        BiasPairs<S> pairs;
+        if constexpr (kEpilogue != Epilogue::kNone) pairs.load(bias, first_col, n);
         multiply_wait<0>();
-        release(previous);
+        if (lane == 0) barrier_arrive(ring.empty(previous));
 #pragma unroll
         for (int i = 0; i < S::kMmaRows; ++i) {
 #pragma unroll
             for (int j = 0; j < S::kSums; ++j) pin(sum[i][j]);
         }
-        const TileOrigin origin =
-            raster_tile<S::kTileM * S::kCluster, S::kTileN, S::kBand>(m, n, tile);
-        store_sums<S, kEpilogue>(sum, c, bias, m, n, origin.row + rank * S::kTileM + own_rows,
-                                 origin.col);
-        if (S::kAlternate) place.skip(stages_per_tile);
+        if constexpr (kEpilogue != Epilogue::kNone) finish_sums<S, kEpilogue>(sum, pairs);
+        if (origin.row + S::kTileM <= m && origin.col + S::kTileN <= n) {
+            store_sums<S, true>(sum, c, m, n, origin.row + own_rows, first_col);
+        } else {
+            store_sums<S, false>(sum, c, m, n, origin.row + own_rows, first_col);
+        }
     }
 }
 
@@ -244,35 +239,27 @@ __global__ void __launch_bounds__(kThreads, 1)
     const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     const unsigned aligned = (base + kSwizzleBytes - 1) / kSwizzleBytes * kSwizzleBytes;
     const Ring<S> ring{aligned, aligned + S::kStages * S::kBytesStage};
-    const int rank = S::kCluster == 1 ? 0 : static_cast<int>(rank_in_cluster());
-    const int tiles = (m + S::kTileM * S::kCluster - 1) / (S::kTileM * S::kCluster) *
-                      ((n + S::kTileN - 1) / S::kTileN);
+    const int tiles = (m + S::kTileM - 1) / S::kTileM * ((n + S::kTileN - 1) / S::kTileN);
     if (threadIdx.x == 0) {
         prefetch_map(&map_a);
         prefetch_map(&map_b);
         for (int stage = 0; stage < S::kStages; ++stage) {
             barrier_init(ring.full(stage), 1);
-            barrier_init(ring.empty(stage), S::kWarpsPerStage * S::kCluster);
-        }
-        for (int consumer = 0; consumer < kConsumers; ++consumer) {
-            barrier_init(ring.turn(consumer), kWarps);
+            barrier_init(ring.empty(stage), kWarps * kConsumers);
         }
         barrier_init_fence();
     }
     __syncthreads();
-    if constexpr (S::kCluster > 1) cluster_sync();
 
     const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
     if (warpgroup == 0) {
         give_registers<kProducerRegisters>();
-        if (threadIdx.x == 0) produce<S>(ring, &map_a, &map_b, m, n, k, tiles, rank);
+        if (threadIdx.x == 0) produce<S>(ring, &map_a, &map_b, m, n, k, tiles);
         __syncwarp();
     } else {
         take_registers<kConsumerRegisters>();
-        consume<S, kEpilogue>(ring, c, bias, m, n, k, tiles, rank, warpgroup - 1);
+        consume<S, kEpilogue>(ring, c, bias, m, n, k, tiles, warpgroup - 1);
     }
-    // A block's barriers and stages must outlive what others in the cluster send to them.
-    if constexpr (S::kCluster > 1) cluster_sync();
 }
 
 template <class S, Epilogue kEpilogue>
@@ -284,28 +271,18 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
     const CUtensorMap map_a = matrix_map(o.a, p.dtype, p.m, p.k, S::kTileM);
     const CUtensorMap map_b = S::kByColumns ? matrix_map(o.b, p.dtype, p.n, p.k, S::kBoxCols)
                                             : matrix_map(o.b, p.dtype, p.k, p.n, S::kTileK);
-    const unsigned clusters = std::min(raster_blocks<S::kTileM * S::kCluster, S::kTileN>(p.m, p.n),
-                                       static_cast<unsigned>(device.multiprocessors / S::kCluster));
+    const unsigned blocks = std::min(raster_blocks<S::kTileM, S::kTileN>(p.m, p.n),
+                                     static_cast<unsigned>(device.multiprocessors));
     return [=](cudaStream_t stream) {
-        cudaLaunchAttribute attribute{};
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim = {S::kCluster, 1, 1};
-        cudaLaunchConfig_t config{};
-        config.gridDim = clusters * S::kCluster;
-        config.blockDim = kThreads;
-        config.dynamicSmemBytes = S::kBytes;
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = 1;
-        common::check(cudaLaunchKernelEx(&config, kernel, map_a, map_b, p.m, p.n, p.k, o.bias, o.c),
-                      "launch");
+        kernel<<<blocks, kThreads, S::kBytes, stream>>>(map_a, map_b, p.m, p.n, p.k, o.bias, o.c);
+        common::check(cudaGetLastError(), "launch of gemm/hopper");
     };
 }
 
 template <Dtype dtype>
 Launcher choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
-    using Large = HopperShape<dtype, 128, 256, 4, 1, false, 16>;
-    using Small = HopperShape<dtype, 128, 128, 6, 1, false, 16>;
+    using Large = HopperShape<dtype, 128, 256, 4, 16>;
+    using Small = HopperShape<dtype, 128, 128, 6, 16>;
     return with_epilogue(problem.epilogue, [&](auto epilogue) {
         constexpr Epilogue kEpilogue = decltype(epilogue)::value;
         return fills<Large::kTileM, Large::kTileN>(problem, device)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of compute capability 9.0a that hopper.cu has besides those of
-// common/hopper.cuh, one function each: clusters, copies to them, warpgroup multiplication
-// (wgmma). Shared memory is addressed by its 32-bit window address.
+// common/hopper.cuh: warpgroup multiplication (wgmma). Shared memory is addressed by its 32-bit
+// window address.
 #pragma once
 
 #include <cuda.h>
@@ -25,50 +25,6 @@ using common::multiply_commit;
 using common::multiply_wait;
 using common::prefetch_map;
 using common::take_registers;
-
-// --- clusters ---
-
-// Arrives at the barrier of the same address in another block of the cluster.
-__device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned block) {
-    asm volatile(
-        "{\n"
-        ".reg .b32 remote;\n"
-        "mapa.shared::cluster.u32 remote, %0, %1;\n"
-        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
-        "}\n" ::"r"(barrier),
-        "r"(block)
-        : "memory");
-}
-
-// --- tensor copies ---
-
-// Into the same address of every block of the cluster in the mask, completing on each one's own
-// barrier.
-__device__ __forceinline__ void copy_box_to_all(unsigned target, const CUtensorMap* map, int x,
-                                                int y, unsigned barrier, unsigned mask) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;\n" ::"r"(target),
-        "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(static_cast<unsigned short>(mask))
-        : "memory");
-}
-
-// --- the block's place in its cluster ---
-
-__device__ __forceinline__ unsigned rank_in_cluster() {
-    unsigned rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
-    return rank;
-}
-
-__device__ __forceinline__ void cluster_sync() {
-    asm volatile(
-        "barrier.cluster.arrive.release.aligned;\n"
-        "barrier.cluster.wait.acquire.aligned;\n" ::
-            : "memory");
-}
-
-// --- wgmma ---
 
 // Describes an operand in shared memory of 128-byte lines, eight of which, aligned to 1024 bytes,
 // form the block that the 128-byte swizzle permutes. In units of 16 bytes: `block_step` from a

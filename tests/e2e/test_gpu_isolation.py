@@ -32,7 +32,7 @@ class GpuIsolation(Campaign):
                 self.assertEqual("measured", case["status"])
                 self.assertEqual(2, len(self.batches(case)))
             elif variant == "wrong_on_device":
-                self.assertEqual("incorrect", case["status"])
+                self.assertEqual("incorrect", case["status"], case.get("reason"))
             else:
                 self.assertEqual("error", case["status"])
                 self.assertIn(faults[variant], case["reason"])

@@ -9,6 +9,7 @@
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
+#include "backend/cuda/pace.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -58,9 +59,9 @@ void guarded(const PrimaryContext& context, const std::function<void()>& work) {
     } catch (const CudaError& error) {
         if (error.sticky()) throw measure::DeviceLost(error.what());
         throw;
-    } catch (const PluginDeviceError& error) {
+    } catch (const PluginError& error) {
         const CUresult code = driver().cuCtxSynchronize();
-        if (code == CUDA_SUCCESS) throw;
+        if (code == CUDA_SUCCESS) throw measure::DeviceLost(error.what());
         throw measure::DeviceLost(fmt::format("{} ({})", error.what(), describe(code)));
     }
 }
@@ -112,12 +113,17 @@ void CudaCase::warm_up(int launches, std::chrono::duration<double> at_least) {
     guarded(device_.context(), [&] {
         const NvtxRange range("warm-up");
         const auto start = std::chrono::steady_clock::now();
+        Pace pace;
         for (int i = 0; i < launches || std::chrono::steady_clock::now() - start < at_least; ++i) {
             enqueue_reset();
             enqueue_launch();
-            if (i % kLaunchesPerWait == kLaunchesPerWait - 1) device_.context().synchronize();
+            if (i % kLaunchesPerWait == kLaunchesPerWait - 1) {
+                device_.context().synchronize();
+                pace.rest();
+            }
         }
         device_.context().synchronize();
+        pace.rest();
     });
 }
 
@@ -188,10 +194,13 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     const bool cold = cache == model::Cache::cold;
     const NvtxRange range(cold ? "gpu_time cold" : "gpu_time hot");
     ActivityRecorder recorder;
+    Pace pace;
     for (int i = 0; i < count; ++i) {
         enqueue_reset();
         if (cold) device_.flush()(device_.stream());
         recorder.launch([&] { enqueue_timed(device_.stream()); });
+        device_.context().synchronize();
+        pace.rest();
     }
     const ActivityTrace trace = recorder.finish();
     if (trace.dropped + trace.without_time != 0) {

@@ -14,8 +14,9 @@
 
 namespace perfgate::backend::cuda {
 
-/// Runs `work`; a sticky CUDA error becomes measure::DeviceLost. A plugin's device error is
-/// followed by a look at the context, since plugins do not say whether it is sticky.
+/// Runs `work`; a sticky CUDA error becomes measure::DeviceLost, and so does any error of a plugin:
+/// its CUDA runtime may hand the error, sticky or not, to the next case that asks for the last one.
+/// What the context says of itself is added.
 void guarded(const PrimaryContext& context, const std::function<void()>& work);
 
 class CudaCase : public measure::Case {

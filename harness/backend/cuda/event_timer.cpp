@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "backend/cuda/pace.hpp"
+
 namespace perfgate::backend::cuda {
 namespace {
 
@@ -13,6 +15,8 @@ namespace {
 constexpr std::size_t kQueueBudget = 512;
 constexpr std::size_t kEventsPerLaunch = 2;
 constexpr std::size_t kLargestChunk = 64;
+// Without a rest; longer work has one after each launch.
+constexpr double kLongestChunkNs = 1e6;
 
 }  // namespace
 
@@ -51,10 +55,12 @@ void EventTimer::measure_unblocked(const TimingRequest& request,
                                    std::vector<double>& spans_ns) const {
     const Event begin;
     const Event end;
+    Pace pace;
     for (std::size_t i = 0; i < request.count; ++i) {
         submit(request, begin, end);
         end.synchronize();
         spans_ns.push_back(elapsed_ns(begin, end));
+        pace.rest();
     }
 }
 
@@ -62,8 +68,11 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
                                  std::vector<double>& spans_ns) {
     std::vector<Event> begin(std::min(chunk, request.count));
     std::vector<Event> end(begin.size());
+    Pace pace;
     while (spans_ns.size() < request.count) {
-        const std::size_t launches = std::min(chunk, request.count - spans_ns.size());
+        // The first shows how many are too long.
+        const std::size_t launches =
+            spans_ns.empty() ? 1 : std::min(chunk, request.count - spans_ns.size());
         bool in_time = false;
         {
             StreamBlocker::Block block = blocker_.block(stream_);
@@ -75,6 +84,9 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
             for (std::size_t i = 0; i < launches; ++i) {
                 spans_ns.push_back(elapsed_ns(begin[i], end[i]));
             }
+            const double affordable = kLongestChunkNs / std::max(spans_ns.back(), 1.0);
+            chunk = std::clamp(static_cast<std::size_t>(affordable), std::size_t{1}, chunk);
+            pace.rest();
         } else if (chunk > 1) {
             chunk = 1;  // perhaps the queue was full; one launch alone tells
         } else {

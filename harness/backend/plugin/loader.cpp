@@ -192,13 +192,11 @@ void PluginInstance::check(pg_status status, const char* what) {
     error_.clear();
     switch (status) {
         case PG_OUT_OF_MEMORY:
-            throw model::Error(fmt::format("{}: out of memory: {}", what, why));
-        case PG_DEVICE_ERROR:
-            throw PluginDeviceError(fmt::format("{}: {}", what, why));
+            throw PluginError(fmt::format("{}: out of memory: {}", what, why));
         case PG_UNSUPPORTED:
-            throw model::Error(fmt::format("{}: unsupported: {}", what, why));
+            throw PluginError(fmt::format("{}: unsupported: {}", what, why));
         default:
-            throw model::Error(fmt::format("{}: {}", what, why));
+            throw PluginError(fmt::format("{}: {}", what, why));
     }
 }
 

@@ -17,8 +17,8 @@
 
 namespace perfgate::backend {
 
-/// A plugin returned PG_DEVICE_ERROR: the context may be unusable.
-class PluginDeviceError : public model::Error {
+/// A plugin said that it failed.
+class PluginError : public model::Error {
   public:
     using Error::Error;
 };

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rest between launches that are timed. A GPU that works without pause runs into its power limit
+// within tens of milliseconds, and from then on its clock is what the heat of the work before
+// allows: README.md has what that does to times.
+#pragma once
+
+#include <chrono>
+
+namespace perfgate::backend::cuda {
+
+class Pace {
+  public:
+    /// With the device idle: waits for as long as it was busy since the last call (at first, since
+    /// construction). Short times are saved up until they are worth a wait.
+    void rest();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point since_ = Clock::now();
+    Clock::duration owed_{};
+};
+
+}  // namespace perfgate::backend::cuda
