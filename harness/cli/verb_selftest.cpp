@@ -20,6 +20,7 @@
 #include "cli/workers.hpp"
 #include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
+#include "gate/learning.hpp"
 #include "gate/self_test.hpp"
 #include "gate/suspects.hpp"
 #include "model/error.hpp"
@@ -151,7 +152,10 @@ class SelfTest {
         choice.again = [this](const model::Run& run) {
             return suspicions(run, baselines_, policy_, rule_);
         };
-        if (baselines_.empty()) choice.again = nullptr;
+        if (baselines_.empty()) {
+            choice.again = nullptr;
+            choice.noisy = [](const model::CaseResult& result) { return gate::noisy(result); };
+        }
         model::Run run = measure_suites(options_.suites, choice);
         stored_ = model::combine_exit_codes(stored_, store_run(run, choice.out));
         return run;

@@ -203,6 +203,7 @@ measure::MeasureOptions options_of(const MeasuringChoice& choice, ProgressLine& 
     options.processes = choice.processes.value_or(usual_processes);
     options.again = choice.again;
     options.round_size = choice.round_size;
+    options.noisy = choice.noisy;
     options.unchanged = choice.unchanged;
     options.progress = [&progress](const measure::Progress& step) { progress.show(step); };
     return options;

@@ -49,6 +49,8 @@ struct MeasuringChoice {
     /// As measure::MeasureOptions has it.
     std::function<std::vector<measure::Suspicion>(const model::Run&)> again;
     std::function<std::size_t(std::int64_t)> round_size;
+    /// As measure::MeasureOptions has it.
+    std::function<bool(const model::CaseResult&)> noisy;
     bool ceilings = true;  ///< measured after the cases
     /// Has the last word on what the suites say.
     std::function<void(model::Plan&)> change_plan;

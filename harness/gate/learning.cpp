@@ -4,16 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "stats/spread.hpp"
 
 namespace perfgate::gate {
 
@@ -179,6 +182,22 @@ Run combine_runs(std::vector<Run> runs) {
         }
     }
     return combined;
+}
+
+bool noisy(const MetricSeries& series, const model::Tolerance& tolerance) {
+    const std::vector<double> values = batch_values(series);
+    if (values.size() < 2) return false;
+    const double allowed = std::max(
+        tolerance.worse * std::fabs(stats::trimmed_mean(values, trimmed_processes)), tolerance.abs);
+    const std::array group{values};
+    return stats::pooled_spread(group).deviation > allowed / 2;
+}
+
+bool noisy(const CaseResult& result) {
+    return std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+        const auto series = result.metrics.find(gate.metric);
+        return series != result.metrics.end() && noisy(series->second, gate.tolerance);
+    });
 }
 
 MetricSeries condensed(const MetricSeries& series) {

@@ -25,6 +25,12 @@ model::Run combine_runs(std::vector<model::Run> runs);
 /// changed. A single process keeps its samples.
 model::MetricSeries condensed(const model::MetricSeries& series);
 
+/// Whether a metric that the case gates lies further apart between its processes than half of its
+/// tolerance: as many processes again then let the gate see noticeably smaller changes.
+bool noisy(const model::CaseResult& result);
+/// The same of one metric.
+bool noisy(const model::MetricSeries& series, const model::Tolerance& tolerance);
+
 /// How fine the tolerance of a metric can be, over the cases that gate it.
 struct Proposal {
     std::string metric;

@@ -27,6 +27,9 @@ struct MeasureOptions {
     std::uint64_t verify_seed = 0;
     /// Processes that each take a batch of every case.
     std::size_t processes = 1;
+    /// Asked of each case once it has those, from any thread: whether as many again are worth their
+    /// time. None: they are not.
+    std::function<bool(const model::CaseResult&)> noisy;
     /// Asked after the usual run, and after each round, which cases to measure again in as many
     /// fresh processes as `round_size` says of a case's next round, from 1. None: it is enough.
     std::function<std::vector<Suspicion>(const model::Run&)> again;

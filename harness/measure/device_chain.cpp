@@ -88,27 +88,38 @@ void DeviceChain::measure(CaseQueue& queue) {
     begin(queue);
     if (shared_.interrupted || shared_.options.verify_only) return;
 
-    // Interleaved: each process takes a batch of every case, so that drift hits all alike.
-    for (;;) {
-        std::vector<Item*> missing;
+    const std::size_t processes = shared_.options.processes;
+    fill_up(items_, processes);
+    if (shared_.options.noisy) {
+        std::vector<Item*> noisy;
         for (Item* item : items_)
-            if (measured(*item) && item->passes < shared_.options.processes)
-                missing.push_back(item);
-        if (missing.empty() || shared_.interrupted) break;
-        pass(missing, 0);
+            if (measured(*item) && shared_.options.noisy(*item->result)) noisy.push_back(item);
+        shared_.total += noisy.size() * processes;
+        fill_up(noisy, 2 * processes);
     }
     // Where the environment has spoilt too much, as often again.
-    for (std::size_t more = 0; more < shared_.options.processes; ++more) {
+    for (std::size_t more = 0; more < processes; ++more) {
         std::vector<Item*> thin;
         for (Item* item : items_) {
             if (!measured(*item)) continue;
             set_aside_other_clocks(*item->result);
-            if (!too_thin(*item->result, shared_.options.processes).empty()) thin.push_back(item);
+            if (!too_thin(*item->result, processes).empty()) thin.push_back(item);
         }
         if (thin.empty() || shared_.interrupted) break;
         pass(thin, 0);
     }
     workers_.end();
+}
+
+void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes) {
+    // Interleaved: each process takes a batch of every case, so that drift hits all alike.
+    for (;;) {
+        std::vector<Item*> missing;
+        for (Item* item : items)
+            if (measured(*item) && item->passes < processes) missing.push_back(item);
+        if (missing.empty() || shared_.interrupted) break;
+        pass(missing, 0);
+    }
 }
 
 void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {

@@ -91,6 +91,8 @@ class DeviceChain {
     const std::map<std::string, double>& phase_s() const { return phase_s_; }
 
   private:
+    /// Passes until each of the cases has had so many processes.
+    void fill_up(const std::vector<Item*>& items, std::size_t processes);
     void first(Item& item);
     void again(Item& item, std::int64_t round);
     void collect_counters();

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "gate/batch_rule.hpp"
+#include "gate/learning.hpp"
 #include "gate/suspects.hpp"
 
 namespace perfgate::replay {
@@ -72,6 +73,11 @@ class Play {
         for (std::size_t i = 0; i < suite_.size(); ++i) {
             for (std::size_t n = 0; n < setting_.baseline_processes; ++n) {
                 baselines_[i].batches.push_back(processes_[i].batch(0, 0));
+            }
+            // As `baseline refresh` does.
+            if (gate::noisy(baselines_[i], comparisons_[i].tolerance)) {
+                for (std::size_t n = 0; n < setting_.baseline_processes; ++n)
+                    baselines_[i].batches.push_back(processes_[i].batch(0, 0));
             }
             add_batches(i, setting_.first_processes, 0);
         }
