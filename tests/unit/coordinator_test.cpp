@@ -111,6 +111,31 @@ TEST_F(SeveralDevices, EachCaseIsMeasuredInProcessesOfOne) {
     EXPECT_LT(*std::max_element(steps_.begin(), steps_.end()), 27U);
 }
 
+TEST_F(SeveralDevices, NoisyCasesGetAsManyProcessesAgain) {
+    add_cases("ok", 4);
+    add_devices(2);
+    const auto is_noisy = [](const model::CaseResult& result) {
+        return std::get<std::int64_t>(result.spec.params.at("item")) == 1;
+    };
+    std::atomic<int> asked = 0;
+    options_.noisy = [&](const model::CaseResult& result) {
+        ++asked;
+        EXPECT_EQ(processes_of(result).size(), 2U);
+        return is_noisy(result);
+    };
+    const model::Run measured = run();
+
+    EXPECT_EQ(asked, 4);
+    for (const model::CaseResult& result : measured.suites[0].cases) {
+        ASSERT_EQ(result.status, model::CaseStatus::measured) << result.reason;
+        EXPECT_EQ(processes_of(result).size(), is_noisy(result) ? 4U : 2U);
+        // They are of the usual run, no round of a suspicion.
+        for (const model::Batch& batch : result.metrics.at("host_time").batches)
+            EXPECT_EQ(batch.round, 0);
+    }
+    EXPECT_LE(*std::max_element(steps_.begin(), steps_.end()), 10U);
+}
+
 TEST_F(SeveralDevices, CrashesCostTheirOwnCasesAlone) {
     add_cases("ok", 4);
     add_cases("crash", 4);

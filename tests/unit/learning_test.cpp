@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,36 @@ std::string refusal(const std::vector<model::Run>& runs) {
         return error.what();
     }
     return "not refused";
+}
+
+model::MetricSeries processes(const std::vector<double>& values) {
+    model::MetricSeries series{"ns", values.front(), "activity/cold", {}};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        series.batches.push_back({static_cast<std::int64_t>(i), "board", 1, {values[i]}});
+    return series;
+}
+
+model::Tolerance within(double worse, double abs = 0) {
+    return {worse, std::nullopt, abs};
+}
+
+TEST(Noisy, WhereProcessesLieFurtherApartThanHalfOfTheTolerance) {
+    const model::MetricSeries apart = processes({990, 1010, 990, 1010});  // 1.15 %
+    EXPECT_TRUE(noisy(apart, within(0.02)));
+    EXPECT_FALSE(noisy(apart, within(0.03)));
+    EXPECT_FALSE(noisy(apart, within(0.001, 30)));
+    EXPECT_FALSE(noisy(processes({1000, 1000, 1000}), within(0)));
+    // How far others lie, one alone cannot tell.
+    EXPECT_FALSE(noisy(processes({1000}), within(0)));
+}
+
+TEST(Noisy, OnlyForWhatTheCaseGates) {
+    model::CaseResult result = measured_case(1);
+    result.metrics["gpu_time"] = processes({990, 1010, 990, 1010});
+    result.gates.clear();
+    EXPECT_FALSE(noisy(result));
+    result.gates = {{"not_measured", within(0)}, {"gpu_time", within(0.02)}};
+    EXPECT_TRUE(noisy(result));
 }
 
 TEST(CombineRuns, PutsTogetherTheBatchesOfEachCase) {
