@@ -52,31 +52,43 @@ Ranks ranks_of(std::span<const double> others, std::span<const double> group) {
     return ranks;
 }
 
-/// Counts the choices of `chosen` ranks by their sum, one rank after the other.
-double exact_tail(const Ranks& ranks, std::size_t chosen) {
-    std::uint64_t largest = 0;
-    for (const std::uint32_t rank : ranks.doubled) largest += rank;
-    const std::size_t sums = largest + 1;
+/// Counts the choices of as many ranks as the smaller group has by their sum, one rank after the
+/// other.
+double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
+    const bool of_group = group <= others;
+    const std::size_t chosen = std::min(group, others);
+    // Without ties all are even, and half of the sums do not occur.
+    const bool odd = std::any_of(ranks.doubled.begin(), ranks.doubled.end(),
+                                 [](std::uint32_t rank) { return rank % 2 == 1; });
+    const std::uint32_t unit = odd ? 1 : 2;
+    // below[i]: the sum of the i smallest. Of those seen, in ascending order, the smallest sum of k
+    // is that of the first k and the largest that of the last k.
+    std::vector<std::uint64_t> below{0};
+    for (const std::uint32_t rank : ranks.doubled) below.push_back(below.back() + rank / unit);
+    const std::uint64_t all = below.back();
+    const std::size_t sums = all - below[ranks.doubled.size() - chosen] + 1;
     // ways[k · sums + s]: choices of k of the ranks seen so far that add up to s.
     std::vector<double> ways((chosen + 1) * sums, 0.0);
     ways[0] = 1;
-    std::size_t seen = 0;
-    std::uint64_t reach = 0;  // no sum is larger so far
-    for (const std::uint32_t rank : ranks.doubled) {
-        reach += rank;
-        ++seen;
+    for (std::size_t seen = 1; seen <= ranks.doubled.size(); ++seen) {
+        const std::uint64_t rank = ranks.doubled[seen - 1] / unit;
         for (std::size_t k = std::min(seen, chosen); k >= 1; --k) {
             double* const with = &ways[k * sums];
             const double* const without = &ways[(k - 1) * sums];
-            for (std::uint64_t sum = rank; sum <= reach; ++sum) with[sum] += without[sum - rank];
+            const std::uint64_t least = below[k - 1] + rank;
+            const std::uint64_t most = below[seen] - below[seen - k];
+            for (std::uint64_t sum = least; sum <= most; ++sum) with[sum] += without[sum - rank];
         }
     }
+    // The group's sum is large where that of the others is small.
+    const std::uint64_t group_sum = ranks.group_sum / unit;
     double total = 0;
     double extreme = 0;
     const double* const last = &ways[chosen * sums];
-    for (std::size_t sum = sums; sum-- > 0;) {
+    for (std::uint64_t i = 0; i < sums; ++i) {
+        const std::uint64_t sum = of_group ? sums - 1 - i : i;  // the extreme ones first
         total += last[sum];
-        if (sum >= ranks.group_sum) extreme += last[sum];
+        if (of_group ? sum >= group_sum : sum <= all - group_sum) extreme += last[sum];
     }
     return extreme / total;
 }
@@ -94,8 +106,8 @@ double normal_tail(const Ranks& ranks, double others, double group) {
 double rank_sum_greater(std::span<const double> others, std::span<const double> group) {
     const Ranks ranks = ranks_of(others, group);
     const std::size_t all = others.size() + group.size();
-    constexpr std::size_t most_exact = 100;  // some 10 million additions
-    if (all <= most_exact) return exact_tail(ranks, group.size());
+    constexpr std::size_t most_exact = 100;  // some million additions
+    if (all <= most_exact) return exact_tail(ranks, others.size(), group.size());
     return normal_tail(ranks, static_cast<double>(others.size()),
                        static_cast<double>(group.size()));
 }
