@@ -282,8 +282,10 @@ void print_peers(const std::vector<Pool>& pools) {
 int study(const Options& options) {
     const std::vector<Pool> pools = read_pools(options.pools);
     const Setting setting;
-    fmt::print("Baselines of {} processes, runs of {}, suspects in up to {} rounds of more.\n\n",
-               setting.baseline_processes, setting.first_processes, setting.policy.rounds);
+    fmt::print(
+        "Baselines of {} processes, twice as many where they are noisy, runs of {}, suspects in up "
+        "to {} rounds of more.\n\n",
+        setting.baseline_processes, setting.first_processes, setting.policy.rounds);
     const std::size_t shares = std::max<std::size_t>(options.suites / 400, 3);
     print_false_alarms(kernels_of(pools), options.suites);
     print_detection(pools, shares);
