@@ -18,6 +18,23 @@ output() {
 # What nobody can guess who writes to the log or into a value.
 random_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
+# fenced FILE BYTES: the file's first lines as a block of code that nothing in it can end.
+fenced() {
+    local shown fence='```' total kept
+    shown=$(mktemp "${RUNNER_TEMP:-/tmp}/perfgate-fenced-XXXXXX")
+    # Whole lines as far as they fit, without progress and what is no text.
+    LC_ALL=C tr -d '\000-\010\013-\037\177' <"$1" | LC_ALL=C sed '/^\[[0-9]*\/[0-9]*\] /d' >"$shown.all"
+    LC_ALL=C awk -v limit="$2" '{ used += length($0) + 1; if (used > limit) exit; print }' "$shown.all" >"$shown"
+    while grep -qF -- "$fence" "$shown"; do fence+='`'; done
+    printf '%stext\n' "$fence"
+    cat -- "$shown"
+    printf '%s\n' "$fence"
+    total=$(wc -l <"$shown.all")
+    kept=$(wc -l <"$shown")
+    [ "$total" -le "$kept" ] || printf '\n%d more lines are in the log.\n' "$((total - kept))"
+    rm -f -- "$shown" "$shown.all"
+}
+
 # What an exit code means, as README.md has it.
 meaning() {
     case $1 in
