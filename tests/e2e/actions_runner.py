@@ -231,6 +231,7 @@ class Runner:
         self.temp = self.folder / "_temp"
         self.temp.mkdir(parents=True, exist_ok=True)
         self.environment, self.stand_ins = dict(environment), stand_ins
+        self.secrets = {}
         self.github = {"repository": "owner/kernels", "sha": "0" * 40, "ref_name": "main",
                        "ref": "refs/heads/main",
                        "run_id": "7", "server_url": "https://github.com", "token": "a token",
@@ -262,7 +263,7 @@ class Runner:
                  for need in needs_of(job)}
         failed = any(flat[need].result != "success" for need in needs)
         scope = Scope(self, {"github": self.github, "needs": needs, "matrix": row, "env": {},
-                             "runner": {"temp": str(self.temp)}, "steps": {}}, failed)
+                             "secrets": self.secrets, "runner": {"temp": str(self.temp)}, "steps": {}}, failed)
         result = Job(permissions=job.get("permissions", document.get("permissions")))
         if not scope.holds(job.get("if")):
             result.result = "skipped"
@@ -388,6 +389,7 @@ class Scope:
             "failure": lambda: status(self.failed), "cancelled": lambda: status(False),
             "contains": lambda text, part: part in text if isinstance(text, list)
             else str(part).lower() in text_of(text).lower(),
+            "startsWith": lambda text, part: text_of(text).lower().startswith(part.lower()),
             "fromJSON": json.loads, "toJSON": json.dumps,
             "format": lambda form, *words: form.format(*map(text_of, words)),
         }

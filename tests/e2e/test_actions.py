@@ -36,7 +36,7 @@ workloads:
 """
 PROFILE = "backend: host\nprocesses: 1\npolicy: {no_baseline: fail, rounds: 0}\n"
 
-RECORDED = {}  # the baseline that record_baseline starts from: measured once
+RECORDED = {}  # of each suite, what record_baseline starts from: measured once
 
 
 def script(path, text):
@@ -120,14 +120,21 @@ class Played(tool.Case):
     # What tests start from.
 
     def record_baseline(self, factor=1):
-        """A baseline of what this machine measures, as if it had taken `factor` of that time."""
-        if not RECORDED:
-            self.run_tool("baseline", "refresh", "suites/small.yaml", "--profile",
-                          "configs/ci.yaml", "--processes", "1", "--out",
-                          self.folder / "recorded", cwd=self.repository)
-            RECORDED.update({path.relative_to(self.repository): path.read_text()
-                             for path in (self.repository / "baselines").rglob("*.json")})
-        for path, text in RECORDED.items():
+        """A baseline of what this machine measures, as if it had taken `factor` of that time.
+        Returns the run."""
+        suite = (self.repository / "suites/small.yaml").read_text()
+        if suite not in RECORDED:
+            recorded = self.folder / "recorded"
+            self.run_tool("run", "suites/small.yaml", "--profile", "configs/ci.yaml",
+                          "--no-baseline=skip", "--out", recorded, cwd=self.repository)
+            self.run_tool("baseline", "refresh", recorded / "run.json", cwd=self.repository)
+            baselines = self.repository / "baselines"
+            RECORDED[suite] = ({path.relative_to(self.repository): path.read_text()
+                                for path in baselines.rglob("*.json")},
+                               (recorded / "run.json").read_text())
+            shutil.rmtree(baselines)
+        files, run = RECORDED[suite]
+        for path, text in files.items():
             document = json.loads(text)
             for case in document["cases"].values():
                 time = case["metrics"]["host_time"]
@@ -136,6 +143,7 @@ class Played(tool.Case):
                     batch["samples"] = [sample * factor for sample in batch["samples"]]
             self.write(self.repository / path, json.dumps(document))
         self.commit("baseline")
+        return json.loads(run)
 
     def fake_perfgate(self, text):
         return script(self.tools / "perfgate", "#!/bin/bash\n" + text)
@@ -553,6 +561,327 @@ class Nightly(Played):
         for job in jobs.values():
             writes = [key for key, value in job["permissions"].items() if value == "write"]
             self.assertEqual("self-hosted" in job["runs-on"], not writes)
+
+
+@unittest.skipUnless(shutil.which("jq") or os.environ.get("CI") == "true", "jq is missing: ci/test installs it")
+class Accept(Played):
+    """The pull request 7 of the branch tune, whose cases take a thousandth of what the baseline
+    expects. GitHub's answers are files, which the `gh` here asks with jq as the real one does."""
+
+    LEDGER = "small.ledger.jsonl"
+
+    def setUp(self):
+        super().setUp()
+        self.write("repository/suites/small.yaml", SUITE.replace(
+            "params: {dtype: f32, m: 16, n: 16, k: 16}",
+            "params: {dtype: f32, n: 16, k: 16}\n    matrix: {m: [16, 17]}"))
+        self.measured(self.record_baseline(factor=1e3))
+        self.fake_gh(r"""
+github=$HOME/github jq=. directory= body=
+words=("$@")
+for i in "${!words[@]}"; do
+    case ${words[i]} in
+        --jq) jq=${words[i + 1]} ;;
+        --dir) directory=${words[i + 1]} ;;
+        body=@*) body=${words[i]#body=@} ;;
+    esac
+done
+answer() { [ -f "$github/$1" ] || { echo 'HTTP 404' >&2; exit 1; }; jq -r "$jq" "$github/$1"; }
+case "$*" in
+    *"repos/owner/kernels/collaborators/ada/permission"*) answer permission ;;
+    *"repos/owner/kernels/pulls/7 "*) answer pull ;;
+    *"--method GET repos/owner/kernels/actions/workflows/pull-request.yml/runs "*) answer runs ;;
+    "run download 41 --repo owner/kernels --name perfgate "*)
+        cp -a "$github/artifact/." "$directory"
+        [ ! -x "$github/meanwhile" ] || "$github/meanwhile" ;;
+    *"repos/owner/kernels/issues/7/comments "*) cp "$body" "$github/answer" ;;
+    *"repos/owner/kernels/issues/comments/9/reactions "*) ;;
+    *) echo "what is gh $*?" >&2; exit 1 ;;
+esac""")
+        # A pull request that would do what it can, if anything of it were run.
+        self.git("switch", "--quiet", "-c", "tune")
+        for name in ("perfgate", "action/accept", "action/lib.sh"):
+            script(self.repository / "ci" / name, f"#!/bin/sh\ntouch '{self.folder}/pwned'\n")
+        self.commit("faster")
+        self.head = self.git("rev-parse", "HEAD").strip()
+        self.git("switch", "--quiet", "main")
+        self.answers("permission", permission="write", role_name="maintain")
+        self.pull_request()
+        self.results(self.head)
+
+    def answers(self, name, **document):
+        self.write(f"github/{name}", json.dumps(document))
+
+    def pull_request(self, state="open", repository="owner/kernels"):
+        self.answers("pull", state=state, head={
+            "sha": self.head, "ref": "tune", "repo": {"full_name": repository} if repository else None})
+
+    def results(self, *heads, ended="2026-11-21T10:00:00Z", repository="owner/kernels"):
+        self.answers("runs", workflow_runs=[
+            {"id": 41 + number, "head_sha": head, "updated_at": ended,
+             "head_repository": {"full_name": repository}} for number, head in enumerate(heads)])
+
+    def measured(self, run):
+        self.write("github/artifact/run.json", json.dumps(run))
+        self.cases = [case["id"] for case in run["suites"][0]["cases"]]
+        return run
+
+    def comment(self, body, issue=None):
+        event = {"issue": issue or {"number": 7, "pull_request": {"url": "…"}},
+                 "comment": {"id": 9, "body": body, "created_at": "2026-11-21T10:30:00Z",
+                             "html_url": "https://github.com/owner/kernels/pull/7#issuecomment-9",
+                             "user": {"login": "ada", "id": 1815}}}
+        self.used = self.runner(event=event, event_name="issue_comment",
+                                sha=self.git("rev-parse", "main").strip())
+        self.used.secrets = getattr(self, "secrets", {})
+        shutil.rmtree(self.artifacts, ignore_errors=True)
+        jobs = self.used.run_workflow(self.repository / "ci/workflows/accept.yml")
+        self.assertFalse((self.folder / "pwned").exists())
+        for job in jobs.values():
+            self.assertEqual([], job.annotations)
+        return jobs
+
+    def answer(self):
+        return (self.folder / "github/answer").read_text()
+
+    def file(self, name):
+        """A file of the baselines on the branch."""
+        names = self.git("ls-tree", "-r", "--name-only", "tune", "baselines").split()
+        return self.git("show", "tune:" + next(each for each in names if each.endswith(name)))
+
+    def ledger(self):
+        return [json.loads(line) for line in self.file(self.LEDGER).splitlines()]
+
+    def assert_accepted(self, jobs):
+        self.assertEqual(["success", "success"], [job.result for job in jobs.values()],
+                         "".join(job.log for job in jobs.values()))
+        self.assertEqual(self.head, self.git("rev-parse", "tune^").strip(), self.answer())
+        self.assertIn(f"Pushed as {self.git('rev-parse', 'tune').strip()}.", self.answer())
+        self.assertRegex(self.calls.read_text(), r"reactions -f content=\+1\n$")
+
+    def assert_refused(self, jobs, *reasons):
+        self.assertEqual(["success", "success"], [job.result for job in jobs.values()],
+                         "".join(job.log for job in jobs.values()))
+        self.assertEqual(self.head, self.git("rev-parse", "tune").strip())
+        self.assertTrue(self.answer().startswith("Not accepted: "), self.answer())
+        for reason in reasons:
+            self.assertIn(reason, self.answer())
+        self.assertRegex(self.calls.read_text(), r"reactions -f content=-1\n$")
+
+    def test_what_changed_is_pushed_with_reason_and_author(self):
+        self.assert_accepted(self.comment("/perfgate accept tiled: 128x128 tiles\r\n"))
+        entries = self.ledger()
+        self.assertEqual({"ada"}, {entry["author"] for entry in entries}, entries)
+        self.assertEqual({"tiled: 128x128 tiles"}, {entry["reason"] for entry in entries})
+        for case in self.cases:
+            self.assertIn(case, self.answer())
+        self.assertIn("(https://github.com/owner/kernels/actions/runs/41)", self.answer())
+        # git is told how to merge ledgers by a file whose name begins with a dot.
+        self.assertEqual({"baselines"}, {name.split("/")[0] for name in self.git(
+            "diff", "--name-only", "tune^", "tune").split()})
+        self.assertIn("union", self.file(".gitattributes"))
+        self.assertEqual("ada <1815+ada@users.noreply.github.com> github-actions[bot]\n",
+                         self.git("log", "-1", "--format=%an <%ae> %cn", "tune"))
+        self.assertEqual("baselines: accepted by ada in #7\n\n"
+                         "https://github.com/owner/kernels/pull/7#issuecomment-9",
+                         self.git("log", "-1", "--format=%B", "tune").strip())
+        self.assertIn("closing and opening the pull request", self.answer())
+
+        # What was accepted passes, and there is nothing more to accept.
+        self.git("switch", "--quiet", "tune")
+        self.run_tool("compare", self.folder / "github/artifact/run.json", "--out",
+                      self.folder / "again", cwd=self.repository)
+        self.run_tool("baseline", "verify", cwd=self.repository)
+        self.git("switch", "--quiet", "main")
+        self.head = self.git("rev-parse", "tune").strip()
+        self.pull_request()
+        self.results(self.head)
+        self.assert_refused(self.comment("/perfgate accept again"), "nothing changed")
+
+    def test_with_a_token_of_its_own_the_push_starts_workflows(self):
+        self.secrets = {"PERFGATE_PUSH_TOKEN": "of an app"}
+        tokens = []
+        check_out = self.check_out
+        self.check_out = lambda runner, inputs: (tokens.append(inputs.get("token")),
+                                                 check_out(runner, inputs))[1]
+        self.assert_accepted(self.comment("/perfgate accept meant"))
+        self.assertEqual([None, None, "of an app"], tokens)
+        self.assertNotIn("closing and opening", self.answer())
+
+    def test_case_and_expires_are_passed_on(self):
+        self.measured(self.record_baseline(factor=1e3))
+        self.assert_accepted(self.comment(f"/perfgate accept --case '{self.cases[0]}'  meant"))
+        [entry] = self.ledger()
+        self.assertEqual(self.cases[0], entry["case"])
+        self.assertNotIn(self.cases[1], self.answer())
+
+    def test_a_regression_is_accepted_for_a_while_or_with_a_new_anchor(self):
+        self.git("switch", "--quiet", "tune")
+        self.record_baseline(factor=1e-3)
+        self.git("switch", "--quiet", "main")
+        self.head = self.git("rev-parse", "tune").strip()
+        self.pull_request()
+        self.results(self.head)
+        self.assert_refused(self.comment("/perfgate accept no words of an anchor"),
+                            "perfgate exits 2", "--reset-anchor", self.cases[0])
+        before = self.head
+        for options in ("--expires 2999-12-31 --case=*16*", "--case *16* --case \"*17*\"\n --reset-anchor"):
+            self.git("branch", "--quiet", "--force", "tune", before)
+            self.assert_accepted(self.comment(f"/perfgate accept {options} meant"))
+            entries = self.ledger()
+            self.assertEqual({"meant"}, {entry["reason"] for entry in entries})
+            self.assertEqual("expires" not in options, "acknowledged" not in self.file("/small.json"))
+        self.assert_refused_at(before, "/perfgate accept --expires tomorrow meant", "tomorrow")
+
+    def assert_refused_at(self, head, body, *reasons):
+        self.git("branch", "--quiet", "--force", "tune", head)
+        self.assert_refused(self.comment(body), *reasons)
+
+    def test_who_may_not_write_accepts_nothing(self):
+        for permission in ("read", "none", None):
+            self.answers("permission", permission=permission)
+            self.assert_refused(self.comment("/perfgate accept mine"), "write access", "ada")
+            self.assertNotIn("run download", self.calls.read_text())
+        (self.folder / "github/permission").unlink()
+        self.assert_refused(self.comment("/perfgate accept mine"), "write access", "ada")
+
+    def test_a_forks_branch_is_for_people_to_push_to(self):
+        for repository in ("stranger/kernels", None):
+            self.pull_request(repository=repository)
+            self.assert_refused(self.comment("/perfgate accept meant"), "a fork's",
+                                '`perfgate baseline accept run.json --reason "…"`')
+        self.pull_request(state="closed")
+        self.assert_refused(self.comment("/perfgate accept meant"), "closed")
+
+    def test_only_what_was_there_to_read_is_accepted(self):
+        self.results("e" * 40, "f" * 40)
+        self.assert_refused(self.comment("/perfgate accept meant"), self.head, "of another commit",
+                            "e" * 40)
+        self.results(self.head, ended="2026-11-21T10:30:01Z")
+        self.assert_refused(self.comment("/perfgate accept meant"), "results now")
+        self.results(self.head, repository="stranger/kernels")
+        self.assert_refused(self.comment("/perfgate accept meant"), "no results of")
+        self.results()
+        self.assert_refused(self.comment("/perfgate accept meant"), "no results of")
+        self.assertNotIn("run download", self.calls.read_text())
+        self.assertIn("-f branch=tune", self.calls.read_text())
+        self.results(self.head, "f" * 40)
+        self.assert_accepted(self.comment("/perfgate accept meant"))
+
+    def test_a_run_without_results_is_refused(self):
+        (self.folder / "github/artifact/run.json").unlink()
+        self.assert_refused(self.comment("/perfgate accept meant"), "no run.json")
+        (self.folder / "github/artifact/run.json").symlink_to("/etc/passwd")
+        self.assert_refused(self.comment("/perfgate accept meant"), "no run.json")
+        shutil.rmtree(self.folder / "github/artifact")
+        self.assert_refused(self.comment("/perfgate accept meant"), "no artifact perfgate", "cp: ")
+
+    def test_a_reason_is_carried_to_the_letter(self):
+        hostile = ("it's \"tuned\" $(touch pwned) `touch pwned` ${HOME} %0A \\n *\n\n"
+                   "::error::forged\n##[error]forged\n```\n--case=none <b> ${{ github.token }}; touch pwned")
+        self.assert_accepted(self.comment(f"/perfgate accept {hostile}"))
+        self.assertEqual({hostile}, {entry["reason"] for entry in self.ledger()})
+        self.assertEqual([], list(self.folder.rglob("pwned")))
+
+    def test_without_a_reason_or_with_a_slip_the_answer_is_the_usage(self):
+        for body in ("", " ", "\r\n", " --case *", " --case=* --reset-anchor", "able: yes", " --cases * meant",
+                     " --case", " --expires= meant", " --reason meant", " —case *16* meant", " -case * meant",
+                     " --case 'a meant"):
+            with self.subTest(body):
+                self.assert_refused(self.comment("/perfgate accept" + body),
+                                    "`/perfgate accept [--case GLOB]… [--expires DATE] [--reset-anchor] REASON`")
+
+    def test_what_perfgate_refuses_is_answered_in_a_block_that_nothing_ends(self):
+        run = json.loads((self.folder / "github/artifact/run.json").read_text())
+        run["suites"][0]["cases"][1].update(status="error", reason="```\n````\n# forged\n::error::forged")
+        self.measured(run)
+        jobs = self.comment("/perfgate accept meant")
+        self.assert_refused(jobs, "perfgate exits 2", self.cases[1])
+        self.assertIn(self.cases[1], jobs["accept"].log)
+        fence = re.search(r"^(`+)text$", self.answer(), re.MULTILINE)[1]
+        self.assertNotIn(fence, self.answer().split(fence + "text\n")[1].split(f"\n{fence}\n")[0])
+        self.assertTrue(self.answer().endswith(f"\n{fence}\n"))
+        # The other case alone can be accepted.
+        self.assert_accepted(self.comment(f"/perfgate accept --case {self.cases[0]} meant"))
+
+    def test_what_is_no_run_is_perfgates_to_refuse(self):
+        self.write("github/artifact/run.json", "::error::forged\n")
+        self.assert_refused(self.comment("/perfgate accept meant"), "perfgate exits 2", "run.json")
+
+    def test_onto_a_branch_that_moved_nothing_is_pushed(self):
+        main = self.git("rev-parse", "main").strip()
+        self.git("branch", "--quiet", "later", "tune")
+        self.git("switch", "--quiet", "later")
+        self.commit("later")
+        self.git("switch", "--quiet", "main")
+        for to in ("later", main, ""):  # ahead, set back, gone
+            with self.subTest(to):
+                self.git("branch", "--quiet", "--force", "tune", self.head)
+                script(self.folder / "github/meanwhile", f"#!/bin/sh\ncd '{self.repository}'\n" + (
+                    f"git update-ref refs/heads/tune {to}" if to else "git update-ref -d refs/heads/tune"))
+                jobs = self.comment("/perfgate accept meant")
+                self.assertEqual("success", jobs["push"].result, jobs["push"].log)
+                self.assertEqual(f"Not accepted: the branch has moved from {self.head}. When the new results "
+                                 "are meant, too, comment again.\n", self.answer())
+                self.assertRegex(self.calls.read_text(), r"reactions -f content=-1\n$")
+                self.assertEqual(self.git("rev-parse", to) if to else "", self.git(
+                    "for-each-ref", "--format=%(objectname)", "refs/heads/tune"))
+
+    def test_a_branch_that_takes_no_push_is_answered(self):
+        script(self.repository / ".git/hooks/update", "#!/bin/sh\nexit 1\n")
+        self.assert_refused(self.comment("/perfgate accept meant"), "takes no push")
+
+    def test_baselines_with_a_link_in_them_are_not_touched(self):
+        outside = self.folder / "outside"
+        shutil.copytree(self.repository / "baselines", outside)
+        before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+        self.git("switch", "--quiet", "tune")
+        shutil.rmtree(self.repository / "baselines")
+        (self.repository / "baselines").symlink_to(outside)
+        self.commit("a link")
+        self.git("switch", "--quiet", "main")
+        self.head = self.git("rev-parse", "tune").strip()
+        self.pull_request()
+        self.results(self.head)
+        self.assert_refused(self.comment("/perfgate accept meant"), "a link")
+        self.assertEqual(before, {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()})
+
+    def test_a_patch_of_other_files_is_not_pushed(self):
+        upload = self.upload
+
+        def forge(runner, inputs):
+            upload(runner, inputs)
+            (self.artifacts / inputs["name"] / "accepted.patch").write_text(patch)
+        self.upload = forge
+        for patch in ("diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n",
+                      "diff --git a/baselines/f b/baselines/f\nnew file mode 120000\n--- /dev/null\n"
+                      "+++ b/baselines/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
+                      "diff --git a/suites/small.yaml b/baselines/small.yaml\nsimilarity index 100%\n"
+                      "rename from suites/small.yaml\nrename to baselines/small.yaml\n"):
+            with self.assertRaises(AssertionError):  # the annotation
+                self.comment("/perfgate accept meant")
+            self.assertIn("did not come to its end", self.answer())
+            self.assertEqual(self.head, self.git("rev-parse", "tune").strip())
+
+    def test_a_job_that_fails_is_answered(self):
+        script(self.repository / "ci/perfgate", "#!/bin/sh\nexit 3\n")
+        self.commit("a build that fails")
+        jobs = self.comment("/perfgate accept meant")
+        self.assertEqual("failure", jobs["accept"].result)
+        self.assertEqual("Not accepted: [the workflow](https://github.com/owner/kernels/actions/runs/7) "
+                         "did not come to its end.\n", self.answer())
+
+    def test_other_comments_start_nothing(self):
+        for body, issue in (("what of /perfgate accept?", None), ("/perfgate accept meant", {"number": 7})):
+            jobs = self.comment(body, issue)
+            self.assertEqual(["skipped", "skipped"], [job.result for job in jobs.values()])
+        self.assertEqual("", self.calls.read_text())
+
+    def test_what_reads_others_words_may_not_write(self):
+        jobs = yaml.safe_load((CI / "workflows/accept.yml").read_text())["jobs"]
+        self.assertEqual({"accept": {"read"}, "push": {"write"}},
+                         {name: set(job["permissions"].values()) for name, job in jobs.items()})
+        self.assertEqual({"ubuntu-latest"}, {job["runs-on"] for job in jobs.values()})
 
 
 class EveryFile(tool.Case):
