@@ -563,7 +563,8 @@ class Nightly(Played):
             self.assertEqual("self-hosted" in job["runs-on"], not writes)
 
 
-@unittest.skipUnless(shutil.which("jq") or os.environ.get("CI") == "true", "jq is missing: ci/test installs it")
+@unittest.skipUnless(shutil.which("jq") or os.environ.get("CI") == "true",
+                     "jq is missing: ci/test installs it")
 class Accept(Played):
     """The pull request 7 of the branch tune, whose cases take a thousandth of what the baseline
     expects. GitHub's answers are files, which the `gh` here asks with jq as the real one does."""
@@ -722,7 +723,8 @@ esac""")
         self.assert_refused(self.comment("/perfgate accept no words of an anchor"),
                             "perfgate exits 2", "--reset-anchor", self.cases[0])
         before = self.head
-        for options in ("--expires 2999-12-31 --case=*16*", "--case *16* --case \"*17*\"\n --reset-anchor"):
+        for options in ("--expires 2999-12-31 --case=*16*",
+                        "--case *16* --case \"*17*\"\n --reset-anchor"):
             self.git("branch", "--quiet", "--force", "tune", before)
             self.assert_accepted(self.comment(f"/perfgate accept {options} meant"))
             entries = self.ledger()
@@ -775,31 +777,37 @@ esac""")
 
     def test_a_reason_is_carried_to_the_letter(self):
         hostile = ("it's \"tuned\" $(touch pwned) `touch pwned` ${HOME} %0A \\n *\n\n"
-                   "::error::forged\n##[error]forged\n```\n--case=none <b> ${{ github.token }}; touch pwned")
+                   "::error::forged\n##[error]forged\n```\n--case=none <b> ${{ github.token }}; ls")
         self.assert_accepted(self.comment(f"/perfgate accept {hostile}"))
         self.assertEqual({hostile}, {entry["reason"] for entry in self.ledger()})
         self.assertEqual([], list(self.folder.rglob("pwned")))
 
     def test_without_a_reason_or_with_a_slip_the_answer_is_the_usage(self):
-        for body in ("", " ", "\r\n", " --case *", " --case=* --reset-anchor", "able: yes", " --cases * meant",
-                     " --case", " --expires= meant", " --reason meant", " —case *16* meant", " -case * meant",
-                     " --case 'a meant"):
+        for body in ("", " ", "\r\n", " --case *", " --case=* --reset-anchor", "able: yes",
+                     " --cases * meant", " --case", " --expires= meant", " --reason meant",
+                     " —case *16* meant", " -case * meant", " --case 'a meant"):
             with self.subTest(body):
-                self.assert_refused(self.comment("/perfgate accept" + body),
-                                    "`/perfgate accept [--case GLOB]… [--expires DATE] [--reset-anchor] REASON`")
+                self.assert_refused(
+                    self.comment("/perfgate accept" + body),
+                    "`/perfgate accept [--case GLOB]… [--expires DATE] [--reset-anchor] REASON`")
 
-    def test_what_perfgate_refuses_is_answered_in_a_block_that_nothing_ends(self):
+    def test_what_perfgate_refuses_is_in_the_answer(self):
         run = json.loads((self.folder / "github/artifact/run.json").read_text())
-        run["suites"][0]["cases"][1].update(status="error", reason="```\n````\n# forged\n::error::forged")
+        run["suites"][0]["cases"][1].update(status="incorrect", reason="off by 3")
         self.measured(run)
-        jobs = self.comment("/perfgate accept meant")
-        self.assert_refused(jobs, "perfgate exits 2", self.cases[1])
-        self.assertIn(self.cases[1], jobs["accept"].log)
-        fence = re.search(r"^(`+)text$", self.answer(), re.MULTILINE)[1]
-        self.assertNotIn(fence, self.answer().split(fence + "text\n")[1].split(f"\n{fence}\n")[0])
-        self.assertTrue(self.answer().endswith(f"\n{fence}\n"))
+        self.assert_refused(self.comment("/perfgate accept meant"), "perfgate exits 2",
+                            self.cases[1], "off by 3")
         # The other case alone can be accepted.
         self.assert_accepted(self.comment(f"/perfgate accept --case {self.cases[0]} meant"))
+
+    def test_nothing_ends_the_answers_block_or_commands_the_runner(self):
+        script(self.repository / "ci/perfgate", "#!/bin/sh\n[ $1 != --version ] || exit 0\n"
+               "printf '%s\\n' '```' '# forged' '````' '::error::forged' '##[error]forged'; exit 2\n")
+        self.commit("a perfgate that says anything")
+        jobs = self.comment("/perfgate accept meant")
+        self.assert_refused(jobs, "\n`````text\n```\n# forged\n````\n::error::forged\n")
+        self.assertTrue(self.answer().endswith("\n##[error]forged\n`````\n"))
+        self.assertIn("::error::forged", jobs["accept"].log)
 
     def test_what_is_no_run_is_perfgates_to_refuse(self):
         self.write("github/artifact/run.json", "::error::forged\n")
@@ -869,7 +877,8 @@ esac""")
                          "did not come to its end.\n", self.answer())
 
     def test_other_comments_start_nothing(self):
-        for body, issue in (("what of /perfgate accept?", None), ("/perfgate accept meant", {"number": 7})):
+        for body, issue in (("what of /perfgate accept?", None),
+                            ("/perfgate accept meant", {"number": 7})):
             jobs = self.comment(body, issue)
             self.assertEqual(["skipped", "skipped"], [job.result for job in jobs.values()])
         self.assertEqual("", self.calls.read_text())
