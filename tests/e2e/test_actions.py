@@ -822,12 +822,13 @@ esac""")
         for to in ("later", main, ""):  # ahead, set back, gone
             with self.subTest(to):
                 self.git("branch", "--quiet", "--force", "tune", self.head)
-                script(self.folder / "github/meanwhile", f"#!/bin/sh\ncd '{self.repository}'\n" + (
-                    f"git update-ref refs/heads/tune {to}" if to else "git update-ref -d refs/heads/tune"))
+                move = f"refs/heads/tune {to}" if to else "-d refs/heads/tune"
+                script(self.folder / "github/meanwhile",
+                       f"#!/bin/sh\ngit -C '{self.repository}' update-ref {move}\n")
                 jobs = self.comment("/perfgate accept meant")
                 self.assertEqual("success", jobs["push"].result, jobs["push"].log)
-                self.assertEqual(f"Not accepted: the branch has moved from {self.head}. When the new results "
-                                 "are meant, too, comment again.\n", self.answer())
+                self.assertEqual(f"Not accepted: the branch has moved from {self.head}. When the new "
+                                 "results are meant, too, comment again.\n", self.answer())
                 self.assertRegex(self.calls.read_text(), r"reactions -f content=-1\n$")
                 self.assertEqual(self.git("rev-parse", to) if to else "", self.git(
                     "for-each-ref", "--format=%(objectname)", "refs/heads/tune"))
@@ -839,7 +840,8 @@ esac""")
     def test_baselines_with_a_link_in_them_are_not_touched(self):
         outside = self.folder / "outside"
         shutil.copytree(self.repository / "baselines", outside)
-        before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+        files = [path for path in outside.rglob("*") if path.is_file()]
+        before = [path.read_bytes() for path in files]
         self.git("switch", "--quiet", "tune")
         shutil.rmtree(self.repository / "baselines")
         (self.repository / "baselines").symlink_to(outside)
@@ -849,7 +851,7 @@ esac""")
         self.pull_request()
         self.results(self.head)
         self.assert_refused(self.comment("/perfgate accept meant"), "a link")
-        self.assertEqual(before, {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()})
+        self.assertEqual(before, [path.read_bytes() for path in files])
 
     def test_a_patch_of_other_files_is_not_pushed(self):
         upload = self.upload
@@ -858,7 +860,8 @@ esac""")
             upload(runner, inputs)
             (self.artifacts / inputs["name"] / "accepted.patch").write_text(patch)
         self.upload = forge
-        for patch in ("diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n",
+        for patch in ("diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n"
+                      "@@ -0,0 +1 @@\n+x\n",
                       "diff --git a/baselines/f b/baselines/f\nnew file mode 120000\n--- /dev/null\n"
                       "+++ b/baselines/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
                       "diff --git a/suites/small.yaml b/baselines/small.yaml\nsimilarity index 100%\n"
@@ -873,8 +876,8 @@ esac""")
         self.commit("a build that fails")
         jobs = self.comment("/perfgate accept meant")
         self.assertEqual("failure", jobs["accept"].result)
-        self.assertEqual("Not accepted: [the workflow](https://github.com/owner/kernels/actions/runs/7) "
-                         "did not come to its end.\n", self.answer())
+        self.assertEqual("Not accepted: [the workflow](https://github.com/owner/kernels/actions/runs/7)"
+                         " did not come to its end.\n", self.answer())
 
     def test_other_comments_start_nothing(self):
         for body, issue in (("what of /perfgate accept?", None),
