@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/pace.hpp"
 
+#include <algorithm>
 #include <thread>
 
 namespace perfgate::backend::cuda {
 namespace {
 
 constexpr std::chrono::microseconds kShortestRest{500};
+// What works longer than this runs into the power limit by itself, rested or not.
+constexpr std::chrono::milliseconds kLongestRest{200};
 
 }  // namespace
 
 void Pace::rest() {
     owed_ += Clock::now() - since_;
     if (owed_ >= kShortestRest) {
-        std::this_thread::sleep_for(owed_);
+        std::this_thread::sleep_for(std::min<Clock::duration>(owed_, kLongestRest));
         owed_ = {};
     }
     since_ = Clock::now();

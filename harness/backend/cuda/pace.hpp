@@ -12,7 +12,7 @@ namespace perfgate::backend::cuda {
 class Pace {
   public:
     /// With the device idle: waits for as long as it was busy since the last call (at first, since
-    /// construction). Short times are saved up until they are worth a wait.
+    /// construction), 0.2 s at most. Short times are saved up until they are worth a wait.
     void rest();
 
   private:
