@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rest between launches that are timed. A GPU that works without pause runs into its power limit
-// within tens of milliseconds, and from then on its clock is what the heat of the work before
-// allows: README.md has what that does to times.
+// Rest between launches that are timed. A GPU that works without pause runs into its power limit,
+// and from then on its clock is what the work before allows: README.md has what that does to times.
 #pragma once
 
 #include <chrono>
