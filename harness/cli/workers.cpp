@@ -56,15 +56,21 @@ std::vector<std::string> plugins_of(const BackendChoice& choice) {
     return plugins;
 }
 
-std::vector<measure::ListedDevice> list_devices(const BackendChoice& choice,
-                                                const std::string& backend) {
-    measure::Workers workers(worker_command(choice, backend, ""), interrupted);
+/// The chosen devices, and the worker that knows of them.
+struct Listed {
+    std::vector<measure::ListedDevice> devices;
+    std::unique_ptr<measure::Workers> by;
+};
+
+Listed list_devices(const BackendChoice& choice, const std::string& backend) {
+    auto workers =
+        std::make_unique<measure::Workers>(worker_command(choice, backend, ""), interrupted);
     const measure::Reply reply =
-        workers.must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
+        workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
     const auto* listed = std::get_if<measure::DevicesReply>(&reply);
     if (!listed || listed->devices.empty())
         throw model::Error("worker: it answered something else than what was asked");
-    return listed->devices;
+    return {listed->devices, std::move(workers)};
 }
 
 /// A run has one device key: its baselines are kept under it.
@@ -97,17 +103,17 @@ std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> dev
     return locks;
 }
 
-OpenedBackend try_backend(const BackendChoice& choice, const std::string& name,
-                          const measure::DeviceLock::Waiting* lock) {
+OpenedBackend open_devices(const BackendChoice& choice, const std::string& name, Listed listed,
+                           const measure::DeviceLock::Waiting* lock) {
     OpenedBackend opened;
     opened.name = name;
-    const std::vector<measure::ListedDevice> devices = list_devices(choice, name);
-    require_one_key(devices);
-    if (lock) opened.locks = lock_all(devices, *lock);
-    for (const measure::ListedDevice& listed : devices)
+    require_one_key(listed.devices);
+    if (lock) opened.locks = lock_all(listed.devices, *lock);
+    for (const measure::ListedDevice& device : listed.devices)
         opened.devices.push_back(
-            {listed.device, std::make_unique<measure::Workers>(
-                                worker_command(choice, name, listed.id), interrupted)});
+            {device.device, std::make_unique<measure::Workers>(
+                                worker_command(choice, name, device.id), interrupted)});
+    if (name == "cuda") opened.keeper = std::move(listed.by);
     opened.capabilities = describe(*opened.devices.front().workers);
     return opened;
 }
@@ -333,15 +339,17 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
 
 OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLock::Waiting* lock) {
     if (choice.backend != "auto") {
-        OpenedBackend opened = try_backend(choice, choice.backend, lock);
+        OpenedBackend opened =
+            open_devices(choice, choice.backend, list_devices(choice, choice.backend), lock);
         if (!opened.capabilities.timing)
             throw model::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
                                            opened.capabilities.kernel_records_problem));
         return opened;
     }
     std::string why;
+    Listed listed;
     try {
-        list_devices(choice, "cuda");
+        listed = list_devices(choice, "cuda");
     } catch (const model::InputError&) {
         throw;
     } catch (const measure::Interrupted&) {
@@ -350,10 +358,10 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
         why = error.what();
     }
     // From here on a GPU that fails is an error: it is there.
-    if (why.empty()) return try_backend(choice, "cuda", lock);
+    if (why.empty()) return open_devices(choice, "cuda", std::move(listed), lock);
     fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
                why);
-    return try_backend(choice, "host", lock);
+    return open_devices(choice, "host", list_devices(choice, "host"), lock);
 }
 
 model::Run measure_suites(const std::vector<std::string>& files, const MeasuringChoice& choice) {

@@ -80,14 +80,18 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
 
 /// A backend whose worker has answered. The devices have one key.
 struct OpenedBackend {
-    std::string name;  ///< "cuda" or "host"
+    std::string name;                        ///< "cuda" or "host"
+    std::vector<measure::DeviceLock> locks;  ///< where they were asked for; the last to go
     struct Device {
         model::Device device;
         std::unique_ptr<measure::Workers> workers;
     };
-    std::vector<Device> devices;             ///< one at least
-    measure::Capabilities capabilities;      ///< of the first
-    std::vector<measure::DeviceLock> locks;  ///< where they were asked for
+    std::vector<Device> devices;         ///< one at least
+    measure::Capabilities capabilities;  ///< of the first
+    /// Has the devices open, without a context, for as long as this lives: the driver sets up and
+    /// tears down a device that nobody has open, and each worker would wait for that. None on the
+    /// host.
+    std::unique_ptr<measure::Workers> keeper;
 };
 
 /// `auto` takes the GPU where there is one and says in one line on stderr when there is none. With

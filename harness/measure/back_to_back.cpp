@@ -51,10 +51,6 @@ class Build {
     }
 
     void begin() {
-        // What asked for the facts has set the profiler up; times come from processes that are all
-        // alike.
-        side_.workers->end();
-        side_.workers->count_from(0);
         std::vector<Item*> order;
         for (Item& item : items_) order.push_back(&item);
         shared_.total = order.size() * (options_.verify_only ? 1 : options_.processes);

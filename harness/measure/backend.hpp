@@ -94,8 +94,6 @@ struct Capabilities {
     bool timing = false;                 ///< a device is there
     bool kernel_records = false;         ///< launches can be recorded, and gpu_time measured
     std::string kernel_records_problem;  ///< why not, with the remedy
-    bool counters = false;               ///< counters may be collected
-    std::string counters_problem;        ///< why not, with the remedy
 };
 
 /// What a plugin says of one case without setting it up.
@@ -127,9 +125,7 @@ class Backend {
   public:
     virtual ~Backend() = default;
 
-    /// `probe_counters`: finds out whether counters may be collected, which sets the profiler up
-    /// (and takes a second). Processes that take times do without, so that all take them alike.
-    virtual Capabilities capabilities(bool probe_counters) = 0;
+    virtual Capabilities capabilities() = 0;
     virtual model::BoardState board_state() = 0;
     /// Measures the device's ceilings, in about a second. Empty by default: there are none.
     virtual model::Ceilings ceilings() { return {}; }
@@ -143,7 +139,11 @@ class Backend {
     /// Bytes of device memory that cases can use now.
     virtual std::uint64_t free_memory() = 0;
 
-    /// Whether this device has a counter of this name (with its rollup).
+    /// Why no counters can be collected here, with the remedy; empty: they can. Asking sets the
+    /// profiler up, which takes up to a second: a process that takes times does so first.
+    virtual std::string counters_problem() = 0;
+    /// Whether this device has a counter of this name (with its rollup). This and `collect` are for
+    /// where counters_problem() is empty.
     virtual bool has_counter(const std::string& counter) = 0;
 
     /// The counters of every case, collected in as few sessions as possible. The cases are filled
@@ -151,9 +151,6 @@ class Backend {
     /// has every counter in not_collected.
     virtual std::vector<CounterValues> collect(std::span<const CounterCase> cases,
                                                const std::vector<std::string>& counters) = 0;
-
-    /// The most cases' kernels that one collect call should be given, for memory's sake.
-    virtual std::size_t max_kernels_per_collect(std::size_t counters) = 0;
 
     /// Marks a phase for tools that watch from outside (an NVTX range). No-op by default.
     virtual void begin_range(const std::string& /*name*/) {}

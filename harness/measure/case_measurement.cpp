@@ -104,7 +104,7 @@ std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics
 }
 
 CaseMeasurement::CaseMeasurement(Backend& backend)
-    : backend_(backend), capabilities_(backend.capabilities(false)) {}
+    : backend_(backend), capabilities_(backend.capabilities()) {}
 
 const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) const {
     const model::WorkloadInfo* workload =
@@ -268,6 +268,12 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
     observe("counters");
     const Range range(backend_, "counters");
 
+    if (const std::string problem = backend_.counters_problem(); !problem.empty()) {
+        for (const CounterJob& job : jobs)
+            for (const std::string& name : counter_metrics(job.settings.metrics))
+                job.result->not_collected.push_back({name, problem});
+        return;
+    }
     std::vector<std::unique_ptr<Case>> opened;
     std::vector<CounterCase> cases;
     std::vector<metrics::Metric> wanted;

@@ -178,9 +178,6 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
     }
     if (options.resumed) take_over(items, *options.resumed, devices);
     if (options.unchanged) leave_out_unchanged(items, *devices.front().workers, shared, run);
-    // It has set the profiler up to see whether counters may be had; times come from processes
-    // that are all alike.
-    devices.front().workers->end();
     for (const MeasuredDevice& device : devices)
         device.workers->count_from(next_process(items, device));
 
@@ -200,10 +197,8 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
 
     on_all(chains.size(), shared, [&](std::size_t i) {
         // A device that cannot be opened must not fail case after case while others work.
-        if (i > 0 && !shared.interrupted) {
+        if (i > 0 && !shared.interrupted)
             devices[i].workers->must_ask(BoardStateRequest{}, open_limit_s);
-            devices[i].workers->end();
-        }
         chains[i].measure(queue);
     });
     if (options.again && !options.verify_only && !shared.interrupted)

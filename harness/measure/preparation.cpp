@@ -75,7 +75,6 @@ void require_supported(const std::vector<Item>& items) {
 
 void leave_out_unchanged(std::vector<Item>& items, Workers& workers, Shared& shared,
                          const model::Run& run) {
-    workers.end();  // what asked for the facts may hold the profiler
     for (Item& item : items) {
         if (item.begun || shared.interrupted) continue;
         MeasureRequest request{*item.result, {}};
@@ -94,6 +93,7 @@ void leave_out_unchanged(std::vector<Item>& items, Workers& workers, Shared& sha
         item.result->unchanged = true;
         item.result->reason = "code and inputs are the baseline's (--changed-only)";
     }
+    workers.end();  // times come from processes that are all alike
 }
 
 CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::int64_t process) {

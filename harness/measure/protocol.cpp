@@ -205,8 +205,6 @@ static void write(JsonWriter& json, const Capabilities& capabilities) {
     write_field(json, "timing", capabilities.timing);
     write_field(json, "kernel_records", capabilities.kernel_records);
     write_field(json, "kernel_records_problem", capabilities.kernel_records_problem);
-    write_field(json, "counters", capabilities.counters);
-    write_field(json, "counters_problem", capabilities.counters_problem);
     json.end_object();
 }
 
@@ -216,8 +214,6 @@ static void read(JsonValue value, Capabilities& capabilities) {
     read_field(value, "timing", capabilities.timing);
     read_field(value, "kernel_records", capabilities.kernel_records);
     read_field(value, "kernel_records_problem", capabilities.kernel_records_problem);
-    read_field(value, "counters", capabilities.counters);
-    read_field(value, "counters_problem", capabilities.counters_problem);
 }
 
 static void write(JsonWriter& json, const Diagnosis& diagnosis) {

@@ -60,7 +60,7 @@ class Server {
     Reply operator()(const DevicesRequest& request) {
         return DevicesReply{source_.list(request.wanted)};
     }
-    Reply operator()(const DescribeRequest&) { return DescribeReply{backend().capabilities(true)}; }
+    Reply operator()(const DescribeRequest&) { return DescribeReply{backend().capabilities()}; }
     Reply operator()(const DiagnoseRequest&) { return DiagnoseReply{backend().diagnose()}; }
     Reply operator()(const BoardStateRequest&) { return BoardStateReply{backend().board_state()}; }
     Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend().ceilings()}; }

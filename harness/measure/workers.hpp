@@ -57,8 +57,9 @@ class Workers {
     /// Ends the process, if there is one, with its whole group; the next request starts another.
     void end() { process_.reset(); }
 
-    /// Processes start with this number: those before it were another execution's.
-    void count_from(std::int64_t number) { started_ = number; }
+    /// Processes have this number and the following: those before it were another execution's. One
+    /// that runs has it.
+    void count_from(std::int64_t number) { started_ = number + (process_ ? 1 : 0); }
 
   private:
     std::vector<std::string> command_;

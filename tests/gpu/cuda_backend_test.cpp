@@ -19,7 +19,7 @@ using model::Cache;
 constexpr std::int64_t kFloats = 1 << 20;
 constexpr double kWarps = kFloats / 32.0;
 /// For times: the profiler adds more than a microsecond to a range, which a short kernel shows.
-constexpr std::int64_t kLarge = 1 << 24;
+constexpr std::int64_t kLarge = 1 << 26;
 
 const std::vector<std::string> kCounters{"gpu__time_duration.sum",
                                          "smsp__inst_executed.sum",
@@ -60,17 +60,16 @@ class CudaBackendTest : public testing::Test {
 };
 
 TEST_F(CudaBackendTest, DescribesTheDevice) {
-    const measure::Capabilities capabilities = backend_->capabilities(true);
+    const measure::Capabilities capabilities = backend_->capabilities();
     const model::Device& device = capabilities.environment.device;
     EXPECT_FALSE(device.key.empty());
     // Another tool may hold CUPTI: then there are no counters and no chip name.
-    EXPECT_EQ(device.chip.empty(), !capabilities.counters);
+    EXPECT_EQ(device.chip.empty(), !capabilities.kernel_records);
     EXPECT_EQ(device.board.size(), 16u);
     EXPECT_GT(device.memory_bytes, 0u);
     EXPECT_GT(device.multiprocessors, 0);
     EXPECT_FALSE(capabilities.environment.driver.empty());
     EXPECT_TRUE(capabilities.timing);
-    EXPECT_EQ(capabilities.counters, capabilities.counters_problem.empty());
     ASSERT_EQ(capabilities.workloads.size(), 1u);
     for (const measure::Diagnosis& diagnosis : backend_->diagnose()) {
         EXPECT_FALSE(diagnosis.topic.empty());
@@ -193,9 +192,8 @@ TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
 }
 
 TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
-    if (!backend_->capabilities(true).counters) {
-        GTEST_SKIP() << backend_->capabilities(true).counters_problem;
-    }
+    if (const std::string problem = backend_->counters_problem(); !problem.empty())
+        GTEST_SKIP() << problem;
     std::vector<std::unique_ptr<measure::Case>> opened;
     std::vector<measure::CounterCase> cases;
     for (const char* variant : {"one", "several", "in_place", "graph", "waits", "fickle"}) {
@@ -245,9 +243,8 @@ TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
 }
 
 TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
-    if (!backend_->capabilities(true).counters) {
-        GTEST_SKIP() << backend_->capabilities(true).counters_problem;
-    }
+    if (const std::string problem = backend_->counters_problem(); !problem.empty())
+        GTEST_SKIP() << problem;
     auto one = open("one");
     one->warm_up(2, std::chrono::milliseconds(0));
     const auto expected = names(one->record_launch());
@@ -258,9 +255,8 @@ TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
 }
 
 TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
-    if (!backend_->capabilities(true).counters) {
-        GTEST_SKIP() << backend_->capabilities(true).counters_problem;
-    }
+    if (const std::string problem = backend_->counters_problem(); !problem.empty())
+        GTEST_SKIP() << problem;
     auto one = open("one", kLarge);
     one->warm_up(2, std::chrono::milliseconds(0));
     for (int round = 0; round < 3; ++round) {
@@ -291,7 +287,7 @@ TEST_F(CudaBackendTest, TimesWithoutCupti) {
     EXPECT_TRUE(one->record_launch().kernels.empty());
     EXPECT_EQ(one->time(TimeKind::gpu_span, Cache::cold, 5).method, "event/cold/unblocked");
     EXPECT_THROW(one->time(TimeKind::gpu_time, Cache::cold, 5), model::Error);
-    EXPECT_FALSE(backend_->capabilities(true).counters);
+    EXPECT_FALSE(backend_->counters_problem().empty());
 }
 
 // Last: the context does not survive it.

@@ -45,8 +45,8 @@ TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
 TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     Capabilities capabilities;
     capabilities.environment.device.key = "nvidia-h100";
-    capabilities.counters_problem = "no permission";
-    capabilities.kernel_records = true;
+    capabilities.timing = true;
+    capabilities.kernel_records_problem = "no permission";
     model::WorkloadInfo workload{"gemm", "help", "gemm.so", {}, {}};
     workload.params.push_back(
         {"m", "rows", model::ParamType::integer, -5, 1 << 20, {}, std::int64_t{12}});
@@ -59,8 +59,9 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     const Reply reply = parse_reply(write_reply(DescribeReply{capabilities}));
     const Capabilities& back = std::get<DescribeReply>(reply).capabilities;
     EXPECT_EQ(back.environment, capabilities.environment);
-    EXPECT_EQ(back.counters_problem, "no permission");
-    EXPECT_TRUE(back.kernel_records);
+    EXPECT_TRUE(back.timing);
+    EXPECT_FALSE(back.kernel_records);
+    EXPECT_EQ(back.kernel_records_problem, "no permission");
     ASSERT_EQ(back.workloads.size(), 1U);
     const model::ParamInfo& m = back.workloads[0].params.at(0);
     EXPECT_EQ(m.minimum, -5);

@@ -25,7 +25,4 @@ std::vector<measure::CounterValues> collect_counters(OpenDevice& device,
                                                      std::span<const measure::CounterCase> cases,
                                                      const std::vector<std::string>& counters);
 
-/// How many kernels fit a session's memory, before it is known which counters are meant.
-std::size_t kernels_per_session(std::size_t counters);
-
 }  // namespace perfgate::backend::cuda

@@ -29,7 +29,7 @@ class CudaBackend : public measure::Backend {
           nvml_(Nvml::open(device_.facts().uuid, device_.facts().pci_bus_id, &nvml_problem_)),
           plugins_(options.plugins) {}
 
-    measure::Capabilities capabilities(bool probe_counters) override {
+    measure::Capabilities capabilities() override {
         measure::Capabilities capabilities;
         capabilities.environment = describe_environment(device_, nvml_.get());
         capabilities.workloads = plugins_.catalogue();
@@ -37,9 +37,6 @@ class CudaBackend : public measure::Backend {
         capabilities.kernel_records = device_.has_cupti();
         if (!capabilities.kernel_records)
             capabilities.kernel_records_problem = device_.cupti_problem();
-        capabilities.counters_problem =
-            probe_counters ? device_.counters_problem() : "it was not asked for";
-        capabilities.counters = capabilities.counters_problem.empty();
         return capabilities;
     }
 
@@ -85,19 +82,17 @@ class CudaBackend : public measure::Backend {
         return free;
     }
 
+    std::string counters_problem() override { return device_.counters_problem(); }
+
     bool has_counter(const std::string& counter) override {
         const auto [known, added] = has_counter_.try_emplace(counter, false);
-        if (added && device_.has_cupti()) known->second = evaluator().metric_exists(counter);
+        if (added) known->second = device_.profiler().host().metric_exists(counter);
         return known->second;
     }
 
     std::vector<measure::CounterValues> collect(std::span<const measure::CounterCase> cases,
                                                 const std::vector<std::string>& counters) override {
         return collect_counters(device_, cases, counters);
-    }
-
-    std::size_t max_kernels_per_collect(std::size_t counters) override {
-        return kernels_per_session(counters);
     }
 
     void begin_range(const std::string& name) override {
@@ -115,22 +110,12 @@ class CudaBackend : public measure::Backend {
         return *host_;
     }
 
-    // Without permission for counters the chip's list still answers which exist.
-    const HostEvaluator& evaluator() {
-        if (device_.counters_problem().empty()) return device_.profiler().host();
-        if (!evaluator_) {
-            evaluator_ = std::make_unique<HostEvaluator>(chip_name(device_.facts().ordinal));
-        }
-        return *evaluator_;
-    }
-
     measure::BackendOptions options_;
     OpenDevice device_;
     std::string nvml_problem_;
     std::unique_ptr<Nvml> nvml_;
     PluginSet plugins_;
     std::unique_ptr<measure::Backend> host_;
-    std::unique_ptr<HostEvaluator> evaluator_;
     std::map<std::string, bool> has_counter_;
     std::vector<std::unique_ptr<NvtxRange>> ranges_;
 };

@@ -81,14 +81,13 @@ class HostBackend : public measure::Backend {
   public:
     explicit HostBackend(const measure::BackendOptions& options) : plugins_(options.plugins) {}
 
-    measure::Capabilities capabilities(bool /*probe_counters*/) override {
+    measure::Capabilities capabilities() override {
         measure::Capabilities capabilities;
         model::Environment& environment = capabilities.environment;
         describe_host(environment);
         environment.device = host_device();
         capabilities.workloads = plugins_.catalogue();
         capabilities.timing = true;
-        capabilities.counters_problem = "the host backend has no counters";
         return capabilities;
     }
 
@@ -118,6 +117,7 @@ class HostBackend : public measure::Backend {
 
     std::uint64_t free_memory() override { return available_memory(); }
 
+    std::string counters_problem() override { return "the host backend has no counters"; }
     bool has_counter(const std::string& /*counter*/) override { return false; }
 
     std::vector<measure::CounterValues> collect(
@@ -125,8 +125,6 @@ class HostBackend : public measure::Backend {
         const std::vector<std::string>& /*counters*/) override {
         throw model::Error("the host backend has no counters");
     }
-
-    std::size_t max_kernels_per_collect(std::size_t /*counters*/) override { return 1; }
 
   private:
     PluginSet plugins_;
