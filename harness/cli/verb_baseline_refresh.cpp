@@ -139,7 +139,7 @@ int measure_and_accept(const RefreshOptions& options) {
     if (!choice.processes) {
         choice.processes = (baseline_processes + options.runs - 1) / options.runs;
     }
-    choice.noisy = [](const model::CaseResult& result) { return gate::noisy(result); };
+    choice.noisy = gate::noisy;
     std::vector<model::Run> runs;
     for (std::size_t i = 0; i < options.runs; ++i) {
         if (options.runs > 1) {

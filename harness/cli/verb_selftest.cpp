@@ -154,7 +154,7 @@ class SelfTest {
         };
         if (baselines_.empty()) {
             choice.again = nullptr;
-            choice.noisy = [](const model::CaseResult& result) { return gate::noisy(result); };
+            choice.noisy = gate::noisy;
         }
         model::Run run = measure_suites(options_.suites, choice);
         stored_ = model::combine_exit_codes(stored_, store_run(run, choice.out));

@@ -184,7 +184,7 @@ Run combine_runs(std::vector<Run> runs) {
     return combined;
 }
 
-bool noisy(const MetricSeries& series, const model::Tolerance& tolerance) {
+bool noisy_metric(const MetricSeries& series, const model::Tolerance& tolerance) {
     const std::vector<double> values = batch_values(series);
     if (values.size() < 2) return false;
     const double allowed = std::max(
@@ -196,7 +196,7 @@ bool noisy(const MetricSeries& series, const model::Tolerance& tolerance) {
 bool noisy(const CaseResult& result) {
     return std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
         const auto series = result.metrics.find(gate.metric);
-        return series != result.metrics.end() && noisy(series->second, gate.tolerance);
+        return series != result.metrics.end() && noisy_metric(series->second, gate.tolerance);
     });
 }
 

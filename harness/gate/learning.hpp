@@ -29,7 +29,7 @@ model::MetricSeries condensed(const model::MetricSeries& series);
 /// tolerance: as many processes again then let the gate see noticeably smaller changes.
 bool noisy(const model::CaseResult& result);
 /// The same of one metric.
-bool noisy(const model::MetricSeries& series, const model::Tolerance& tolerance);
+bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tolerance);
 
 /// How fine the tolerance of a metric can be, over the cases that gate it.
 struct Proposal {

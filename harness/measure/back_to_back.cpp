@@ -51,6 +51,7 @@ class Build {
     }
 
     void begin() {
+        side_.workers->count_from(0);  // pairs have one number
         std::vector<Item*> order;
         for (Item& item : items_) order.push_back(&item);
         shared_.total = order.size() * (options_.verify_only ? 1 : options_.processes);

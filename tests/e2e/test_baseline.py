@@ -86,6 +86,8 @@ class Baselines(tool.Case):
         self.ledger.unlink()
         done = self.run_tool("baseline", "log", "gemm", code=2)
         self.assert_one_line(done.stderr, "there is no ledger", "gemm.ledger.jsonl")
+        done = self.run_tool("baseline", "log", "suites/gemm.yaml", code=2)
+        self.assert_one_line(done.stderr, "the name that the file states")
 
     def test_refusals_name_each_case_and_write_nothing(self):
         self.slower()
