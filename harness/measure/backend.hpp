@@ -133,6 +133,9 @@ class Backend {
 
     /// Parameters not in `spec.params` take the workload's defaults.
     virtual CaseFacts facts(const model::CaseSpec& spec) = 0;
+    /// From now on, the machine code of what cases load is kept for Case::record_launch. With large
+    /// libraries that takes a while: processes that record nothing do without. No-op by default.
+    virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
     /// Fingerprint of the files that the variant's host code is in.
     virtual std::string host_code(const model::CaseSpec& spec) = 0;

@@ -150,6 +150,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
                 static_cast<double>(free) / 1048576));
         if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
 
+        if (!settings.times_only && !settings.verify_only) backend_.keep_code();
         const std::unique_ptr<Case> opened = backend_.open(result.spec);
         if (settings.code_only) {
             observe("code");

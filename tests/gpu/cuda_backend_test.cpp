@@ -41,6 +41,7 @@ class CudaBackendTest : public testing::Test {
         if (!driver_available(&why)) GTEST_SKIP() << why;
         backend_ =
             make_cuda_backend({.device = "", .plugins = {PERFGATE_PROBE_PLUGIN}, .cupti = true});
+        backend_->keep_code();
     }
 
     std::unique_ptr<measure::Case> open(const std::string& variant, std::int64_t n = kFloats) {

@@ -54,6 +54,8 @@ class CudaBackend : public measure::Backend {
 
     measure::CaseFacts facts(const model::CaseSpec& spec) override { return plugins_.facts(spec); }
 
+    void keep_code() override { device_.keep_code(); }
+
     std::unique_ptr<measure::Case> open(const model::CaseSpec& spec) override {
         const model::VariantInfo& variant = plugins_.variant(spec);
         if (variant.target == model::Target::host) return host().open(spec);

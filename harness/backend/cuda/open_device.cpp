@@ -85,10 +85,15 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
     try {
         require_cupti_version();
         subscriber_.emplace();
-        subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); });
     } catch (const model::Error& error) {
         cupti_problem_ = error.what();
     }
+}
+
+void OpenDevice::keep_code() {
+    if (keeps_code_ || !has_cupti()) return;
+    subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); });
+    keeps_code_ = true;
 }
 
 L2Flush& OpenDevice::flush() {

@@ -56,7 +56,9 @@ class OpenDevice {
 
     /// The launches that `launch` makes, in order. Needs CUPTI.
     std::vector<ObservedLaunch> launches_made_by(const std::function<void()>& launch);
-    /// As LoadedCode::of; always empty without CUPTI.
+    /// As measure::Backend::keep_code.
+    void keep_code();
+    /// As LoadedCode::of, of what was loaded since keep_code(); always empty without CUPTI.
     std::string machine_code_of(const std::string& symbol) const { return code_.of(symbol); }
 
     /// Made at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
@@ -72,6 +74,7 @@ class OpenDevice {
     std::string cupti_problem_;
     std::string counters_problem_;
     LoadedCode code_;  ///< outlives the subscription that fills it
+    bool keeps_code_ = false;
     std::optional<Subscriber> subscriber_;
     std::optional<L2Flush> flush_;
     std::optional<StreamBlocker> blocker_;
