@@ -142,11 +142,11 @@ class Backend {
     /// Bytes of device memory that cases can use now.
     virtual std::uint64_t free_memory() = 0;
 
-    /// Why no counters can be collected here, with the remedy; empty: they can. Asking sets the
-    /// profiler up, which takes up to a second: a process that takes times does so first.
+    /// Why no counters can be collected here, with the remedy; empty: they can. The first question
+    /// sets the profiler up, which takes up to a second: a process takes its times before it.
     virtual std::string counters_problem() = 0;
-    /// Whether this device has a counter of this name (with its rollup). This and `collect` are for
-    /// where counters_problem() is empty.
+    /// Whether this device has a counter of this name (with its rollup). For this and for `collect`
+    /// counters_problem() must be empty.
     virtual bool has_counter(const std::string& counter) = 0;
 
     /// The counters of every case, collected in as few sessions as possible. The cases are filled
