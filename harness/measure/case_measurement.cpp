@@ -103,6 +103,12 @@ std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics
     return names;
 }
 
+void note_no_counters(model::CaseResult& result, const std::vector<std::string>& metrics,
+                      const std::string& why) {
+    for (const std::string& name : counter_metrics(metrics))
+        result.not_collected.push_back({name, why});
+}
+
 CaseMeasurement::CaseMeasurement(Backend& backend)
     : backend_(backend), capabilities_(backend.capabilities()) {}
 
@@ -271,8 +277,7 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
 
     if (const std::string problem = backend_.counters_problem(); !problem.empty()) {
         for (const CounterJob& job : jobs)
-            for (const std::string& name : counter_metrics(job.settings.metrics))
-                job.result->not_collected.push_back({name, problem});
+            note_no_counters(*job.result, job.settings.metrics, problem);
         return;
     }
     std::vector<std::unique_ptr<Case>> opened;

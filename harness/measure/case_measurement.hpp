@@ -65,4 +65,8 @@ class CaseMeasurement {
 /// The requested metrics that are collected by counters.
 std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics);
 
+/// None of the counter metrics among `metrics` could be collected, and why.
+void note_no_counters(model::CaseResult& result, const std::vector<std::string>& metrics,
+                      const std::string& why);
+
 }  // namespace perfgate::measure

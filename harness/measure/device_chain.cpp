@@ -40,11 +40,6 @@ void timed(double& sum, Work&& work) {
     sum += seconds_since(start);
 }
 
-void note_not_collected(const Item& item, const std::string& why) {
-    for (const std::string& metric : counter_metrics(item.planned->metrics))
-        item.result->not_collected.push_back({metric, why});
-}
-
 bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
@@ -278,9 +273,11 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
         return;
     }
     const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
-    note_not_collected(*session.front(), "counters: " + (failed ? failed->message : answer.why));
-    session.front()->result->log = answer.log;
-    shared_.journal.add(*session.front()->suite, *session.front()->result);
+    const Item& alone = *session.front();
+    note_no_counters(*alone.result, alone.planned->metrics,
+                     "counters: " + (failed ? failed->message : answer.why));
+    alone.result->log = answer.log;
+    shared_.journal.add(*alone.suite, *alone.result);
 }
 
 }  // namespace perfgate::measure

@@ -270,8 +270,8 @@ TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
         const double time_ns = median(one->time(TimeKind::gpu_time, Cache::cold, 20).values_ns);
         const double counter_ns = results[0].values.at(0).at("gpu__time_duration.sum");
         std::cout << "records " << time_ns << " ns, counters " << counter_ns << " ns\n";
-        // On an H200 this kernel takes 6 to 8 % longer by its records, long or short; why is open.
-        EXPECT_NEAR(time_ns, counter_ns, 0.12 * counter_ns);
+        // On an H200 this kernel takes 7.5 to 7.9 % longer by its records; why is open.
+        EXPECT_NEAR(time_ns, counter_ns, 0.08 * counter_ns);
     }
 }
 
