@@ -70,16 +70,19 @@ install_node_tools() {
         say "npm failed; going on without the checks of the workflows and of the HTML report"
 }
 
-# build DIR CMAKE_ARGUMENT...: builds; configures with the arguments first where DIR is not yet a build
-# folder.
-build() {
+# configure DIR CMAKE_ARGUMENT...: configures with the arguments where DIR is not yet a build folder.
+configure() {
     local dir=$1
     shift
-    if [ ! -f "$dir/build.ninja" ]; then
-        local launcher=()
-        command -v ccache >/dev/null 2>&1 &&
-            launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
-        cmake -S "$perfgate_root" -B "$dir" -G Ninja "${launcher[@]}" "$@" >&2 || return 1
-    fi
-    cmake --build "$dir" >&2
+    [ ! -f "$dir/build.ninja" ] || return 0
+    local faster=()
+    command -v ccache >/dev/null 2>&1 &&
+        faster+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+    cmake -S "$perfgate_root" -B "$dir" -G Ninja "${faster[@]}" "$@" >&2
+}
+
+# build DIR CMAKE_ARGUMENT...: configures where that is needed, and builds all.
+build() {
+    configure "$@" || return 1
+    cmake --build "$1" >&2
 }
