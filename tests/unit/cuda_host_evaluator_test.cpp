@@ -24,11 +24,8 @@ namespace fs = std::filesystem;
 // Three kernels, in the order of the image's ranges.
 constexpr std::size_t kRanges = 3;
 
-fs::path image_folder() {
-    const char* from_environment = std::getenv("PERFGATE_SHARED_DIR");
-    return fs::path(from_environment != nullptr ? from_environment : PERFGATE_SHARED_DIR) / "data" /
-           "h100-counter-image";
-}
+/// Recorded on an H100; its README says how.
+const fs::path image_folder = fs::path(PERFGATE_TEST_DATA_DIR) / "counter_image";
 
 std::vector<std::uint8_t> read_all(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -58,13 +55,11 @@ std::vector<std::string> read_lines(const fs::path& path) {
 class RecordedImage : public testing::Test {
   protected:
     void SetUp() override {
-        const fs::path folder = image_folder();
-        if (!fs::exists(folder)) GTEST_SKIP() << "no recorded image: " << folder << " is absent";
-        availability_ = read_all(folder / "three_kernels.availability");
-        image_ = read_gzip(folder / "three_kernels.counterdata.gz");
-        metrics_ = read_lines(folder / "three_kernels.metrics.txt");
+        availability_ = read_all(image_folder / "three_kernels.availability");
+        image_ = read_gzip(image_folder / "three_kernels.counterdata.gz");
+        metrics_ = read_lines(image_folder / "three_kernels.metrics.txt");
         ASSERT_FALSE(image_.empty());
-        const auto rows = read_lines(folder / "three_kernels.values.csv");
+        const auto rows = read_lines(image_folder / "three_kernels.values.csv");
         for (std::size_t i = 1; i < rows.size(); ++i) {
             std::istringstream row(rows[i]);
             std::string metric;
