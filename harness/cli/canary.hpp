@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/gate_options.hpp"
+#include "cli/options/gate.hpp"
 #include "cli/workers.hpp"
 #include "model/run.hpp"
 

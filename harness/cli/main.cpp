@@ -6,7 +6,7 @@
 #include <exception>
 #include <string_view>
 
-#include "cli/verb.hpp"
+#include "cli/verbs/verb.hpp"
 #include "measure/workers.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"

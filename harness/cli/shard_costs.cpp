@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shard_costs.hpp"
 
+#include "baseline/store.hpp"
 #include "cli/run_file.hpp"
-#include "gate/baseline_store.hpp"
 #include "model/case.hpp"
 
 namespace perfgate::cli {
@@ -19,7 +19,7 @@ suite::CaseCosts shard_costs(const model::Plan& plan, const std::string& run,
         return costs;
     }
     for (const model::PlannedSuite& suite : plan.suites) {
-        const auto stored = gate::load_baseline(folder, device_key, suite.name);
+        const auto stored = baseline::load_baseline(folder, device_key, suite.name);
         if (!stored) continue;
         for (const auto& [id, expected] : stored->baseline.cases) {
             costs[{suite.name, id}] = expected.provenance.wall_s;

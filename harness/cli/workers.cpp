@@ -13,7 +13,7 @@
 #include "cli/git.hpp"
 #include "cli/installation.hpp"
 #include "cli/interruption.hpp"
-#include "cli/progress.hpp"
+#include "cli/terminal/progress.hpp"
 #include "measure/journal.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"

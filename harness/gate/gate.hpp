@@ -3,18 +3,12 @@
 // code that follows. A pure function of documents.
 #pragma once
 
-#include <map>
-#include <string>
-
-#include "gate/baseline_store.hpp"
+#include "gate/baseline_set.hpp"
 #include "gate/rule.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
-
-/// By suite name. A suite without an entry has no baseline.
-using BaselineSet = std::map<std::string, StoredBaseline>;
 
 /// A case's verdict is the worst of its metrics'; a case that was not measured keeps what the run
 /// says of it. A metric that was not collected makes its case incomplete, gated or not. Cases that

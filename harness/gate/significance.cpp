@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gate/suspects.hpp"
+#include "gate/rounds.hpp"
 #include "stats/distributions.hpp"
 #include "stats/quantiles.hpp"
 

@@ -5,19 +5,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "gate/gate.hpp"
+#include "gate/baseline_set.hpp"
+#include "gate/rule.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
 
 namespace perfgate::gate {
-
-/// Fresh processes that a round, from 1, gives each suspect: what is clear after few is over, and
-/// what is not gets more. The least change that a verdict claims to see counts on them.
-constexpr std::size_t round_size(std::int64_t round) {
-    return round <= 1 ? 8 : 32;
-}
 
 struct Suspect {
     std::size_t suite = 0;  ///< index into Run::suites

@@ -17,10 +17,10 @@
 #include <string>
 #include <string_view>
 
+#include "baseline/refresh.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "gate/refresh.hpp"
 #include "model/baseline.hpp"
 #include "model/file.hpp"
 #include "model/run.hpp"
@@ -88,7 +88,7 @@ void write_documents(const fs::path& folder, int cases, int metrics) {
     const model::Run base = recorded_run(cases, metrics, baseline_processes);
     model::write_file_atomically(
         folder / "baseline.json",
-        model::write_baseline(gate::refresh(base, base.suites[0], {}, {}).baseline));
+        model::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
     model::Run run = recorded_run(cases, metrics, run_processes);
     std::vector<model::CaseResult>& results = run.suites[0].cases;
     for (std::size_t i = 0; i < results.size(); i += 10) {
@@ -150,7 +150,7 @@ void measure_all(const fs::path& folder, int cases, int metrics) {
     gate::BaselineSet baselines;
     bench.measure("read baseline", [&] {
         const fs::path file = folder / "baseline.json";
-        baselines[run.suites[0].name] = gate::read_baseline(file);
+        baselines[run.suites[0].name] = baseline::read_baseline(file);
         return static_cast<std::size_t>(fs::file_size(file));
     });
     model::VerdictDocument document;

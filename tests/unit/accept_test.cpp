@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/accept.hpp"
+#include "baseline/accept.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "baseline/refresh.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/refresh.hpp"
 #include "gate/suspects.hpp"
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::baseline {
 namespace {
+
+using namespace gate;
 
 using documents::baseline_of;
 using documents::measured_case;
@@ -379,4 +381,4 @@ TEST(Acknowledge, AcceptingEndsItAndARefreshDoesNot) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::baseline

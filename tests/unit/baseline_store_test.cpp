@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/baseline_store.hpp"
+#include "baseline/store.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,8 +14,10 @@
 #include "model/file.hpp"
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::baseline {
 namespace {
+
+using namespace gate;
 
 namespace fs = std::filesystem;
 using documents::baseline_of;
@@ -226,4 +228,4 @@ TEST_F(BaselineStore, WhereNothingCanBeWrittenSavingFailsByName) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::baseline

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gate/suspects.hpp"
+#include "gate/rounds.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/simulated.hpp"
 

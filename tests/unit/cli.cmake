@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The command line's room is the program: its pure parts are compiled in here.
 perfgate_test(cli_test
-  SOURCES unit/progress_text_test.cpp "${PROJECT_SOURCE_DIR}/harness/cli/progress_text.cpp"
+  SOURCES unit/progress_text_test.cpp "${PROJECT_SOURCE_DIR}/harness/cli/terminal/progress_text.cpp"
   LIBRARIES perfgate_measure fmt::fmt)
 target_include_directories(cli_test PRIVATE "${PROJECT_SOURCE_DIR}/harness")

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/diff.hpp"
+#include "baseline/diff.hpp"
 
 #include <gtest/gtest.h>
 
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::baseline {
 namespace {
+
+using namespace gate;
 
 using documents::baseline_of;
 using documents::measured_case;
@@ -102,4 +104,4 @@ TEST(Diff, TakesTheMeasuredCasesOfARun) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::baseline

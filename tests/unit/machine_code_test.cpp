@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "baseline/pooling.hpp"
+#include "baseline/refresh.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/learning.hpp"
-#include "gate/refresh.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
@@ -41,7 +41,7 @@ CaseResult coded_case() {
 }
 
 model::Baseline accepted(const model::Run& run) {
-    return refresh(run, run.suites.front(), std::nullopt, {}).baseline;
+    return baseline::refresh(run, run.suites.front(), std::nullopt, {}).baseline;
 }
 
 /// The baseline of coded_case(), against a case that differs from it by `change`.
@@ -272,11 +272,11 @@ TEST(MachineCode, ABaselineKeepsCodeAndLaunchWithoutTimesAndCounts) {
 TEST(MachineCode, ANewBuildWithTheSameValuesIsAccepted) {
     const model::Run before = run_of({coded_case()});
     const model::Baseline baseline = accepted(before);
-    EXPECT_EQ(refresh(before, before.suites[0], baseline, {}).unchanged.size(), 1U);
+    EXPECT_EQ(baseline::refresh(before, before.suites[0], baseline, {}).unchanged.size(), 1U);
     CaseResult now = coded_case();
     now.kernels[0].code = "0ther";
     const model::Run after = run_of({now});
-    EXPECT_EQ(refresh(after, after.suites[0], baseline, {}).accepted.size(), 1U);
+    EXPECT_EQ(baseline::refresh(after, after.suites[0], baseline, {}).accepted.size(), 1U);
 }
 
 TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
@@ -284,13 +284,14 @@ TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
     other.kernels[0].code = "0ther";
     other.kernels[0].arguments = "a2";
     other.host_code = "0058";
-    const model::Run combined = combine_runs({run_of({coded_case()}), run_of({other})});
+    const model::Run combined = baseline::combine_runs({run_of({coded_case()}), run_of({other})});
     const CaseResult& result = combined.suites[0].cases[0];
     EXPECT_EQ(result.kernels[0].code, "");
     EXPECT_EQ(result.kernels[0].arguments, "");
     EXPECT_EQ(result.host_code, "");
 
-    const model::Run same = combine_runs({run_of({coded_case()}), run_of({coded_case()})});
+    const model::Run same =
+        baseline::combine_runs({run_of({coded_case()}), run_of({coded_case()})});
     EXPECT_EQ(same.suites[0].cases[0].kernels, coded_case().kernels);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gate/base_run.hpp"
-#include "gate/suspects.hpp"
+#include "gate/rounds.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {

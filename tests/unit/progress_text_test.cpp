@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/progress_text.hpp"
+#include "cli/terminal/progress_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/prune.hpp"
+#include "baseline/prune.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,10 @@
 
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::baseline {
 namespace {
+
+using namespace gate;
 
 using documents::baseline_of;
 using documents::measured_case;
@@ -52,4 +54,4 @@ TEST(Prune, OfASuiteThatIsGoneNothingIsLeft) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::baseline

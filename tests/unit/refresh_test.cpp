@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/refresh.hpp"
+#include "baseline/refresh.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,10 @@
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::baseline {
 namespace {
+
+using namespace gate;
 
 using documents::measured_case;
 using documents::run_of;
@@ -222,4 +224,4 @@ TEST(Refresh, WhatIsAcceptedPassesTheGate) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::baseline

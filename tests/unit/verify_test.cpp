@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/verify.hpp"
+#include "baseline/verify.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,14 +10,16 @@
 #include <system_error>
 #include <vector>
 
-#include "gate/baseline_store.hpp"
+#include "baseline/store.hpp"
 #include "model/baseline.hpp"
 #include "model/error.hpp"
 #include "model/ledger.hpp"
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::baseline {
 namespace {
+
+using namespace gate;
 
 namespace fs = std::filesystem;
 using documents::baseline_of;
@@ -205,4 +207,4 @@ TEST_F(VerifyStore, ALedgerWhoseBaselineIsGoneSaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::baseline

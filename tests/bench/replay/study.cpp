@@ -4,9 +4,9 @@
 #include <cmath>
 #include <deque>
 
+#include "baseline/pooling.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/learning.hpp"
-#include "gate/suspects.hpp"
+#include "gate/rounds.hpp"
 
 namespace perfgate::replay {
 
@@ -75,7 +75,7 @@ class Play {
                 baselines_[i].batches.push_back(processes_[i].batch(0, 0));
             }
             // As `baseline refresh` does.
-            if (gate::noisy_metric(baselines_[i], comparisons_[i].tolerance)) {
+            if (baseline::noisy_metric(baselines_[i], comparisons_[i].tolerance)) {
                 for (std::size_t n = 0; n < setting_.baseline_processes; ++n)
                     baselines_[i].batches.push_back(processes_[i].batch(0, 0));
             }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/accept.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "baseline/pooling.hpp"
+#include "model/case.hpp"
+#include "model/date.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::baseline {
+
+namespace {
+
+using model::BaselineCase;
+using model::CaseResult;
+using model::CaseStatus;
+using model::CaseVerdict;
+using model::LedgerEntry;
+using model::MetricSeries;
+using model::MetricVerdict;
+using model::Run;
+using model::Verdict;
+
+bool is_chosen(const AcceptChoice& choice, const std::string& id) {
+    return choice.cases.empty() ||
+           std::any_of(choice.cases.begin(), choice.cases.end(),
+                       [&](const std::string& glob) { return model::glob_match(glob, id); });
+}
+
+void require_globs_match(const Run& run, const AcceptChoice& choice) {
+    for (const std::string& glob : choice.cases) {
+        bool found = false;
+        std::string example;
+        for (const model::SuiteResult& suite : run.suites) {
+            for (const CaseResult& result : suite.cases) {
+                example = model::case_id(result.spec);
+                found = found || model::glob_match(glob, example);
+            }
+        }
+        if (found) continue;
+        throw model::InputError(fmt::format(
+            "--case '{}' matches no case of the run{}", model::printable(glob, 200),
+            example.empty()
+                ? ""
+                : fmt::format("; an id looks like '{}'", model::printable(example, 200))));
+    }
+}
+
+void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptance) {
+    if (choice.until.empty()) return;
+    if (!model::is_date(choice.until)) {
+        throw model::InputError(fmt::format("--expires '{}': expected a day, as 2026-12-31",
+                                            model::printable(choice.until, 100)));
+    }
+    const std::string today = model::date_of(acceptance.at);
+    if (choice.until < today) {
+        throw model::InputError(
+            fmt::format("--expires {}: that day is over, today is {}", choice.until, today));
+    }
+}
+
+/// Why a case cannot be accepted, beyond objection(); empty: it can.
+std::string undecided(const CaseVerdict& verdict) {
+    for (const MetricVerdict& metric : verdict.metrics) {
+        if (metric.verdict == Verdict::inconclusive || metric.verdict == Verdict::invalid) {
+            return metric.sentence;
+        }
+    }
+    const bool decided =
+        model::severity(verdict.verdict) <= model::severity(Verdict::no_baseline) ||
+        verdict.verdict == Verdict::regressed;
+    return decided ? std::string()
+                   : fmt::format("{}: {}", model::to_text(verdict.verdict), verdict.reason);
+}
+
+/// The metrics share one provenance: from elsewhere they come together or not at all.
+bool same_circumstances(const model::Provenance& then, const model::Provenance& now) {
+    return then.board == now.board && then.driver == now.driver &&
+           then.cuda_toolkit == now.cuda_toolkit && then.cupti == now.cupti &&
+           then.tool_version == now.tool_version;
+}
+
+bool comparable(const MetricSeries& left, const MetricSeries& right) {
+    return left.unit == right.unit && left.method == right.method;
+}
+
+/// The new baseline of one suite of the run.
+class Accepting {
+  public:
+    Accepting(const Run& run, const AcceptChoice& choice, const Acceptance& acceptance,
+              const gate::Rule& rule)
+        : run_(run), choice_(choice), acceptance_(acceptance), rule_(rule) {}
+
+    Accepted suite(const model::SuiteResult& suite, const model::SuiteVerdict& verdict,
+                   const gate::StoredBaseline* stored) {
+        Accepted accepted;
+        if (stored != nullptr) accepted.baseline = stored->baseline;
+        if (stored == nullptr) {
+            accepted.baseline.suite = suite.name;
+            accepted.baseline.device = run_.environment.device;
+            accepted.baseline.device.board.clear();
+        }
+        for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+            if (is_chosen(choice_, verdict.cases.at(i).id)) {
+                add(suite.cases[i], verdict.cases.at(i), accepted);
+            }
+        }
+        return accepted;
+    }
+
+    std::vector<std::string> refused;   ///< a line for each case that cannot be accepted
+    std::vector<std::string> creeping;  ///< a line for each metric beyond the bound
+
+  private:
+    void add(const CaseResult& result, const CaseVerdict& verdict, Accepted& accepted) {
+        if (result.status == CaseStatus::skipped) {
+            ++accepted.skipped;
+            return;
+        }
+        std::string why = objection(result);
+        if (why.empty()) why = undecided(verdict);
+        if (!why.empty()) {
+            refused.push_back(fmt::format("{} ({})", model::printable(verdict.id, 200),
+                                          model::printable(why, 400)));
+            return;
+        }
+        const auto found = accepted.baseline.cases.find(verdict.id);
+        BaselineCase* const expected =
+            found == accepted.baseline.cases.end() ? nullptr : &found->second;
+        LedgerEntry entry = entry_of(verdict.id);
+        if (!choice_.until.empty()) {
+            acknowledge(result, verdict, expected, entry);
+        } else if (verdict.verdict != Verdict::pass) {
+            accept(result, verdict, expected, entry, accepted);
+        }
+        if (entry.changes.empty()) {
+            ++accepted.unchanged;
+        } else {
+            accepted.entries.push_back(std::move(entry));
+        }
+    }
+
+    LedgerEntry entry_of(const std::string& id) const {
+        LedgerEntry entry;
+        entry.id = id;
+        entry.at = acceptance_.at;
+        entry.action =
+            choice_.until.empty() ? model::LedgerAction::accept : model::LedgerAction::acknowledge;
+        entry.by = acceptance_.accepted_by;
+        entry.reason = acceptance_.reason;
+        entry.recorded_at = run_.started_at;
+        entry.git_revision = run_.git_revision;
+        entry.until = choice_.until;
+        entry.anchor_reset = choice_.until.empty() && acceptance_.reset_anchors;
+        return entry;
+    }
+
+    void acknowledge(const CaseResult& result, const CaseVerdict& verdict, BaselineCase* expected,
+                     LedgerEntry& entry) const {
+        for (const MetricVerdict& metric : verdict.metrics) {
+            const bool worse =
+                metric.verdict == Verdict::regressed || metric.verdict == Verdict::acknowledged;
+            if (!worse || expected == nullptr) continue;
+            const MetricSeries known = condensed(result.metrics.at(metric.metric));
+            entry.changes[metric.metric] = {known.unit, expected->metrics.at(metric.metric).value,
+                                            known.value, std::nullopt};
+            expected->acknowledged[metric.metric] = {choice_.until, acceptance_.accepted_by,
+                                                     acceptance_.reason, known};
+        }
+    }
+
+    void accept(const CaseResult& result, const CaseVerdict& verdict, BaselineCase* expected,
+                LedgerEntry& entry, Accepted& accepted) {
+        BaselineCase before;
+        if (expected != nullptr) before = *expected;
+        BaselineCase after = before;
+        after.provenance = provenance_of(run_, result, acceptance_);
+        after.kernels = as_expected(result.kernels);
+        after.host_code = result.host_code;
+        const std::set<std::string> replaced =
+            replaced_metrics(result, verdict, before, after.provenance);
+        for (const std::string& metric : replaced) {
+            after.metrics[metric] = condensed(result.metrics.at(metric));
+            after.acknowledged.erase(metric);
+        }
+        after.anchors =
+            moved_anchors(run_, result, before, after.metrics, acceptance_.reset_anchors);
+        if (!acceptance_.reset_anchors) {
+            for (std::string& line : baseline::creeping(run_, result, after, acceptance_.creep_bound)) {
+                creeping.push_back(std::move(line));
+            }
+        }
+        for (const model::GateRule& gate : result.gates) {
+            if (replaced.contains(gate.metric)) record(gate.metric, before, after, entry);
+        }
+        accepted.baseline.cases.insert_or_assign(verdict.id, std::move(after));
+    }
+
+    std::set<std::string> replaced_metrics(const CaseResult& result, const CaseVerdict& verdict,
+                                           const BaselineCase& before,
+                                           const model::Provenance& now) const {
+        std::set<std::string> replaced;
+        if (!same_circumstances(before.provenance, now)) {
+            for (const auto& [metric, series] : result.metrics) replaced.insert(metric);
+            return replaced;
+        }
+        std::set<std::string> gated;
+        for (const MetricVerdict& metric : verdict.metrics) {
+            gated.insert(metric.metric);
+            if (metric.verdict != Verdict::pass) replaced.insert(metric.metric);
+        }
+        add_ungated(result, before, gated, replaced);
+        return replaced;
+    }
+
+    /// Those that moved with the others, as far as the spread tells.
+    void add_ungated(const CaseResult& result, const BaselineCase& before,
+                     const std::set<std::string>& gated, std::set<std::string>& replaced) const {
+        std::vector<std::string> names;
+        std::vector<gate::Comparison> comparisons;
+        for (const auto& [metric, series] : result.metrics) {
+            if (gated.contains(metric)) continue;
+            const auto old_series = before.metrics.find(metric);
+            const auto definition = run_.metric_definitions.find(metric);
+            if (old_series == before.metrics.end() || definition == run_.metric_definitions.end() ||
+                !comparable(old_series->second, series)) {
+                replaced.insert(metric);
+                continue;
+            }
+            names.push_back(metric);
+            comparisons.push_back({&definition->second, &old_series->second, &series, {}, 0});
+        }
+        const std::vector<gate::Judgement> judgements = rule_.judge(comparisons);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const Verdict moved = judgements.at(i).verdict;
+            if (moved == Verdict::regressed || moved == Verdict::improved) {
+                replaced.insert(names[i]);
+            }
+        }
+    }
+
+    static void record(const std::string& metric, const BaselineCase& before,
+                       const BaselineCase& after, LedgerEntry& entry) {
+        const MetricSeries& now = after.metrics.at(metric);
+        model::LedgerChange& change = entry.changes[metric];
+        change.unit = now.unit;
+        change.after = now.value;
+        const auto then = before.metrics.find(metric);
+        if (then != before.metrics.end() && then->second.unit == now.unit) {
+            change.before = then->second.value;
+        }
+        const auto anchor = after.anchors.find(metric);
+        if (anchor != after.anchors.end()) change.anchor = anchor->second;
+    }
+
+    const Run& run_;
+    const AcceptChoice& choice_;
+    const Acceptance& acceptance_;
+    const gate::Rule& rule_;
+};
+
+}  // namespace
+
+std::vector<Accepted> accept(const Run& run, const model::VerdictDocument& document,
+                             const gate::BaselineSet& baselines, const AcceptChoice& choice,
+                             const Acceptance& acceptance, const gate::Rule& rule) {
+    require_finished(run);
+    require_globs_match(run, choice);
+    require_day_to_come(choice, acceptance);
+    Accepting accepting(run, choice, acceptance, rule);
+    std::vector<Accepted> results;
+    for (std::size_t i = 0; i < run.suites.size(); ++i) {
+        const auto stored = baselines.find(run.suites[i].name);
+        results.push_back(accepting.suite(run.suites[i], document.suites.at(i),
+                                          stored == baselines.end() ? nullptr : &stored->second));
+    }
+    refuse_if_any(
+        "these cases cannot be accepted: measure them again, or accept others with --case",
+        accepting.refused);
+    refuse_if_any(
+        "accepted changes add up: accept these with --reset-anchor if that is meant, or others "
+        "with --case",
+        accepting.creeping);
+    return results;
+}
+
+}  // namespace perfgate::baseline

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/acceptance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+
+#include "gate/rule.hpp"
+#include "model/board.hpp"
+#include "model/case.hpp"
+#include "model/error.hpp"
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::baseline {
+
+namespace {
+
+using model::CaseResult;
+using model::CaseStatus;
+using model::MetricSeries;
+
+using Metrics = std::map<std::string, MetricSeries>;
+
+const MetricSeries* find(const Metrics& metrics, const std::string& name) {
+    const auto found = metrics.find(name);
+    return found == metrics.end() ? nullptr : &found->second;
+}
+
+/// Seconds to three digits: no more is known of what it will cost next time.
+double rounded(double seconds) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) return 0;
+    const double unit = std::pow(10.0, std::floor(std::log10(seconds)) - 2);
+    return std::round(seconds / unit) / std::round(1 / unit);
+}
+
+/// Of two values of a gated metric.
+gate::Change change_of(const model::MetricDefinition& definition, const model::Tolerance& tolerance,
+                       double before, double after) {
+    gate::Comparison comparison;
+    comparison.definition = &definition;
+    comparison.tolerance = tolerance;
+    return gate::change_between(comparison, before, after);
+}
+
+}  // namespace
+
+std::string objection(const CaseResult& result) {
+    if (result.status != CaseStatus::measured) {
+        return fmt::format("{}: {}", model::to_text(result.status), result.reason);
+    }
+    if (!result.verification || !result.verification->passed) return "not verified";
+    if (!result.not_collected.empty()) {
+        const model::NotCollected& first = result.not_collected.front();
+        return fmt::format("{} was not collected: {}", first.metric, first.reason);
+    }
+    for (const model::GateRule& gate : result.gates) {
+        const auto& inapplicable = result.not_applicable;
+        const bool applies =
+            std::find(inapplicable.begin(), inapplicable.end(), gate.metric) == inapplicable.end();
+        if (applies && !result.metrics.contains(gate.metric)) {
+            return fmt::format("it has no value of {}", gate.metric);
+        }
+    }
+    if (result.metrics.empty()) return "it has no values";
+    return {};
+}
+
+void require_finished(const model::Run& run) {
+    if (run.verify_only) {
+        throw model::InputError(
+            "the run only verified and measured nothing: measure again without --verify-only");
+    }
+    if (run.interrupted) {
+        throw model::InputError(
+            "the run was interrupted and cannot become a baseline: measure again to the end");
+    }
+}
+
+model::Provenance provenance_of(const model::Run& run, const CaseResult& result,
+                                const Acceptance& acceptance) {
+    return {model::board_of(run, result),
+            run.environment.driver,
+            run.environment.cuda_toolkit,
+            run.environment.cupti,
+            run.tool_version,
+            run.git_revision,
+            run.started_at,
+            acceptance.accepted_by,
+            acceptance.reason,
+            rounded(result.wall_s)};
+}
+
+std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
+    for (model::Kernel& kernel : kernels) {
+        kernel.theoretical_occupancy = 0;
+        kernel.duration_ns = 0;
+        kernel.metrics.clear();
+    }
+    return kernels;
+}
+
+std::map<std::string, double> moved_anchors(const model::Run& run, const CaseResult& result,
+                                            const model::BaselineCase& before, const Metrics& after,
+                                            bool reset) {
+    std::map<std::string, double> anchors;
+    for (const model::GateRule& gate : result.gates) {
+        const MetricSeries* then = find(before.metrics, gate.metric);
+        const MetricSeries* now = find(after, gate.metric);
+        const auto definition = run.metric_definitions.find(gate.metric);
+        if (then == nullptr || now == nullptr || definition == run.metric_definitions.end() ||
+            then->unit != now->unit || then->method != now->method) {
+            continue;
+        }
+        const auto anchored = before.anchors.find(gate.metric);
+        const double anchor = anchored == before.anchors.end() ? then->value : anchored->second;
+        if (then->value != now->value) {
+            if (reset) continue;
+            const gate::Change change =
+                change_of(definition->second, gate.tolerance, anchor, now->value);
+            if (change.good_way && change.counts) continue;
+        }
+        if (anchor != now->value) anchors.emplace(gate.metric, anchor);
+    }
+    return anchors;
+}
+
+std::vector<std::string> creeping(const model::Run& run, const CaseResult& result,
+                                  const model::BaselineCase& accepted, double bound) {
+    std::vector<std::string> sentences;
+    for (const auto& entry : accepted.anchors) {
+        const std::string& metric = entry.first;
+        const double anchor = entry.second;
+        const auto gate =
+            std::find_if(result.gates.begin(), result.gates.end(),
+                         [&](const model::GateRule& rule) { return rule.metric == metric; });
+        const auto definition = run.metric_definitions.find(metric);
+        const MetricSeries* series = find(accepted.metrics, metric);
+        if (gate == result.gates.end() || definition == run.metric_definitions.end() ||
+            series == nullptr) {
+            continue;
+        }
+        const gate::Change change =
+            change_of(definition->second,
+                      {std::max(bound, gate->tolerance.worse), std::nullopt, gate->tolerance.abs},
+                      anchor, series->value);
+        if (!change.counts || change.good_way) continue;
+        const model::QuantityTexts values =
+            model::quantity_texts(anchor, series->value, series->unit);
+        const auto fraction = model::change_fraction(anchor, series->value);
+        sentences.push_back(fmt::format(
+            "{}: {} has gone from {} to {}{} in accepted changes, which may add up to {:.3g} %",
+            model::printable(model::case_id(result.spec), 200), model::printable(metric, 200),
+            values.before, values.after,
+            fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "", bound * 100));
+    }
+    return sentences;
+}
+
+void refuse_if_any(const std::string& head, const std::vector<std::string>& problems) {
+    constexpr std::size_t shown = 100;
+    if (problems.empty()) return;
+    std::string text = head;
+    for (std::size_t i = 0; i < std::min(problems.size(), shown); ++i) {
+        text += "\n  " + problems[i];
+    }
+    if (problems.size() > shown) text += fmt::format("\n  and {} more", problems.size() - shown);
+    throw model::InputError(text);
+}
+
+}  // namespace perfgate::baseline

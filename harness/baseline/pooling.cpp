@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/pooling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "gate/batch_rule.hpp"
+#include "gate/significance.hpp"
+#include "model/board.hpp"
+#include "model/case.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "stats/spread.hpp"
+
+namespace perfgate::baseline {
+
+namespace {
+
+using model::CaseResult;
+using model::CaseStatus;
+using model::MetricSeries;
+using model::Run;
+
+/// What a run has before anybody is suspected, for the sake of what the gate sees.
+constexpr std::size_t first_processes = 5;
+
+void require_equal(std::string_view what, const std::string& first, const std::string& other) {
+    if (first == other) return;
+    throw model::InputError(fmt::format(
+        "the runs cannot become one baseline: {} is '{}' in the first and '{}' in another", what,
+        model::printable(first, 100), model::printable(other, 100)));
+}
+
+/// The cases of a run, by suite and id.
+std::string names_of_cases(const Run& run) {
+    std::string names;
+    for (const model::SuiteResult& suite : run.suites) {
+        for (const CaseResult& result : suite.cases) {
+            names += fmt::format("{} {}, ", suite.name, model::case_id(result.spec));
+        }
+    }
+    return names;
+}
+
+/// A case's values have one board's provenance. One that a run did not measure is refused for that.
+void require_same_board(const Run& first, const CaseResult& then, const Run& other,
+                        const CaseResult& now) {
+    if (then.status != CaseStatus::measured || now.status != CaseStatus::measured) return;
+    require_equal("the board of " + model::case_id(then.spec), model::board_of(first, then),
+                  model::board_of(other, now));
+}
+
+void require_alike(const Run& first, const Run& other) {
+    const model::Environment& then = first.environment;
+    const model::Environment& now = other.environment;
+    require_equal("device.key", then.device.key, now.device.key);
+    require_equal("driver", then.driver, now.driver);
+    require_equal("cuda_toolkit", then.cuda_toolkit, now.cuda_toolkit);
+    require_equal("cupti", then.cupti, now.cupti);
+    require_equal("tool_version", first.tool_version, other.tool_version);
+    require_equal("git_revision", first.git_revision, other.git_revision);
+    if (names_of_cases(first) != names_of_cases(other)) {
+        throw model::InputError(
+            "the runs cannot become one baseline: they are not of the same cases");
+    }
+    for (std::size_t i = 0; i < first.suites.size(); ++i) {
+        for (std::size_t j = 0; j < first.suites[i].cases.size(); ++j) {
+            require_same_board(first, first.suites[i].cases[j], other, other.suites[i].cases[j]);
+        }
+    }
+}
+
+void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
+    auto process = static_cast<std::int64_t>(to.batches.size());
+    for (const model::Batch& batch : from.batches) {
+        to.batches.push_back(batch);
+        to.batches.back().process = process++;
+        to.batches.back().run = run;
+    }
+}
+
+/// Code that differed from run to run is no one's: then none is known.
+void keep_common_code(const CaseResult& from, CaseResult& to) {
+    if (from.host_code != to.host_code) to.host_code.clear();
+    for (std::size_t i = 0; i < to.kernels.size(); ++i) {
+        model::Kernel& kernel = to.kernels[i];
+        const bool other = from.kernels.size() != to.kernels.size();
+        if (other || from.kernels[i].code != kernel.code) kernel.code.clear();
+        if (other || from.kernels[i].arguments != kernel.arguments) kernel.arguments.clear();
+    }
+}
+
+/// What the other run measured of the case, added to the first's.
+void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
+    if (to.status != CaseStatus::measured) return;
+    if (from.status != CaseStatus::measured || !from.not_collected.empty()) {
+        to.status = from.status;
+        to.reason = from.reason;
+        to.not_collected = from.not_collected;
+        return;
+    }
+    keep_common_code(from, to);
+    for (auto& [metric, series] : to.metrics) {
+        const auto found = from.metrics.find(metric);
+        if (found == from.metrics.end() || found->second.method != series.method) {
+            to.not_collected.push_back({metric, "not all of the runs have it by one method"});
+            continue;
+        }
+        add_batches(found->second, run, series);
+    }
+}
+
+double middle(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// Up to two digits: a tolerance that people write.
+double written(double fraction) {
+    if (!(fraction > 0)) return 0;
+    const double unit = std::pow(10.0, std::floor(std::log10(fraction)) - 1);
+    return std::ceil(fraction / unit - 1e-9) * unit;
+}
+
+/// A gated metric of a case whose spread is known, as if its own first processes were a run.
+struct Learnt {
+    std::string id;
+    const model::GateRule* gate = nullptr;
+    const model::MetricDefinition* definition = nullptr;
+    const MetricSeries* baseline = nullptr;
+    MetricSeries run;
+};
+
+std::vector<Learnt> learnt_of(const Run& run, const model::SuiteResult& suite,
+                              const model::Baseline& baseline) {
+    std::vector<Learnt> all;
+    for (const CaseResult& result : suite.cases) {
+        std::string id = model::case_id(result.spec);
+        const auto expected = baseline.cases.find(id);
+        if (expected == baseline.cases.end() || result.status != CaseStatus::measured) continue;
+        for (const model::GateRule& gate : result.gates) {
+            const auto series = expected->second.metrics.find(gate.metric);
+            const auto definition = run.metric_definitions.find(gate.metric);
+            if (series == expected->second.metrics.end() ||
+                definition == run.metric_definitions.end()) {
+                continue;
+            }
+            Learnt learnt{id, &gate, &definition->second, &series->second, series->second};
+            if (learnt.run.batches.size() > first_processes) {
+                learnt.run.batches.resize(first_processes);
+            }
+            for (model::Batch& batch : learnt.run.batches) batch.run = 0;
+            all.push_back(std::move(learnt));
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+Run combine_runs(std::vector<Run> runs) {
+    if (runs.empty()) throw model::InputError("no run to accept");
+    Run combined = std::move(runs.front());
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        const Run& other = runs[i];
+        require_alike(combined, other);
+        combined.interrupted = combined.interrupted || other.interrupted;
+        combined.verify_only = combined.verify_only || other.verify_only;
+        combined.wall_s += other.wall_s;
+        for (std::size_t s = 0; s < combined.suites.size(); ++s) {
+            for (std::size_t c = 0; c < combined.suites[s].cases.size(); ++c) {
+                add_case(other.suites[s].cases[c], static_cast<std::int64_t>(i),
+                         combined.suites[s].cases[c]);
+            }
+        }
+    }
+    return combined;
+}
+
+bool noisy_metric(const MetricSeries& series, const model::Tolerance& tolerance) {
+    const std::vector<double> values = gate::batch_values(series);
+    if (values.size() < 2) return false;
+    const double allowed =
+        std::max(tolerance.worse * std::fabs(stats::trimmed_mean(values, gate::trimmed_processes)),
+                 tolerance.abs);
+    const std::array group{values};
+    return stats::pooled_spread(group).deviation > allowed / 2;
+}
+
+bool noisy(const CaseResult& result) {
+    return std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+        const auto series = result.metrics.find(gate.metric);
+        return series != result.metrics.end() && noisy_metric(series->second, gate.tolerance);
+    });
+}
+
+MetricSeries condensed(const MetricSeries& series) {
+    const std::vector<const model::Batch*> used = gate::batches_in_use(series);
+    if (used.size() < 2) return series;
+    const std::vector<double> values = gate::batch_values(series);
+    MetricSeries result = series;
+    result.batches.clear();
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        model::Batch batch = *used[i];
+        batch.process = static_cast<std::int64_t>(i);
+        batch.round = 0;
+        batch.samples = {values[i]};
+        result.batches.push_back(std::move(batch));
+    }
+    result.value = middle(values);
+    return result;
+}
+
+Lessons lessons(const Run& run, const model::SuiteResult& suite, const model::Baseline& baseline,
+                const model::Policy& policy) {
+    const std::vector<Learnt> all = learnt_of(run, suite, baseline);
+    std::vector<gate::Comparison> with_tolerance;
+    std::vector<gate::Comparison> without;
+    for (const Learnt& learnt : all) {
+        with_tolerance.push_back(
+            {learnt.definition, learnt.baseline, &learnt.run, learnt.gate->tolerance, 0});
+        without.push_back({learnt.definition, learnt.baseline, &learnt.run, {}, 0});
+    }
+    const gate::BatchRule rule(policy);
+    const std::vector<gate::Judgement> now = rule.judge(with_tolerance);
+    const std::vector<gate::Judgement> finest = rule.judge(without);
+
+    Lessons result;
+    struct Seen {
+        std::vector<std::pair<double, std::string>> fractions;
+        std::size_t too_fine = 0;
+    };
+    std::map<std::string, Seen> by_metric;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Learnt& learnt = all[i];
+        if (now[i].basis != gate::Basis::spread) continue;
+        if (learnt.definition->metric_class == model::MetricClass::exact) {
+            result.demotions.push_back({learnt.id, learnt.gate->metric});
+        }
+        if (!finest[i].sees) continue;
+        Seen& seen = by_metric[learnt.gate->metric];
+        seen.fractions.emplace_back(written(*finest[i].sees), learnt.id);
+        seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
+    }
+    for (auto& entry : by_metric) {
+        Seen& seen = entry.second;
+        std::sort(seen.fractions.begin(), seen.fractions.end());
+        const std::size_t count = seen.fractions.size();
+        const auto enough_for = [&](std::size_t tenths) {
+            return seen.fractions[(count * tenths + 9) / 10 - 1].first;
+        };
+        result.proposals.push_back({entry.first, count, enough_for(5), enough_for(9),
+                                    enough_for(10), seen.fractions.back().second, seen.too_fine});
+    }
+    return result;
+}
+
+}  // namespace perfgate::baseline

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/refresh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "baseline/pooling.hpp"
+#include "model/case.hpp"
+#include "model/date.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::baseline {
+
+namespace {
+
+using model::BaselineCase;
+using model::CaseResult;
+using model::CaseStatus;
+using model::Provenance;
+
+/// Names the first few; a suite may have thousands.
+void require_acceptable(const model::SuiteResult& suite) {
+    constexpr std::size_t shown = 3;
+    std::string listed;
+    std::size_t refused = 0;
+    for (const CaseResult& result : suite.cases) {
+        if (result.status == CaseStatus::skipped) continue;
+        const std::string why = objection(result);
+        if (why.empty()) continue;
+        if (++refused > shown) continue;
+        if (!listed.empty()) listed += "; ";
+        listed += fmt::format("{} ({})", model::printable(model::case_id(result.spec), 200),
+                              model::printable(why, 300));
+    }
+    if (refused == 0) return;
+    if (refused > shown) listed += fmt::format("; and {} more", refused - shown);
+    throw model::InputError(
+        fmt::format("suite {}: these cases cannot become a baseline: {}; measure them again, or "
+                    "accept others with --filter",
+                    model::printable(suite.name), listed));
+}
+
+/// Whether accepting again would change nothing but when, and from which revision.
+bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
+    const Provenance& then = before.provenance;
+    Provenance candidate = now.provenance;
+    candidate.git_revision = then.git_revision;
+    candidate.recorded_at = then.recorded_at;
+    candidate.wall_s = then.wall_s;
+    if (candidate.accepted_by.empty()) candidate.accepted_by = then.accepted_by;
+    if (candidate.reason.empty()) candidate.reason = then.reason;
+    return before.metrics == now.metrics && before.kernels == now.kernels &&
+           before.host_code == now.host_code && then == candidate;
+}
+
+/// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
+/// keeps what is expected of it. Returns how many do.
+std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
+                              BaselineCase& now) {
+    std::size_t kept = 0;
+    for (const auto& [metric, known] : before.acknowledged) {
+        const auto expected = before.metrics.find(metric);
+        const auto measured = now.metrics.find(metric);
+        if (known.until < day || expected == before.metrics.end() ||
+            measured == now.metrics.end() || expected->second.unit != measured->second.unit ||
+            expected->second.method != measured->second.method) {
+            continue;
+        }
+        measured->second = expected->second;
+        now.acknowledged.emplace(metric, known);
+        ++kept;
+    }
+    return kept;
+}
+
+std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshed& refreshed,
+                                           const Acceptance& acceptance) {
+    if (refreshed.accepted.empty() && refreshed.removed.empty()) return std::nullopt;
+    model::LedgerEntry entry;
+    entry.at = acceptance.at;
+    entry.action = model::LedgerAction::refresh;
+    entry.by = acceptance.accepted_by;
+    entry.reason = acceptance.reason;
+    entry.recorded_at = run.started_at;
+    entry.git_revision = run.git_revision;
+    entry.anchor_reset = acceptance.reset_anchors;
+    entry.cases = static_cast<std::int64_t>(refreshed.accepted.size());
+    return entry;
+}
+
+}  // namespace
+
+Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
+                  const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
+    require_finished(run);
+    require_acceptable(suite);
+
+    Refreshed refreshed;
+    refreshed.baseline.suite = suite.name;
+    // A partial refresh leaves the file's head alone: most of it still speaks of the old run.
+    const bool keep_head = existing && suite.partial;
+    refreshed.baseline.device = keep_head ? existing->device : run.environment.device;
+    refreshed.baseline.device.board.clear();
+
+    std::map<std::string, BaselineCase> old_cases;
+    if (existing) old_cases = existing->cases;
+    std::vector<std::string> crept;
+    for (const CaseResult& result : suite.cases) {
+        std::string id = model::case_id(result.spec);
+        if (refreshed.baseline.cases.contains(id)) {
+            throw model::InputError(fmt::format("suite {}: case {} is in the run twice",
+                                                model::printable(suite.name),
+                                                model::printable(id)));
+        }
+        auto old_case = old_cases.extract(id);
+        if (result.status == CaseStatus::skipped) {
+            if (!old_case) continue;
+            refreshed.kept.push_back(id);
+            refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
+            continue;
+        }
+        BaselineCase accepted{provenance_of(run, result, acceptance), result.metrics,
+                              as_expected(result.kernels), result.host_code};
+        for (auto& [metric, series] : accepted.metrics) series = condensed(series);
+        if (old_case) {
+            const BaselineCase& before = old_case.mapped();
+            refreshed.acknowledged +=
+                keep_acknowledged(before, model::date_of(run.started_at), accepted);
+            accepted.anchors =
+                moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
+        }
+        const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
+        if (!unchanged && !acceptance.reset_anchors) {
+            for (std::string& line : creeping(run, result, accepted, acceptance.creep_bound)) {
+                crept.push_back(std::move(line));
+            }
+        }
+        (unchanged ? refreshed.unchanged : refreshed.accepted).push_back(id);
+        refreshed.baseline.cases.emplace(
+            std::move(id), unchanged ? std::move(old_case.mapped()) : std::move(accepted));
+    }
+    if (refreshed.accepted.empty() && refreshed.unchanged.empty()) {
+        throw model::InputError(
+            fmt::format("suite {}: no case was measured: there is nothing to accept",
+                        model::printable(suite.name)));
+    }
+    refuse_if_any(fmt::format("suite {}: accepted changes add up: refresh with --reset-anchor if "
+                              "that is meant, or other cases with --filter",
+                              model::printable(suite.name)),
+                  crept);
+    for (auto& [id, old_case] : old_cases) {
+        if (suite.partial) {
+            refreshed.kept.push_back(id);
+            refreshed.baseline.cases.emplace(id, std::move(old_case));
+        } else {
+            refreshed.removed.push_back(id);
+        }
+    }
+    refreshed.entry = entry_of(run, refreshed, acceptance);
+    return refreshed;
+}
+
+}  // namespace perfgate::baseline

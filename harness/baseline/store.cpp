@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::baseline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names of files and folders that mean nothing to a file system: no separators, no dots.
+bool is_slug(std::string_view text) {
+    constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    return !text.empty() && text.size() <= 200 &&
+           text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+void require_slug(std::string_view text, std::string_view what) {
+    if (is_slug(text)) return;
+    const bool a_file = text.ends_with(".yaml") || text.ends_with(".yml");
+    throw model::InputError(fmt::format(
+        "{} '{}' cannot name a baseline: expected {}at most 200 of a-z, 0-9, '-' and '_'", what,
+        model::printable(text), a_file ? "the name that the file states (name: …), " : ""));
+}
+
+/// A document's own word for what its path says.
+void require_place(std::string_view kind, std::string_view file, std::string_view field,
+                   std::string_view found, std::string_view expected) {
+    if (found == expected) return;
+    throw model::InputError(
+        fmt::format("{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs",
+                    kind, model::printable(file), field, model::printable(found, 200), expected));
+}
+
+}  // namespace
+
+fs::path baseline_path(const fs::path& folder, std::string_view device_key,
+                       std::string_view suite) {
+    require_slug(device_key, "device key");
+    require_slug(suite, "suite");
+    return folder / device_key / fmt::format("{}.json", suite);
+}
+
+gate::StoredBaseline read_baseline(const fs::path& file) {
+    return {file.string(),
+            model::parse_baseline(model::read_file(file, baseline_limit_bytes, "baseline"),
+                                  file.string())};
+}
+
+std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
+                                                  std::string_view device_key,
+                                                  std::string_view suite) {
+    const fs::path path = baseline_path(folder, device_key, suite);
+    std::error_code ignored;
+    if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
+        throw model::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
+                                            model::printable(folder.string())));
+    }
+    // Not where a link leads to: one that leads nowhere is a fault, no missing baseline.
+    if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
+
+    gate::StoredBaseline stored = read_baseline(path);
+    require_place("baseline", stored.file, "suite", stored.baseline.suite, suite);
+    require_place("baseline", stored.file, "device.key", stored.baseline.device.key, device_key);
+    return stored;
+}
+
+std::vector<std::string> devices_with_baseline(const fs::path& folder, std::string_view suite) {
+    require_slug(suite, "suite");
+    std::vector<std::string> keys;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string key = entry->path().filename().string();
+        std::error_code ignored;
+        if (is_slug(key) && fs::exists(baseline_path(folder, key, suite), ignored)) {
+            keys.push_back(key);
+        }
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std::string>* faults) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
+        throw model::InputError(
+            fmt::format("{}: expected a folder of baselines", model::printable(folder.string())));
+    }
+    std::set<BaselinePlace> places;
+    for (const fs::directory_entry& device : fs::directory_iterator(folder)) {
+        if (!device.is_directory(error)) continue;
+        const std::string key = device.path().filename().string();
+        for (const fs::directory_entry& entry : fs::directory_iterator(device.path())) {
+            std::string name = entry.path().filename().string();
+            const std::string_view ending = name.ends_with(".ledger.jsonl") ? ".ledger.jsonl"
+                                            : name.ends_with(".json")       ? ".json"
+                                                                            : "";
+            if (ending.empty()) continue;
+            name.resize(name.size() - ending.size());
+            if (is_slug(key) && is_slug(name)) {
+                places.insert({key, name});
+            } else if (faults != nullptr) {
+                faults->push_back(fmt::format("{}: no device key and suite's name",
+                                              model::printable(entry.path().string())));
+            }
+        }
+    }
+    return {places.begin(), places.end()};
+}
+
+fs::path save_baseline(const fs::path& folder, const model::Baseline& baseline) {
+    fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
+    const std::string text = model::write_baseline(baseline);
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
+        model::read_file(path, baseline_limit_bytes, "baseline") == text) {
+        return path;
+    }
+    model::write_file_atomically(path, text);
+    return path;
+}
+
+fs::path ledger_path(const fs::path& folder, std::string_view device_key, std::string_view suite) {
+    return baseline_path(folder, device_key, suite).replace_extension(".ledger.jsonl");
+}
+
+std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_view device_key,
+                                         std::string_view suite) {
+    const fs::path path = ledger_path(folder, device_key, suite);
+    std::error_code ignored;
+    if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
+    model::Ledger ledger =
+        model::parse_ledger(model::read_file(path, ledger_limit_bytes, "ledger"), path.string());
+    require_place("ledger", path.string(), "suite", ledger.suite, suite);
+    require_place("ledger", path.string(), "device", ledger.device_key, device_key);
+    return ledger;
+}
+
+/// Two branches that accept different cases both add lines, often at the same place: git is to keep
+/// the lines of both. A project's own file is left alone.
+static void let_git_merge_ledgers(const fs::path& folder) {
+    const fs::path attributes = folder / ".gitattributes";
+    std::error_code ignored;
+    if (fs::symlink_status(attributes, ignored).type() != fs::file_type::not_found) return;
+    model::write_file_atomically(attributes,
+                                 "# Acceptances of two branches merge: the lines of both stay.\n"
+                                 "*.ledger.jsonl merge=union\n");
+}
+
+void append_to_ledger(const fs::path& folder, const std::string& device_key,
+                      const std::string& suite, const std::vector<model::LedgerEntry>& entries) {
+    if (entries.empty()) return;
+    model::Ledger ledger =
+        load_ledger(folder, device_key, suite).value_or(model::Ledger{suite, device_key, {}});
+    ledger.entries.insert(ledger.entries.end(), entries.begin(), entries.end());
+    let_git_merge_ledgers(folder);
+    model::write_file_atomically(ledger_path(folder, device_key, suite),
+                                 model::write_ledger(std::move(ledger)));
+}
+
+}  // namespace perfgate::baseline

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "baseline/store.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/ledger.hpp"
+#include "model/text.hpp"
+#include "stats/quantiles.hpp"
+
+namespace perfgate::baseline {
+
+namespace {
+
+namespace fs = std::filesystem;
+using model::BaselineCase;
+using model::LedgerAction;
+using model::LedgerEntry;
+using model::MetricSeries;
+
+std::string shown(std::string_view text) {
+    return model::printable(text, 200);
+}
+
+/// Of two doubles that one computation wrote and another repeats.
+bool same_number(double left, double right) {
+    return std::fabs(left - right) <= 1e-9 * std::max(std::fabs(left), std::fabs(right));
+}
+
+/// What is wrong with one baseline and its ledger.
+class Checking {
+  public:
+    Checking(std::string file, StoreCheck& check) : file_(std::move(file)), check_(check) {}
+
+    void baseline(const model::Baseline& baseline, const std::string& today) {
+        for (const auto& [id, expected] : baseline.cases) {
+            for (const auto& [metric, series] : expected.metrics) value(id, metric, series);
+            for (const auto& [metric, anchor] : expected.anchors) {
+                if (!expected.metrics.contains(metric)) {
+                    fault(id, "it has an anchor of {} and no value", shown(metric));
+                }
+            }
+            for (const auto& [metric, known] : expected.acknowledged) {
+                const auto series = expected.metrics.find(metric);
+                if (series == expected.metrics.end() || series->second.unit != known.known.unit) {
+                    fault(id, "{} is acknowledged and has no value in that unit", shown(metric));
+                }
+                if (known.until < today) {
+                    check_.notes.push_back(
+                        fmt::format("{}: {}: the acknowledgement of {} ended on {}", shown(file_),
+                                    shown(id), shown(metric), known.until));
+                }
+            }
+        }
+    }
+
+    /// `baseline` null: there is none.
+    void ledger(const model::Ledger& ledger, const model::Baseline* baseline) {
+        std::string last_refresh;
+        std::map<std::string, std::vector<const LedgerEntry*>> by_case;
+        for (const LedgerEntry& entry : ledger.entries) {
+            if (entry.action == LedgerAction::refresh) {
+                last_refresh = std::max(last_refresh, entry.at);
+            } else {
+                by_case[entry.id].push_back(&entry);
+            }
+        }
+        for (auto& [id, entries] : by_case) {
+            // Of one second, what stands last is the newest.
+            std::reverse(entries.begin(), entries.end());
+            std::stable_sort(
+                entries.begin(), entries.end(),
+                [](const auto* left, const auto* right) { return left->at > right->at; });
+            // A refresh takes what it finds: what was accepted before says nothing of it.
+            std::erase_if(entries,
+                          [&](const LedgerEntry* entry) { return entry->at < last_refresh; });
+            history(id, entries, baseline);
+        }
+    }
+
+    /// Nobody but `accept` writes acknowledgements, and it tells the ledger.
+    void acknowledgements(const model::Baseline& baseline, const model::Ledger* ledger) {
+        std::set<std::pair<std::string, std::string>> known;  // case and day
+        if (ledger != nullptr) {
+            for (const LedgerEntry& entry : ledger->entries) {
+                if (entry.action == LedgerAction::acknowledge) known.emplace(entry.id, entry.until);
+            }
+        }
+        for (const auto& [id, expected] : baseline.cases) {
+            for (const auto& [metric, acknowledged] : expected.acknowledged) {
+                if (known.contains({id, acknowledged.until})) continue;
+                fault(id, "{} is acknowledged until {}, which the ledger does not know",
+                      shown(metric), acknowledged.until);
+            }
+        }
+    }
+
+  private:
+    template <typename... Args>
+    void fault(const std::string& id, fmt::format_string<Args...> text, Args&&... args) {
+        check_.faults.push_back(fmt::format("{}: {}: {}", shown(file_), shown(id),
+                                            fmt::format(text, std::forward<Args>(args)...)));
+    }
+
+    /// The gate judges samples; reviewers read the value.
+    void value(const std::string& id, const std::string& metric, const MetricSeries& series) {
+        const std::vector<double> samples = model::all_samples(series);
+        if (samples.empty()) return;
+        const double median = stats::median(samples);
+        if (!same_number(series.value, median)) {
+            fault(id, "{} is {}, and its samples say {}", shown(metric),
+                  model::number_text(series.value), model::number_text(median));
+        }
+    }
+
+    /// `entries` are of one case, the newest first.
+    void history(const std::string& id, const std::vector<const LedgerEntry*>& entries,
+                 const model::Baseline* baseline) {
+        const auto newest = std::find_if(entries.begin(), entries.end(), [](const auto* entry) {
+            return entry->action != LedgerAction::acknowledge;
+        });
+        if (newest == entries.end()) return;
+        const BaselineCase* expected = nullptr;
+        if (baseline != nullptr) {
+            const auto found = baseline->cases.find(id);
+            if (found != baseline->cases.end()) expected = &found->second;
+        }
+        if ((*newest)->action == LedgerAction::prune) {
+            if (expected != nullptr) fault(id, "the ledger says that it was pruned");
+            return;
+        }
+        if (expected == nullptr) {
+            fault(id, "the ledger says that it was accepted, and the baseline does not have it");
+            return;
+        }
+        std::set<std::string_view> seen;
+        for (const LedgerEntry* entry : entries) {
+            if (entry->action == LedgerAction::prune) break;
+            if (entry->action != LedgerAction::accept) continue;
+            for (const auto& [metric, change] : entry->changes) {
+                if (seen.insert(metric).second) accepted(id, metric, change, *expected);
+            }
+        }
+    }
+
+    void accepted(const std::string& id, const std::string& metric,
+                  const model::LedgerChange& change, const BaselineCase& expected) {
+        const auto series = expected.metrics.find(metric);
+        if (series == expected.metrics.end() || series->second.unit != change.unit ||
+            series->second.value != change.after) {
+            fault(id, "{} is {}, and the ledger says that {} was accepted", shown(metric),
+                  series == expected.metrics.end() ? "absent"
+                                                   : model::number_text(series->second.value),
+                  model::number_text(change.after));
+            return;
+        }
+        const auto found = expected.anchors.find(metric);
+        const double anchor = found == expected.anchors.end() ? change.after : found->second;
+        const double told = change.anchor.value_or(change.after);
+        if (anchor != told) {
+            fault(id, "the anchor of {} is {}, and the ledger says {}", shown(metric),
+                  model::number_text(anchor), model::number_text(told));
+        }
+    }
+
+    std::string file_;
+    StoreCheck& check_;
+};
+
+/// The document, or nothing and a fault.
+template <typename Load>
+auto attempt(StoreCheck& check, const Load& load) -> decltype(load()) {
+    try {
+        return load();
+    } catch (const model::InputError& error) {
+        check.faults.emplace_back(error.what());
+        return std::nullopt;
+    }
+}
+
+void check_text(const fs::path& file, const std::string& expected, StoreCheck& check) {
+    if (model::read_file(file, baseline_limit_bytes, "baseline") == expected) return;
+    check.faults.push_back(
+        fmt::format("{}: not as perfgate writes it: edited by hand, or merged without care",
+                    shown(file.string())));
+}
+
+}  // namespace
+
+StoreCheck verify_store(const fs::path& folder, const std::string& today) {
+    StoreCheck check;
+    for (const BaselinePlace& place : stored_places(folder, &check.faults)) {
+        const fs::path file = baseline_path(folder, place.device_key, place.suite);
+        const std::size_t faults = check.faults.size();
+        const auto baseline =
+            attempt(check, [&] { return load_baseline(folder, place.device_key, place.suite); });
+        const auto ledger =
+            attempt(check, [&] { return load_ledger(folder, place.device_key, place.suite); });
+        check.baselines += baseline ? 1 : 0;
+        check.ledgers += ledger ? 1 : 0;
+        // Of files that cannot be read, nothing follows.
+        if (check.faults.size() > faults) continue;
+        Checking checking(file.string(), check);
+        if (baseline) {
+            check_text(file, model::write_baseline(baseline->baseline), check);
+            checking.baseline(baseline->baseline, today);
+            checking.acknowledgements(baseline->baseline, ledger ? &*ledger : nullptr);
+        }
+        if (ledger) checking.ledger(*ledger, baseline ? &baseline->baseline : nullptr);
+    }
+    return check;
+}
+
+}  // namespace perfgate::baseline

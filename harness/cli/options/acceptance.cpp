@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/acceptance.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/clock.hpp"
+#include "cli/git.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "suite/amount.hpp"
+
+namespace perfgate::cli {
+
+void add_author_option(CLI::App& app, AcceptanceOptions& options) {
+    app.add_option("--author", options.author,
+                   "Who accepts, kept in the ledger (default: git's user.name)")
+        ->type_name("NAME");
+}
+
+void add_acceptance_options(CLI::App& app, AcceptanceOptions& options) {
+    add_author_option(app, options);
+    app.add_option("--creep", options.creep,
+                   "How much worse accepted changes may make a gated metric in all, since its "
+                   "anchor (default: the profile's, else 10%)")
+        ->type_name("PERCENT");
+    app.add_flag("--reset-anchor", options.reset_anchor,
+                 "Let changes beyond that through: they add up from the new values on");
+}
+
+baseline::Acceptance acceptance_of(const AcceptanceOptions& options,
+                                   const suite::Profile& profile) {
+    baseline::Acceptance acceptance;
+    acceptance.accepted_by = options.author.empty() ? git_user_name() : options.author;
+    acceptance.reason = options.reason;
+    acceptance.at = utc_now();
+    acceptance.reset_anchors = options.reset_anchor;
+    acceptance.creep_bound = profile.creep.value_or(baseline::usual_creep_bound);
+    if (options.creep.empty()) return acceptance;
+    const std::optional<double> bound = suite::fraction_of(options.creep);
+    if (!bound) {
+        throw model::InputError(fmt::format("--creep '{}': expected a share, as 10%",
+                                            model::printable(options.creep, 100)));
+    }
+    acceptance.creep_bound = *bound;
+    return acceptance;
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `baseline refresh` and `baseline accept` share: who accepts, why, and how far accepted
+// changes may add up.
+#pragma once
+
+#include <string>
+
+#include "baseline/acceptance.hpp"
+#include "suite/profile.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace perfgate::cli {
+
+struct AcceptanceOptions {
+    std::string reason, author;
+    std::string creep;  ///< "10%"; empty: the profile's or the usual bound
+    bool reset_anchor = false;
+};
+
+/// --author alone.
+void add_author_option(CLI::App& app, AcceptanceOptions& options);
+
+/// --author, --creep and --reset-anchor; a verb has its own --reason.
+void add_acceptance_options(CLI::App& app, AcceptanceOptions& options);
+
+/// With today's time, and git's name for the user where none is given. Throws InputError for a
+/// bound that is none.
+baseline::Acceptance acceptance_of(const AcceptanceOptions& options, const suite::Profile& profile);
+
+}  // namespace perfgate::cli

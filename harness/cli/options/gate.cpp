@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/gate.hpp"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <utility>
+
+#include "baseline/store.hpp"
+#include "explain/explain.hpp"
+#include "gate/batch_rule.hpp"
+
+namespace perfgate::cli {
+
+void add_baselines_option(CLI::App& app, std::string& folder) {
+    app.add_option("--baselines", folder, "Folder of the baselines: <device-key>/<suite>.json")
+        ->type_name("DIR")
+        ->capture_default_str();
+}
+
+void add_profile_option(CLI::App& app, std::string& file) {
+    app.add_option("--profile", file,
+                   "What the command line does not say comes from this file (YAML)")
+        ->type_name("FILE");
+}
+
+void add_selection_options(CLI::App& app, gate::Selection& selection) {
+    app.add_option("--filter", selection.filters,
+                   "Only cases whose id matches (* any text, ? any character); may be repeated")
+        ->type_name("GLOB")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    app.add_option("--tag", selection.tags, "Only cases with this tag; may be repeated")
+        ->type_name("TAG")
+        ->type_size(1)
+        ->allow_extra_args(false);
+}
+
+void add_gate_options(CLI::App& app, GateOptions& options) {
+    add_judging_options(app, options);
+    add_selection_options(app, options.selection);
+}
+
+void add_judging_options(CLI::App& app, GateOptions& options) {
+    add_baselines_option(app, options.baselines);
+    add_profile_option(app, options.profile);
+    add_policy_options(app, options);
+}
+
+void add_policy_options(CLI::App& app, GateOptions& options) {
+    app.add_option("--no-baseline", options.no_baseline,
+                   "Whether a case without a baseline fails (exit 4) or counts as skipped")
+        ->check(CLI::IsMember({"fail", "skip"}))
+        ->capture_default_str();
+    app.add_option("--inconclusive", options.inconclusive,
+                   "Whether an inconclusive case fails (exit 4) or passes")
+        ->check(CLI::IsMember({"fail", "pass"}))
+        ->capture_default_str();
+}
+
+void take_unless_given(const CLI::App& verb, const std::string& option,
+                       const std::optional<std::string>& value, std::string& target) {
+    if (value && verb.count(option) == 0) target = *value;
+}
+
+suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
+                             OutputOptions& output_options) {
+    if (gate_options.profile.empty()) return {};
+    suite::Profile profile = suite::load_profile(gate_options.profile);
+    if (verb.get_option_no_throw("--baselines") != nullptr)
+        take_unless_given(verb, "--baselines", profile.baselines, gate_options.baselines);
+    take_unless_given(verb, "--no-baseline", profile.policy.no_baseline_fails ? "fail" : "skip",
+                      gate_options.no_baseline);
+    take_unless_given(verb, "--inconclusive", profile.policy.inconclusive_fails ? "fail" : "pass",
+                      gate_options.inconclusive);
+    gate_options.policy = profile.policy;
+    take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
+    take_unless_given(verb, "--out", profile.out, output_options.out);
+    return profile;
+}
+
+model::Policy policy_of(const GateOptions& options) {
+    model::Policy policy = options.policy;
+    policy.no_baseline_fails = options.no_baseline == "fail";
+    policy.inconclusive_fails = options.inconclusive == "fail";
+    return policy;
+}
+
+gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder) {
+    gate::BaselineSet baselines;
+    for (const model::SuiteResult& suite : run.suites) {
+        std::optional<gate::StoredBaseline> stored =
+            baseline::load_baseline(folder, run.environment.device.key, suite.name);
+        if (stored) baselines.insert_or_assign(suite.name, *std::move(stored));
+    }
+    return baselines;
+}
+
+model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options) {
+    const model::Policy policy = policy_of(options);
+    model::VerdictDocument document =
+        gate::judge(run, load_baselines(run, options.baselines), policy, gate::BatchRule(policy));
+    explain::explain(run, explain::Which::moved, document);
+    return document;
+}
+
+int judge_and_report(const model::Run& run, const GateOptions& gate_options,
+                     const OutputOptions& output_options) {
+    const model::VerdictDocument document = judge_run(run, gate_options);
+    return model::combine_exit_codes(document.exit_code,
+                                     write_reports(document, run, output_options));
+}
+
+}  // namespace perfgate::cli

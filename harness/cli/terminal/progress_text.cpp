@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal/progress_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/text.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+/// Batches count from 1 for people; when all are done, the last one is still at work.
+std::string place(const measure::Progress& progress) {
+    return fmt::format("[{}/{}]", std::min(progress.done + 1, progress.total), progress.total);
+}
+
+/// Empty as long as nothing tells how long a batch takes.
+std::string time_left(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
+    if (progress.done <= begun || progress.done >= progress.total) return "";
+    const double left_s = elapsed_s / static_cast<double>(progress.done - begun) *
+                          static_cast<double>(progress.total - progress.done);
+    if (left_s < 90) return fmt::format(", {:.0f} s left", std::ceil(left_s));
+    return fmt::format(", {:.0f} min left", std::ceil(left_s / 60));
+}
+
+}  // namespace
+
+std::string live_text(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
+    return fmt::format("{} {}: {}{}", place(progress), progress.phase,
+                       model::printable(progress.case_id), time_left(progress, begun, elapsed_s));
+}
+
+std::string ProgressLog::line(const measure::Progress& progress) {
+    const bool counters = progress.phase == "counters";
+    const std::string group = fmt::format("{}: {}{}", progress.suite,
+                                          progress.case_id.substr(0, progress.case_id.find('/')),
+                                          counters ? ", counters" : "");
+    const std::size_t tenth = progress.total == 0 ? 0 : progress.done * 10 / progress.total;
+    const bool further = tenth > tenth_;
+    tenth_ = std::max(tenth_, tenth);
+    if (!groups_.insert(group).second && !further) return "";
+    return fmt::format("{} {}", place(progress), model::printable(group));
+}
+
+}  // namespace perfgate::cli

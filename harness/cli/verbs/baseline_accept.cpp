@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baseline/accept.hpp"
+#include "baseline/store.hpp"
+#include "cli/options/acceptance.hpp"
+#include "cli/options/gate.hpp"
+#include "cli/run_file.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/verbs/baseline.hpp"
+#include "gate/batch_rule.hpp"
+#include "model/file.hpp"
+#include "model/quantity.hpp"
+#include "suite/profile.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+struct AcceptOptions {
+    std::string run;
+    std::string baselines = "baselines";
+    std::string profile;
+    baseline::AcceptChoice choice;
+    AcceptanceOptions acceptance;
+};
+
+std::string change_text(const std::string& metric, const model::LedgerChange& change) {
+    if (!change.before) {
+        return fmt::format("    {} {}\n", shown(metric),
+                           model::quantity_text(change.after, change.unit));
+    }
+    const model::QuantityTexts values =
+        model::quantity_texts(*change.before, change.after, change.unit);
+    const auto fraction = model::change_fraction(*change.before, change.after);
+    return fmt::format("    {} {} → {}{}\n", shown(metric), values.before, values.after,
+                       fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "");
+}
+
+std::string accepted_text(const baseline::Accepted& result, const std::string& file,
+                          bool acknowledge) {
+    std::string text =
+        fmt::format("{}: {} {}, {} of the chosen cases have nothing to {}, {} skipped\n",
+                    shown(file), result.entries.size(), acknowledge ? "acknowledged" : "accepted",
+                    result.unchanged, acknowledge ? "acknowledge" : "accept", result.skipped);
+    for (const model::LedgerEntry& entry : result.entries) {
+        text += fmt::format("  {}\n", shown(entry.id));
+        for (const auto& [metric, change] : entry.changes) text += change_text(metric, change);
+    }
+    return text;
+}
+
+int accept(const CLI::App& verb, const AcceptOptions& options) {
+    suite::Profile profile;
+    if (!options.profile.empty()) profile = suite::load_profile(options.profile);
+    std::string folder = options.baselines;
+    take_unless_given(verb, "--baselines", profile.baselines, folder);
+    const model::Run run = read_run(options.run);
+    const gate::BaselineSet baselines = load_baselines(run, folder);
+    const gate::BatchRule rule(profile.policy);
+    const std::vector<baseline::Accepted> results =
+        baseline::accept(run, gate::judge(run, baselines, profile.policy, rule), baselines,
+                         options.choice, acceptance_of(options.acceptance, profile), rule);
+    std::string text;
+    for (const baseline::Accepted& result : results) {
+        const model::Baseline& baseline = result.baseline;
+        const std::string file =
+            baseline::baseline_path(folder, baseline.device.key, baseline.suite).string();
+        if (!result.entries.empty()) {
+            baseline::save_baseline(folder, baseline);
+            baseline::append_to_ledger(folder, baseline.device.key, baseline.suite, result.entries);
+        }
+        text += accepted_text(result, file, !options.choice.until.empty());
+    }
+    model::write_file_atomically("-", text);
+    return 0;
+}
+
+}  // namespace
+
+void add_baseline_accept(CLI::App& baseline, Invocation& invocation) {
+    CLI::App* verb = baseline.add_subcommand(
+        "accept", "Accepts what changed in a run, case by case, with a reason");
+    const auto options = std::make_shared<AcceptOptions>();
+    verb->add_option("RUN", options->run, "Run document (perfgate-out/run.json)")
+        ->required()
+        ->type_name("FILE");
+    verb->add_option("--case", options->choice.cases,
+                     "Only cases whose id matches (* any text, ? any character); may be repeated")
+        ->type_name("GLOB")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    verb->add_option("--reason", options->acceptance.reason, "Why, kept in the ledger")
+        ->required()
+        ->type_name("TEXT")
+        ->check([](const std::string& text) {
+            return text.find_first_not_of(" \t\r\n") == std::string::npos ? "expected a reason"
+                                                                          : std::string();
+        });
+    verb->add_option("--expires", options->choice.until,
+                     "Accept for a while: what is expected stays, and the regressions are let pass "
+                     "through this day (of UTC), as acknowledged")
+        ->type_name("DATE");
+    add_baselines_option(*verb, options->baselines);
+    add_profile_option(*verb, options->profile);
+    add_acceptance_options(*verb, options->acceptance);
+    verb->footer(
+        "Changes the least: what did not change in an accepted case, and every other case, stays "
+        "to the byte.\nRefuses cases that are incorrect, failed, incomplete, invalid or "
+        "inconclusive, and changes that add up\nbeyond --creep; nothing is written then.\nExit "
+        "code: 0 accepted, or nothing to accept; 2 refused; 3 could not write.");
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] { return accept(*verb, *options); };
+    });
+}
+
+}  // namespace perfgate::cli

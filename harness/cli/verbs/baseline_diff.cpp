@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baseline/diff.hpp"
+#include "baseline/store.hpp"
+#include "cli/options/gate.hpp"
+#include "cli/run_file.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/verbs/baseline.hpp"
+#include "gate/selection.hpp"
+#include "model/file.hpp"
+#include "model/json_reader.hpp"
+#include "model/quantity.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+struct DiffOptions {
+    std::string input;
+    std::string baselines = "baselines";
+    gate::Selection selection;
+};
+
+std::string change_line(const baseline::MetricChange& change) {
+    if (!change.note.empty()) return change.note;
+    return change.change ? model::change_text(*change.change) : "";
+}
+
+model::QuantityTexts value_texts(const baseline::MetricChange& change) {
+    if (change.before && change.after && change.before_unit == change.after_unit) {
+        return model::quantity_texts(*change.before, *change.after, change.after_unit);
+    }
+    const auto text = [](const std::optional<double>& value, const std::string& unit) {
+        return value ? model::quantity_text(*value, unit) : std::string("absent");
+    };
+    return {text(change.before, change.before_unit), text(change.after, change.after_unit)};
+}
+
+std::string diff_text(const baseline::BaselineDiff& difference, bool partial) {
+    std::string text;
+    // What a selection left out was not taken away.
+    if (!partial) {
+        for (const std::string& id : difference.removed) {
+            text += fmt::format("\n{}\n  only in the stored baseline\n", shown(id));
+        }
+    }
+    for (const std::string& id : difference.added) {
+        text += fmt::format("\n{}\n  not in the stored baseline\n", shown(id));
+    }
+    for (auto change = difference.changes.begin(); change != difference.changes.end();) {
+        const std::string& id = change->id;
+        std::vector<std::vector<std::string>> rows;
+        for (; change != difference.changes.end() && change->id == id; ++change) {
+            const model::QuantityTexts values = value_texts(*change);
+            rows.push_back({shown(change->metric), values.before + " → " + values.after,
+                            change_line(*change)});
+        }
+        text += fmt::format("\n{}\n{}", shown(id), table(rows));
+    }
+    return text;
+}
+
+/// What is stored for the device and suite of `after`, against it.
+std::string stored_diff_text(const model::Baseline& after, bool partial,
+                             const std::string& folder) {
+    model::Baseline before;
+    std::string file = baseline::baseline_path(folder, after.device.key, after.suite).string();
+    const auto stored = baseline::load_baseline(folder, after.device.key, after.suite);
+    if (stored) {
+        gate::require_same_device(after.device, stored->baseline.device, stored->file);
+        before = stored->baseline;
+    } else {
+        file += " (does not exist)";
+    }
+    const baseline::BaselineDiff difference = baseline::diff(before, after);
+    return fmt::format("{}: {} metrics differ, {} do not; {} cases are new{}\n{}", shown(file),
+                       difference.changes.size(), difference.unchanged, difference.added.size(),
+                       partial ? "" : fmt::format(", {} gone", difference.removed.size()),
+                       diff_text(difference, partial));
+}
+
+std::string schema_of(const std::string& text, const std::string& file) {
+    return std::string(model::JsonDocument(text, file).root().at("schema").text());
+}
+
+int diff(const DiffOptions& options) {
+    const std::string text = model::read_file(options.input, run_limit_bytes, "document");
+    std::string output;
+    if (schema_of(text, options.input) == "perfgate.baseline") {
+        const model::Baseline other = model::parse_baseline(text, options.input);
+        output = stored_diff_text(other, false, options.baselines);
+    } else {
+        const model::Run run =
+            gate::select_cases(model::parse_run(text, options.input), options.selection);
+        for (const model::SuiteResult& suite : run.suites) {
+            if (!output.empty()) output += '\n';
+            output += stored_diff_text(baseline::measured_values(run, suite),
+                                       suite.partial || run.interrupted, options.baselines);
+        }
+    }
+    model::write_file_atomically("-", output);
+    return 0;
+}
+
+}  // namespace
+
+void add_baseline_diff(CLI::App& baseline, Invocation& invocation) {
+    CLI::App* verb = baseline.add_subcommand(
+        "diff", "Prints what a refresh would change: the stored baseline against a document");
+    const auto options = std::make_shared<DiffOptions>();
+    verb->add_option("DOCUMENT", options->input, "A run document, or another baseline file")
+        ->required();
+    add_baselines_option(*verb, options->baselines);
+    add_selection_options(*verb, options->selection);
+    verb->footer("Says what moved, whether it matters or not; compare judges.");
+    verb->callback(
+        [&invocation, options] { invocation.body = [options] { return diff(*options); }; });
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baseline/prune.hpp"
+#include "baseline/store.hpp"
+#include "cli/catalogue.hpp"
+#include "cli/options/acceptance.hpp"
+#include "cli/options/gate.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/verbs/baseline.hpp"
+#include "model/file.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+struct PruneOptions {
+    std::vector<std::string> suites;
+    std::vector<std::string> plugins;
+    std::string baselines = "baselines";
+    AcceptanceOptions acceptance;
+    bool all_suites = false;
+    bool dry_run = false;
+};
+
+using CasesOfSuites = std::map<std::string, std::set<std::string>>;
+
+CasesOfSuites cases_of(const PruneOptions& options) {
+    CasesOfSuites cases;
+    for (const suite::Suite& suite :
+         suite::load_suites(options.suites, load_workload_catalogue(options.plugins))) {
+        std::set<std::string>& ids = cases[suite.name];
+        for (const suite::SuiteCase& suite_case : suite.cases) ids.insert(suite_case.id);
+    }
+    return cases;
+}
+
+/// A baseline of which nothing is left goes as a whole; its ledger stays, and tells of it.
+void store(const PruneOptions& options, const baseline::Pruned& pruned) {
+    const model::Baseline& baseline = pruned.baseline;
+    if (baseline.cases.empty()) {
+        std::filesystem::remove(
+            baseline::baseline_path(options.baselines, baseline.device.key, baseline.suite));
+    } else {
+        baseline::save_baseline(options.baselines, baseline);
+    }
+    baseline::append_to_ledger(options.baselines, baseline.device.key, baseline.suite,
+                               pruned.entries);
+}
+
+int prune(const PruneOptions& options) {
+    const CasesOfSuites cases = cases_of(options);
+    const baseline::Acceptance acceptance = acceptance_of(options.acceptance, {});
+    std::string text;
+    std::size_t orphans = 0;
+    std::size_t left_alone = 0;
+    for (const baseline::BaselinePlace& place : baseline::stored_places(options.baselines)) {
+        const auto ids = cases.find(place.suite);
+        const auto stored =
+            baseline::load_baseline(options.baselines, place.device_key, place.suite);
+        if (!stored) continue;
+        if (ids == cases.end() && !options.all_suites) {
+            ++left_alone;
+            continue;
+        }
+        const baseline::Pruned pruned =
+            baseline::prune(stored->baseline,
+                            ids == cases.end() ? std::set<std::string>() : ids->second, acceptance);
+        orphans += pruned.entries.size();
+        if (pruned.entries.empty()) continue;
+        if (!options.dry_run) store(options, pruned);
+        text += fmt::format("{}\n", shown(stored->file));
+        for (const model::LedgerEntry& entry : pruned.entries) {
+            text += fmt::format("  {}\n", shown(entry.id));
+        }
+    }
+    text += fmt::format("{} orphans {}\n", orphans,
+                        options.dry_run ? "would be taken out" : "taken out");
+    if (left_alone > 0) {
+        text += fmt::format(
+            "{} baselines of other suites left alone; with --all-suites they are orphans\n",
+            left_alone);
+    }
+    model::write_file_atomically("-", text);
+    return 0;
+}
+
+}  // namespace
+
+void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
+    CLI::App* verb = baseline.add_subcommand(
+        "prune", "Takes cases out of baselines that their suites no longer have");
+    const auto options = std::make_shared<PruneOptions>();
+    verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
+    add_baselines_option(*verb, options->baselines);
+    verb->add_flag("--dry-run", options->dry_run, "Show the orphans and change nothing");
+    verb->add_flag("--all-suites", options->all_suites,
+                   "The given suites are all there are: baselines of any other go as a whole");
+    verb->add_option("--reason", options->acceptance.reason, "Why, kept in the ledger")
+        ->type_name("TEXT");
+    add_author_option(*verb, options->acceptance);
+    verb->add_option("--plugin", options->plugins,
+                     "A plugin with workloads, besides the bundled ones (repeatable)")
+        ->type_name("FILE")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    verb->footer(
+        "Of every device. Exit code: 0; 2 a suite or baseline cannot be read; 3 could not "
+        "write.");
+    verb->callback(
+        [&invocation, options] { invocation.body = [options] { return prune(*options); }; });
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baseline/store.hpp"
+#include "cli/options/baseline_choice.hpp"
+#include "cli/options/gate.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/verbs/baseline.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+struct ShowOptions {
+    std::string suite;
+    std::string baselines = "baselines";
+    std::string device;
+    std::string json;
+};
+
+std::string provenance_text(const model::Provenance& provenance) {
+    std::string text;
+    const auto add = [&](std::string_view what, const std::string& value) {
+        if (value.empty()) return;
+        if (!text.empty()) text += ", ";
+        text += fmt::format("{}{}", what, shown(value));
+    };
+    add("", provenance.recorded_at);
+    add("revision ", provenance.git_revision);
+    add("board ", provenance.board);
+    add("driver ", provenance.driver);
+    add("perfgate ", provenance.tool_version);
+    add("accepted by ", provenance.accepted_by);
+    add("reason: ", provenance.reason);
+    return text;
+}
+
+std::string baseline_text(const gate::StoredBaseline& stored) {
+    const model::Baseline& baseline = stored.baseline;
+    std::string text = fmt::format("{}\nsuite {} on {} ({}), {} cases\n", shown(stored.file),
+                                   shown(baseline.suite), shown(baseline.device.name),
+                                   shown(baseline.device.key), baseline.cases.size());
+    for (const auto& [id, expected] : baseline.cases) {
+        text += fmt::format("\n{}\n", shown(id));
+        const std::string origin = provenance_text(expected.provenance);
+        if (!origin.empty()) text += fmt::format("  {}\n", origin);
+        std::vector<std::vector<std::string>> rows;
+        for (const auto& [metric, series] : expected.metrics) {
+            std::size_t samples = 0;
+            for (const model::Batch& batch : series.batches) samples += batch.samples.size();
+            rows.push_back({shown(metric), model::quantity_text(series.value, series.unit),
+                            fmt::format("{} sample{}", samples, samples == 1 ? "" : "s"),
+                            shown(series.method)});
+        }
+        text += table(rows);
+    }
+    return text;
+}
+
+int show(const ShowOptions& options) {
+    const std::string device = chosen_device(options.baselines, options.suite, options.device);
+    const auto stored = baseline::load_baseline(options.baselines, device, options.suite);
+    if (!stored) {
+        throw model::InputError(fmt::format(
+            "there is no baseline {}{}",
+            shown(baseline::baseline_path(options.baselines, device, options.suite).string()),
+            model::did_you_mean(
+                device, baseline::devices_with_baseline(options.baselines, options.suite))));
+    }
+    if (!options.json.empty()) {
+        model::write_file_atomically(options.json, model::write_baseline(stored->baseline));
+    }
+    if (options.json != "-") model::write_file_atomically("-", baseline_text(*stored));
+    return 0;
+}
+
+}  // namespace
+
+void add_baseline_show(CLI::App& baseline, Invocation& invocation) {
+    CLI::App* verb =
+        baseline.add_subcommand("show", "Prints what is expected, and where it comes from");
+    const auto options = std::make_shared<ShowOptions>();
+    verb->add_option("SUITE", options->suite, "The suite's name (gemm)")->required();
+    add_baselines_option(*verb, options->baselines);
+    add_device_option(*verb, options->device);
+    verb->add_option("--json", options->json, "Write the baseline document (- is standard output)")
+        ->type_name("FILE");
+    verb->callback(
+        [&invocation, options] { invocation.body = [options] { return show(*options); }; });
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "baseline/acceptance.hpp"
+#include "baseline/verify.hpp"
+#include "cli/clock.hpp"
+#include "cli/options/gate.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/verbs/baseline.hpp"
+#include "model/date.hpp"
+#include "model/file.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+int verify(const std::string& folder) {
+    const baseline::StoreCheck check = baseline::verify_store(folder, model::date_of(utc_now()));
+    baseline::refuse_if_any(fmt::format("{}: not in order:", shown(folder)), check.faults);
+    std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n", shown(folder),
+                                   check.baselines, check.ledgers);
+    for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);
+    model::write_file_atomically("-", text);
+    return 0;
+}
+
+}  // namespace
+
+void add_baseline_verify(CLI::App& baseline, Invocation& invocation) {
+    CLI::App* verb = baseline.add_subcommand(
+        "verify", "Checks that all baselines and ledgers are well formed and agree");
+    const auto folder = std::make_shared<std::string>("baselines");
+    add_baselines_option(*verb, *folder);
+    verb->footer(
+        "For a pull request that touches baselines: what was edited by hand, merged without care "
+        "or accepted\nby nobody is named. Exit code: 0 in order; 2 not.");
+    verb->callback(
+        [&invocation, folder] { invocation.body = [folder] { return verify(*folder); }; });
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/options/gate.hpp"
+#include "cli/options/output.hpp"
+#include "cli/run_file.hpp"
+#include "cli/verbs/verb.hpp"
+#include "gate/merge.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+struct MergeOptions {
+    std::vector<std::string> runs;
+    GateOptions gate;
+    OutputOptions output;
+};
+
+int merge(const CLI::App& verb, MergeOptions& options) {
+    apply_profile(verb, options.gate, options.output);
+    check_outputs(options.output);
+    std::vector<gate::NamedRun> shards;
+    for (const std::string& file : options.runs) shards.push_back({file, read_run(file)});
+    const model::Run run = gate::merge_shards(std::move(shards));
+    const int stored = store_run(run, options.output.out);
+    return model::combine_exit_codes(stored, judge_and_report(run, options.gate, options.output));
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Invocation& invocation) {
+    CLI::App* verb = app.add_subcommand(
+        "merge", "Makes one run of the shards of `run --shard`, and judges it; needs no GPU");
+    const auto options = std::make_shared<MergeOptions>();
+    options->output.out = "perfgate-out";
+    verb->add_option("RUN", options->runs, "The run documents of all shards, in any order")
+        ->required()
+        ->type_name("FILE");
+    add_judging_options(*verb, options->gate);
+    add_output_options(*verb, options->output);
+    verb->footer(
+        "Writes run.json, verdict.json and junit.xml into the output folder, as run does. Refuses "
+        "shards that\nare missing or there twice, and those of other suites, devices, backends, "
+        "drivers, tools or revisions.\nWhat suites expect of their cases against each other is "
+        "judged here. Exit code: the verdict's, as of run.");
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] { return merge(*verb, *options); };
+    });
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/options/gate.hpp"
+#include "cli/options/output.hpp"
+#include "cli/run_file.hpp"
+#include "cli/verbs/verb.hpp"
+#include "gate/selection.hpp"
+
+namespace perfgate::cli {
+
+void add_report(CLI::App& app, Invocation& invocation) {
+    CLI::App* verb = app.add_subcommand(
+        "report",
+        "Writes the reports of a stored run again; as compare, but the exit code says whether they "
+        "were written, not what they say");
+    struct Options {
+        std::string run;
+        GateOptions gate;
+        OutputOptions output;
+    };
+    const auto options = std::make_shared<Options>();
+    verb->add_option("RUN", options->run, "Run document (perfgate-out/run.json)")->required();
+    add_gate_options(*verb, options->gate);
+    add_output_options(*verb, options->output);
+    verb->footer(
+        "Exit code: 0 where all reports were written, also for a run that regressed; 3 "
+        "where one was not.");
+    verb->callback([&invocation, options, verb] {
+        invocation.body = [options, verb] {
+            apply_profile(*verb, options->gate, options->output);
+            check_outputs(options->output);
+            const model::Run run =
+                gate::select_cases(read_run(options->run), options->gate.selection);
+            return write_reports(judge_run(run, options->gate), run, options->output);
+        };
+    });
+}
+
+}  // namespace perfgate::cli

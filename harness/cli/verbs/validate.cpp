@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/catalogue.hpp"
+#include "cli/verbs/verb.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::cli {
+namespace {
+
+std::string summary(const suite::Suite& suite) {
+    const auto count = [&](const auto& holds) {
+        return std::count_if(suite.cases.begin(), suite.cases.end(), holds);
+    };
+    const auto cuda = count([](const suite::SuiteCase& suite_case) {
+        return suite_case.target == model::Target::cuda;
+    });
+    const auto not_built =
+        count([](const suite::SuiteCase& suite_case) { return !suite_case.built; });
+    const std::size_t cases = suite.cases.size();
+    std::string text =
+        fmt::format("{}: ok, {} {} ({} cuda, {} host)", model::printable(suite.file), cases,
+                    cases == 1 ? "case" : "cases", cuda, cases - static_cast<std::size_t>(cuda));
+    if (not_built > 0) text += fmt::format(", {} not built here", not_built);
+    const std::size_t relations = suite.relations.size();
+    if (relations > 0) {
+        text += fmt::format(", {} {}", relations, relations == 1 ? "relation" : "relations");
+    }
+    return text + '\n';
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Invocation& invocation) {
+    CLI::App* verb = app.add_subcommand(
+        "validate", "Checks suites and tells every problem with its place; needs no GPU");
+    struct Options {
+        std::vector<std::string> suites;
+        std::vector<std::string> plugins;
+    };
+    const auto options = std::make_shared<Options>();
+    verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
+    verb->add_option("--plugin", options->plugins,
+                     "A plugin with workloads, besides the bundled ones (repeatable)")
+        ->type_name("FILE")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    verb->footer(
+        "Exit code: 0 where all suites are good, else 2. suites/README.md describes the "
+        "format.");
+    verb->callback([&invocation, options] {
+        invocation.body = [options] {
+            std::string text;
+            for (const suite::Suite& suite :
+                 suite::load_suites(options->suites, load_workload_catalogue(options->plugins))) {
+                text += summary(suite);
+            }
+            model::write_file_atomically("-", text);
+            return 0;
+        };
+    });
+}
+
+}  // namespace perfgate::cli

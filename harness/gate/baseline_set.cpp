@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/baseline_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+/// The driver keeps back more or less of the memory from version to version; what tells devices
+/// apart is a different amount of it on the board.
+bool same_memory(std::uint64_t left, std::uint64_t right) {
+    const auto larger = static_cast<double>(std::max(left, right));
+    const auto smaller = static_cast<double>(std::min(left, right));
+    return larger - smaller <= 0.05 * larger;
+}
+
+[[noreturn]] void refuse_device(std::string_view baseline_file, std::string_view field,
+                                const std::string& baseline, const std::string& measured) {
+    throw model::InputError(fmt::format(
+        "baseline {} is of another device: {} is '{}', the run's is '{}'; refresh a baseline on "
+        "this device",
+        model::printable(baseline_file), field, model::printable(baseline, 200),
+        model::printable(measured, 200)));
+}
+
+}  // namespace
+
+void require_same_device(const model::Device& measured, const model::Device& baseline,
+                         std::string_view baseline_file) {
+    const auto require = [&](std::string_view field, const std::string& then,
+                             const std::string& now) {
+        if (then != now) refuse_device(baseline_file, field, then, now);
+    };
+    require("device.name", baseline.name, measured.name);
+    require("device.compute_capability", baseline.compute_capability, measured.compute_capability);
+    require("device.mig_profile", baseline.mig_profile, measured.mig_profile);
+    if (!same_memory(baseline.memory_bytes, measured.memory_bytes)) {
+        refuse_device(baseline_file, "device.memory_bytes", std::to_string(baseline.memory_bytes),
+                      std::to_string(measured.memory_bytes));
+    }
+    require("device.key", baseline.key, measured.key);
+}
+
+}  // namespace perfgate::gate
