@@ -43,9 +43,9 @@ struct ActivityRecord {
     ActivityKind kind = ActivityKind::kernel;
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
-    std::size_t kernel = 0;           ///< kernels: index into ActivityTrace::kernels
-    model::MemoryOperation memory;    ///< copies and memsets
-    std::uint64_t graph_node_id = 0;  ///< 0 outside CUDA graphs
+    std::size_t kernel = 0;              ///< kernels: index into ActivityTrace::kernels
+    model::MemoryOperation memory = {};  ///< of copies and memsets
+    std::uint64_t graph_node_id = 0;     ///< 0 outside CUDA graphs
     std::uint32_t stream_id = 0;
 };
 
