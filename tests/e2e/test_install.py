@@ -91,7 +91,7 @@ def objection(file, entry):
 def objections(files):
     return [f"{file}: {tag} entry '{entry}': {why}"
             for file in files for tag in ("RPATH", "RUNPATH") for path in dynamic(file, tag)
-            for entry in path.split(":") if (why := objection(file, entry))]
+            for entry in dict.fromkeys(path.split(":")) if (why := objection(file, entry))]
 
 
 class LibraryPaths(tool.Case):
