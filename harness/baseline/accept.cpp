@@ -185,6 +185,8 @@ class Accepting {
         after.provenance = provenance_of(run_, result, acceptance_);
         after.kernels = as_expected(result.kernels);
         after.host_code = result.host_code;
+        after.libraries = result.libraries;
+        after.memory_operations = result.memory_operations;
         const std::set<std::string> replaced =
             replaced_metrics(result, verdict, before, after.provenance);
         for (const std::string& metric : replaced) {

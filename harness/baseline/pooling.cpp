@@ -88,6 +88,8 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
 /// Code that differed from run to run is no one's: then none is known.
 void keep_common_code(const CaseResult& from, CaseResult& to) {
     if (from.host_code != to.host_code) to.host_code.clear();
+    if (from.libraries != to.libraries) to.libraries.reset();
+    if (from.memory_operations != to.memory_operations) to.memory_operations.reset();
     for (std::size_t i = 0; i < to.kernels.size(); ++i) {
         model::Kernel& kernel = to.kernels[i];
         const bool other = from.kernels.size() != to.kernels.size();

@@ -56,7 +56,8 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     if (candidate.accepted_by.empty()) candidate.accepted_by = then.accepted_by;
     if (candidate.reason.empty()) candidate.reason = then.reason;
     return before.metrics == now.metrics && before.kernels == now.kernels &&
-           before.host_code == now.host_code && then == candidate;
+           before.host_code == now.host_code && before.libraries == now.libraries &&
+           before.memory_operations == now.memory_operations && then == candidate;
 }
 
 /// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
@@ -125,8 +126,12 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
             continue;
         }
-        BaselineCase accepted{provenance_of(run, result, acceptance), result.metrics,
-                              as_expected(result.kernels), result.host_code};
+        BaselineCase accepted{provenance_of(run, result, acceptance),
+                              result.metrics,
+                              as_expected(result.kernels),
+                              result.host_code,
+                              result.libraries,
+                              result.memory_operations};
         for (auto& [metric, series] : accepted.metrics) series = condensed(series);
         if (old_case) {
             const BaselineCase& before = old_case.mapped();

@@ -164,6 +164,8 @@ measure::Identity identity(const model::Plan& plan, const OpenedBackend& backend
         for (const std::filesystem::path& module : modules_of(plugin))
             identity.emplace_back("plugin " + module.filename().string(),
                                   model::fingerprint_of_file(module));
+    for (const auto& [name, code] : backend.capabilities.libraries)
+        identity.emplace_back("library " + name, code);
     for (auto& field : measure::identity_of(plan, backend.capabilities.environment))
         identity.push_back(std::move(field));
     return identity;

@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -18,6 +20,8 @@ namespace {
 
 using model::CodeChange;
 using model::Kernel;
+using model::MemoryOperation;
+using model::MemoryOperationKind;
 
 std::optional<std::uint64_t> seed_of(const std::map<std::string, model::MetricSeries>& metrics) {
     for (const auto& [name, series] : metrics) {
@@ -107,12 +111,98 @@ std::string code_difference(const std::vector<Kernel>& before, const std::vector
     return text;
 }
 
-/// How the launches differ, or driver and inputs; empty: they do not.
+/// The value to compare with; nothing where one side does not know what the other has some of. What
+/// neither has any of, a document from before it was recorded lacks as well.
+template <class T>
+std::optional<std::pair<T, T>> both_known(const std::optional<T>* before,
+                                          const std::optional<T>* now) {
+    const bool knows_before = before != nullptr && before->has_value();
+    const bool knows_now = now != nullptr && now->has_value();
+    std::pair<T, T> both{knows_before ? **before : T{}, knows_now ? **now : T{}};
+    if (knows_before != knows_now && both.first != both.second) return std::nullopt;
+    return both;
+}
+
+/// How the libraries differ: empty: not at all; nothing: that is not known.
+std::optional<std::string> library_difference(const Code& now, const Code& baseline) {
+    const auto both = both_known(baseline.libraries, now.libraries);
+    if (!both) return std::nullopt;
+    const auto& [before, after] = *both;
+    const auto named = [](const std::string& name, std::string_view what) {
+        return fmt::format("library {} {}", model::printable(name, 100), what);
+    };
+    for (const auto& [name, code] : after) {
+        const auto was = before.find(name);
+        if (was == before.end()) return named(name, "was not loaded before");
+        if (was->second != code) return named(name, "changed");
+    }
+    for (const auto& entry : before) {
+        if (!after.contains(entry.first)) return named(entry.first, "is not loaded any more");
+    }
+    return "";
+}
+
+std::string operation_text(const MemoryOperation& operation) {
+    std::string text =
+        fmt::format("{} {}", to_text(operation.kind),
+                    model::quantity_text(static_cast<double>(operation.bytes), "bytes"));
+    if (operation.kind == MemoryOperationKind::memset) {
+        return text + fmt::format(", {}", to_text(operation.to));
+    }
+    return text + fmt::format(", {} to {}", to_text(operation.from), to_text(operation.to));
+}
+
+/// "copy 2: host to device 4.000 MiB, pinned → pageable".
+std::string change_of(std::size_t index, const MemoryOperation& before,
+                      const MemoryOperation& now) {
+    const std::string_view what = now.kind == MemoryOperationKind::memset ? "memset" : "copy";
+    MemoryOperation same = now;
+    same.from = before.from;
+    std::string text = fmt::format("{} {}: ", what, index + 1);
+    const auto moved = [&](model::MemoryKind was, model::MemoryKind is) {
+        return fmt::format("{} {}, {} → {}", to_text(now.kind),
+                           model::quantity_text(static_cast<double>(now.bytes), "bytes"),
+                           to_text(was), to_text(is));
+    };
+    if (same == before) return text + moved(before.from, now.from);
+    same = now;
+    same.to = before.to;
+    if (same == before) return text + moved(before.to, now.to);
+    return text + operation_text(before) + " → " + operation_text(now);
+}
+
+/// As library_difference. The order is not looked at: streams overlap.
+std::optional<std::string> memory_operation_difference(const Code& now, const Code& baseline) {
+    const auto both = both_known(baseline.memory_operations, now.memory_operations);
+    if (!both) return std::nullopt;
+    const auto& [before, after] = *both;
+    auto sorted = *both;
+    std::sort(sorted.first.begin(), sorted.first.end());
+    std::sort(sorted.second.begin(), sorted.second.end());
+    if (sorted.first == sorted.second) return "";
+    if (before.size() != after.size()) {
+        return fmt::format("number of copies and memsets changed: {} → {}", before.size(),
+                           after.size());
+    }
+    const auto [was, is] = std::mismatch(before.begin(), before.end(), after.begin());
+    return change_of(static_cast<std::size_t>(is - after.begin()), *was, *is);
+}
+
+/// How the launches differ, the libraries, or driver and inputs; empty: they do not.
 std::string circumstance_difference(const Code& now, const Code& baseline) {
     for (std::size_t i = 0; i < now.kernels->size(); ++i) {
         std::string difference = launch_difference((*baseline.kernels)[i], (*now.kernels)[i]);
         if (!difference.empty()) return difference;
     }
+    const std::string from_before =
+        ": refresh the baseline if it is from before they were recorded";
+    std::string difference = memory_operation_difference(now, baseline)
+                                 .value_or("copies and memsets are not known" + from_before);
+    if (difference.empty()) {
+        difference =
+            library_difference(now, baseline).value_or("libraries are not known" + from_before);
+    }
+    if (!difference.empty()) return difference;
     if (now.seed != baseline.seed) return "the inputs have another seed";
     if (now.driver != baseline.driver) {
         return fmt::format("driver changed: {} → {}", model::printable(baseline.driver, 100),
@@ -124,6 +214,11 @@ std::string circumstance_difference(const Code& now, const Code& baseline) {
 CodeComparison compare_host_code(const Code& now, const Code& baseline) {
     if (now.host_code->empty() || baseline.host_code->empty()) return {};
     if (*now.host_code != *baseline.host_code) return {CodeChange::changed, "host code changed"};
+    for (const auto& difference :
+         {library_difference(now, baseline), memory_operation_difference(now, baseline)}) {
+        if (!difference) return {};
+        if (!difference->empty()) return {CodeChange::changed, *difference};
+    }
     if (now.seed != baseline.seed) return {};
     return {CodeChange::unchanged, ""};
 }
@@ -131,12 +226,13 @@ CodeComparison compare_host_code(const Code& now, const Code& baseline) {
 }  // namespace
 
 Code code_of(const model::CaseResult& result, const model::Environment& environment) {
-    return {&result.kernels, &result.host_code, environment.driver, seed_of(result.metrics)};
+    return {&result.kernels,         &result.host_code, environment.driver,
+            seed_of(result.metrics), &result.libraries, &result.memory_operations};
 }
 
 Code code_of(const model::BaselineCase& expected) {
-    return {&expected.kernels, &expected.host_code, expected.provenance.driver,
-            seed_of(expected.metrics)};
+    return {&expected.kernels,         &expected.host_code, expected.provenance.driver,
+            seed_of(expected.metrics), &expected.libraries, &expected.memory_operations};
 }
 
 CodeComparison compare_code(const Code& now, const Code& baseline) {

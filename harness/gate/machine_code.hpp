@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a case still runs the code that its baseline ran: machine code of every kernel, launch
-// configuration, arguments, inputs, driver and host code.
+// configuration, arguments, copies and memsets, inputs, driver, host code and the libraries it
+// loads.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,8 @@ struct Code {
     const std::string* host_code = nullptr;
     std::string driver;
     std::optional<std::uint64_t> seed;  ///< of the inputs
+    const std::optional<model::Libraries>* libraries = nullptr;
+    const std::optional<std::vector<model::MemoryOperation>>* memory_operations = nullptr;
 };
 
 /// Parameters are not looked at: both are of one case, and its id has them.
@@ -34,8 +37,9 @@ struct CodeComparison {
     std::string difference;
 };
 
-/// A case with kernels is judged by them first; one without, a host variant, by its host code
-/// alone.
+/// A case with kernels is judged by them first; one without, by its host code, libraries, copies
+/// and memsets. A baseline from before libraries, copies and memsets were recorded says of them
+/// nothing: that is the same as a case that has none, and not known of one that has some.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 
 /// What the code has to say of a regressed metric, for its sentence.
@@ -51,8 +55,8 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
 /// Whether a case need not be measured again: what it launches is the baseline's to the bit, with
-/// the same inputs under the same driver. Other host code that launches the same is the same here:
-/// a plugin is one file, and a change to one of its kernels is none to the others.
+/// the same inputs under the same driver, and the same libraries are loaded. Another plugin file
+/// that launches the same is the same here: a change to one of its kernels is none to the others.
 bool runs_the_same(const Code& now, const Code& baseline);
 
 }  // namespace perfgate::gate

@@ -93,6 +93,8 @@ void forget_code(model::Run& run) {
         for (model::CaseResult& result : suite.cases) {
             result.kernels.clear();
             result.host_code.clear();
+            result.libraries.reset();
+            result.memory_operations.reset();
         }
     }
 }

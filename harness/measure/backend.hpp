@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,8 +32,15 @@ class DeviceLost : public model::Error {
 
 /// What a single launch was seen to do, from kernel records (CUDA with CUPTI) or nothing.
 struct LaunchRecord {
-    std::vector<model::Kernel> kernels;  ///< in launch order; `metrics` empty
-    std::int64_t copies = 0, memsets = 0;
+    std::vector<model::Kernel> kernels;                     ///< in launch order; `metrics` empty
+    std::vector<model::MemoryOperation> memory_operations;  ///< by start time
+};
+
+/// The code of a variant that runs on the host.
+struct HostCode {
+    std::string modules;  ///< fingerprint of the plugin's files; empty: not known
+    /// What they link or have loaded so far; nothing: not known.
+    std::optional<model::Libraries> libraries;
 };
 
 /// Time samples of one kind. `values_ns` has one entry per launch.
@@ -94,6 +102,7 @@ struct Capabilities {
     bool timing = false;                 ///< a device is there
     bool kernel_records = false;         ///< launches can be recorded, and gpu_time measured
     std::string kernel_records_problem;  ///< why not, with the remedy
+    model::Libraries libraries;          ///< that the plugins link
 };
 
 /// What a plugin says of one case without setting it up.
@@ -137,8 +146,8 @@ class Backend {
     /// libraries that takes a while: processes that record nothing do without. No-op by default.
     virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
-    /// Fingerprint of the files that the variant's host code is in.
-    virtual std::string host_code(const model::CaseSpec& spec) = 0;
+    /// Asked after a launch, so that it has what the launch loads.
+    virtual HostCode host_code(const model::CaseSpec& spec) = 0;
     /// Bytes of device memory that cases can use now.
     virtual std::uint64_t free_memory() = 0;
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
+#include <utility>
 
 #include "measure/sampling.hpp"
 #include "measure/steadiness.hpp"
@@ -81,6 +83,15 @@ void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) 
     opened.add_work(least_added_ns + fraction * launch_ns);
 }
 
+/// Of the metric's own counters: others may have been lost for another reason.
+std::string why_lost(const metrics::Metric& metric, const CounterValues& values) {
+    const std::set<std::string> counters = metrics::counters_of(metric);
+    const auto lost =
+        std::find_if(values.not_collected.begin(), values.not_collected.end(),
+                     [&](const auto& entry) { return counters.contains(entry.metric); });
+    return lost == values.not_collected.end() ? "no kernel gave a value" : lost->reason;
+}
+
 double seconds_since(Clock::time_point start) {
     return Seconds(Clock::now() - start).count();
 }
@@ -130,6 +141,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         result.status = model::CaseStatus::error;
         result.reason = why;
         result.kernels.clear();
+        result.memory_operations.reset();
         result.metrics.clear();
         result.readings.clear();
         result.wall_s += seconds_since(start);
@@ -143,7 +155,6 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
                 result.not_applicable.push_back(name);
         }
 
-        if (!settings.times_only) result.host_code = backend_.host_code(result.spec);
         const CaseFacts facts = backend_.facts(result.spec);
         if (!facts.unsupported.empty())
             throw model::Error(fmt::format("variant '{}' cannot run these parameters: {}",
@@ -162,7 +173,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
             observe("code");
             opened->fill(settings.seed);
             opened->warm_up(1, Seconds(0));
-            result.kernels = recorded_kernels(*opened, info.target);
+            record_code(*opened, result);
             result.status = model::CaseStatus::measured;
             result.wall_s += seconds_since(start);
             return;
@@ -204,10 +215,15 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     }
 }
 
-std::vector<model::Kernel> CaseMeasurement::recorded_kernels(Case& opened,
-                                                             model::Target target) const {
-    if (target != model::Target::cuda || !capabilities_.kernel_records) return {};
-    return opened.record_launch().kernels;
+void CaseMeasurement::record_code(Case& opened, model::CaseResult& result) const {
+    if (variant(result.spec).target == model::Target::cuda && capabilities_.kernel_records) {
+        LaunchRecord launch = opened.record_launch();
+        result.kernels = std::move(launch.kernels);
+        result.memory_operations = std::move(launch.memory_operations);
+    }
+    HostCode code = backend_.host_code(result.spec);
+    result.host_code = std::move(code.modules);
+    result.libraries = std::move(code.libraries);
 }
 
 void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
@@ -215,7 +231,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     const std::string& board = capabilities_.environment.device.board;
     const model::Target target = variant(result.spec).target;
 
-    if (!settings.times_only) result.kernels = recorded_kernels(opened, target);
+    if (!settings.times_only) record_code(opened, result);
 
     std::array<model::BoardState, 2> around{backend_.board_state(), {}};
     for (const KindOfMetric& time : times) {
@@ -311,9 +327,6 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         model::CaseResult& result = *jobs[i].result;
         const CounterValues& values = collected.at(i);
-        const std::string why_all = values.not_collected.empty()
-                                        ? "no kernel gave a value"
-                                        : values.not_collected.front().reason;
         for (const std::string& name : counter_metrics(jobs[i].settings.metrics)) {
             const auto named = [&](const auto& entry) { return entry.metric == name; };
             const auto unavailable =
@@ -332,12 +345,13 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
             const metrics::Metric& metric = *chosen;
             const auto folded = metrics::fold_counters(metric, values.values);
             if (!folded) {
-                result.not_collected.push_back({name, why_all});
+                result.not_collected.push_back({name, why_lost(metric, values)});
                 continue;
             }
             result.metrics[name] =
                 one_value(metric, *folded, values.method, capabilities_.environment.device.board,
                           jobs[i].settings);
+            if (cases[i].graph) continue;  // one range: no kernel has values of its own
             for (std::size_t k = 0; k < values.values.size() && k < result.kernels.size(); ++k)
                 if (const auto value = metrics::evaluate(metric, values.values[k]))
                     result.kernels[k].metrics[name] = *value;

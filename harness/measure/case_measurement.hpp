@@ -53,8 +53,8 @@ class CaseMeasurement {
 
   private:
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
-    /// None where launches cannot be recorded.
-    std::vector<model::Kernel> recorded_kernels(Case& opened, model::Target target) const;
+    /// Records a launch, where launches can be recorded, and what the case runs on the host.
+    void record_code(Case& opened, model::CaseResult& result) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
 
     Backend& backend_;

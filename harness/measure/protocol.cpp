@@ -205,6 +205,7 @@ static void write(JsonWriter& json, const Capabilities& capabilities) {
     write_field(json, "timing", capabilities.timing);
     write_field(json, "kernel_records", capabilities.kernel_records);
     write_field(json, "kernel_records_problem", capabilities.kernel_records_problem);
+    write_field(json, "libraries", capabilities.libraries);
     json.end_object();
 }
 
@@ -214,6 +215,7 @@ static void read(JsonValue value, Capabilities& capabilities) {
     read_field(value, "timing", capabilities.timing);
     read_field(value, "kernel_records", capabilities.kernel_records);
     read_field(value, "kernel_records_problem", capabilities.kernel_records_problem);
+    read_field(value, "libraries", capabilities.libraries);
 }
 
 static void write(JsonWriter& json, const Diagnosis& diagnosis) {

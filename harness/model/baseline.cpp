@@ -202,6 +202,9 @@ static void write(JsonWriter& json, const BaselineCase& expected) {
         json.end_array();
     }
     write_unless_default(json, "host_code", expected.host_code);
+    if (expected.libraries) write_field(json, "libraries", *expected.libraries);
+    if (expected.memory_operations)
+        write_field(json, "memory_operations", *expected.memory_operations);
     json.end_object();
 }
 
@@ -212,6 +215,8 @@ static void read(JsonValue value, BaselineCase& expected) {
     read_metrics(value, expected.metrics, read_stored);
     read_optional(value, "kernels", expected.kernels);
     read_optional(value, "host_code", expected.host_code);
+    read_optional(value, "libraries", expected.libraries);
+    read_optional(value, "memory_operations", expected.memory_operations);
 }
 
 std::string write_baseline(const Baseline& baseline) {

@@ -46,6 +46,8 @@ struct BaselineCase {
     /// launches nothing on a GPU, or nothing is known of it.
     std::vector<Kernel> kernels{};  // NOLINT(readability-redundant-member-init): not all name it
     std::string host_code{};        // NOLINT(readability-redundant-member-init)
+    std::optional<Libraries> libraries = std::nullopt;
+    std::optional<std::vector<MemoryOperation>> memory_operations = std::nullopt;
     /// By metric: the value that accepted changes add up against. A metric without one has not
     /// moved since it was anchored: its value is its anchor.
     std::map<std::string, double> anchors = {};
@@ -71,8 +73,8 @@ struct Baseline {
 ///   "registers": {"unit":"registers","value":64,"method":"kernel-record","device":"b888",
 ///                 "seed":1,"repeated":10}
 ///
-/// `runs` is how many of the processes each run had; absent: one run. `kernels` and `host_code` of
-/// a case are absent in files from before them.
+/// `runs` is how many of the processes each run had; absent: one run. `kernels`, `host_code`,
+/// `libraries` and `memory_operations` of a case are absent in files from before them.
 ///
 /// Where accepted changes or acknowledgements made some, a case has these beside its metrics:
 ///

@@ -147,6 +147,8 @@ void write(JsonWriter& json, const CaseResult& result) {
         json.end_array();
     }
     write_unless_default(json, "host_code", result.host_code);
+    if (result.libraries) write_field(json, "libraries", *result.libraries);
+    if (result.memory_operations) write_field(json, "memory_operations", *result.memory_operations);
     write_unless_default(json, "unchanged", result.unchanged);
     json.end_object();
 }
@@ -321,6 +323,8 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "not_applicable", result.not_applicable);
     read_optional(value, "readings", result.readings);
     read_optional(value, "host_code", result.host_code);
+    read_optional(value, "libraries", result.libraries);
+    read_optional(value, "memory_operations", result.memory_operations);
     read_optional(value, "unchanged", result.unchanged);
 }
 

@@ -13,6 +13,7 @@
 
 #include "model/case.hpp"
 #include "model/environment.hpp"
+#include "model/memory_operation.hpp"
 #include "model/metric.hpp"
 #include "model/relation.hpp"
 #include "model/tolerance.hpp"
@@ -30,8 +31,11 @@ struct GateRule {
     bool operator==(const GateRule&) const = default;
 };
 
+/// By name, the fingerprint of a shared library's file.
+using Libraries = std::map<std::string, std::string>;
+
 /// One kernel of a case, in launch order. Facts come from kernel records, `metrics` from counters,
-/// in the catalogue's units.
+/// in the catalogue's units; of a CUDA graph there are none, because it is counted as a whole.
 struct Kernel {
     std::string name;  ///< demangled
     std::array<std::int64_t, 3> grid{}, block{};
@@ -119,6 +123,11 @@ struct CaseResult {
     std::vector<Reading> readings;            ///< in the order in which they were taken
     /// Fingerprint of the files that the variant's host code came from. Empty: not known.
     std::string host_code;
+    /// What that code links or has loaded until a launch was recorded, but for driver, C library
+    /// and CUDA toolkit. Absent: not known, which is so of documents from before it was recorded.
+    std::optional<Libraries> libraries;
+    /// Copies and memsets of the recorded launch, by start time. Absent: not known, as above.
+    std::optional<std::vector<MemoryOperation>> memory_operations;
     /// Skipped because its code and inputs equal the baseline's (--changed-only).
     bool unchanged = false;
 

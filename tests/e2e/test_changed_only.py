@@ -1,7 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run --changed-only on the host backend, where a variant's code is its plugin's file."""
+"""run --changed-only on the host backend, where a variant's code is its plugin's file and libraries."""
+
+import json
+import shutil
 
 import tool
+
+HELPED = """
+name: helped
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 100%%}
+  time_budget: 10ms
+workloads:
+  - workload: helped
+    variants: [%s]
+    params: {ns: 5000000}
+"""
 
 SUITE = """
 name: probe
@@ -70,6 +85,61 @@ class ChangedOnly(tool.Case):
         done = self.run_tool("baseline", "refresh", "perfgate-out/run.json")
         baseline = self.read_json(next((self.folder / "baselines").glob("host-*/probe.json")))
         self.assertEqual(3, len(baseline["cases"]), done.stdout)
+
+    def helped(self, kind, library=None):
+        """The plugin of a folder of its own, with the libraries of a kind beside it."""
+        folder = self.folder / "plugin"
+        folder.mkdir(exist_ok=True)
+        for file in (tool.PLUGINS / "helped_pinned.so", *(tool.PLUGINS / "helpers" / kind).iterdir()):
+            if library in (None, file.name):
+                shutil.copy(file, folder)
+        return ["--backend", "host", "--plugin", folder / "helped_pinned.so", "--processes", "2"]
+
+    def refresh_helped(self, variant):
+        self.write("helped.yaml", HELPED % variant)
+        self.run_tool("baseline", "refresh", "helped.yaml", *self.helped("base"))
+        self.run_tool("run", "helped.yaml", *self.helped("base"), "--changed-only")
+        self.assertEqual(["skipped"], self.statuses())
+
+    def test_a_library_that_the_plugin_links_or_loads_is_code(self):
+        for variant, library in (("linked", "libhelper.so"), ("loaded", "liblater.so")):
+            with self.subTest(variant):
+                self.refresh_helped(variant)
+                done = self.run_tool("run", "helped.yaml", *self.helped("slow", library),
+                                     "--changed-only", code=1)
+                self.assertEqual(["measured"], self.statuses())
+                case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+                self.assertEqual("changed", case["code"])
+                self.assertIn(f"library {library} changed", done.stdout)
+
+    def test_the_platforms_libraries_are_not_code(self):
+        self.refresh_helped("linked")
+        baseline = self.read_json(next((self.folder / "baselines").glob("host-*/helped.json")))
+        (case,) = baseline["cases"].values()
+        self.assertEqual(["libhelper.so"], list(case["libraries"]))
+
+    def test_a_baseline_from_before_libraries_were_recorded(self):
+        for variant, status in (("linked", "measured"), ("host", "skipped")):
+            with self.subTest(variant):
+                if variant == "linked":
+                    self.refresh_helped(variant)
+                name = "helped" if variant == "linked" else "probe"
+                file = next((self.folder / "baselines").glob(f"host-*/{name}.json"))
+                baseline = json.loads(file.read_text())
+                for case in baseline["cases"].values():
+                    case.pop("libraries")
+                file.write_text(json.dumps(baseline))
+                if variant == "linked":
+                    self.run_tool("run", "helped.yaml", *self.helped("base"), "--changed-only")
+                else:
+                    self.changed_only()
+                self.assertEqual({status}, set(self.statuses()))
+
+    def test_resume_refuses_another_library(self):
+        self.refresh_helped("linked")
+        done = self.run_tool("run", "helped.yaml", *self.helped("slow"), "--changed-only",
+                             "--resume", "perfgate-out", code=2)
+        self.assert_one_line(done.stderr, "library libhelper.so was '", "measure anew")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """On a GPU: what is known of the code that a case launches, and what becomes of it."""
 
+import json
 import os
+import shutil
 import sys
 import unittest
 
@@ -18,8 +20,38 @@ workloads:
     params: {n: 4194304, iterations: 1000}
 """
 
+# Hardly a time is outside the tolerance: what is asked is whether it was taken.
+HELPED = """
+name: helped
+defaults:
+  metrics: [gpu_time]
+  tolerances: {gpu_time: 1000%}
+workloads:
+  - workload: helped
+    variants: [device]
+    params: {ns: 100000}
+"""
 
-class GpuCode(tool.Case):
+GRAPH = """
+name: graph
+defaults:
+  metrics: [gpu_time, instructions]
+workloads:
+  - workload: interpolate
+    variants: [eager, graph]
+    params: {gaussians: 10000}
+"""
+
+
+class GpuCase(tool.Case):
+    def case(self):
+        return self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
+
+    def verdict(self):
+        return self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+
+
+class GpuCode(GpuCase):
     def setUp(self):
         super().setUp()
         self.write("probe.yaml", SUITE)
@@ -27,12 +59,6 @@ class GpuCode(tool.Case):
     def run_with(self, plugin, *more, code=0):
         return self.run_tool("run", "probe.yaml", "--backend", "cuda", *self.plugin(plugin), *more,
                              code=code)
-
-    def case(self):
-        return self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
-
-    def verdict(self):
-        return self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
 
     def kernel_of(self, plugin):
         self.run_with(plugin, "--processes", "1")
@@ -89,6 +115,19 @@ class GpuCode(tool.Case):
         self.run_with("probe_slow", "--changed-only", code=1)
         self.assertEqual("measured", self.case()["status"])
 
+    def test_a_time_that_nothing_explains_is_no_measurement(self):
+        self.refresh()
+        file = next((self.folder / "baselines").glob("*/probe.json"))
+        baseline = json.loads(file.read_text())
+        for case in baseline["cases"].values():
+            time = case["metrics"]["gpu_time"]
+            time["value"] /= 1000
+            time["processes"] = [value / 1000 for value in time["processes"]]
+        file.write_text(json.dumps(baseline))
+        self.run_with("probe_base", code=3)
+        self.assertEqual("unchanged", self.verdict()["code"])
+        self.assertEqual("invalid", self.verdict()["verdict"])
+
     def ab(self, base, head, code=0):
         return self.run_tool("ab", "probe.yaml", "--backend", "cuda", "--base",
                              tool.PLUGINS / f"{base}.so", "--head", tool.PLUGINS / f"{head}.so",
@@ -100,6 +139,70 @@ class GpuCode(tool.Case):
         done = self.ab("probe_base", "probe_slow", code=1)
         self.assertEqual("regressed", self.verdict()["verdict"])
         self.assertIn("machine code changed: kernel", done.stdout)
+
+
+class WhatAPluginBringsAlong(GpuCase):
+    """A plugin that copies and leaves work to a library beside it."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("helped.yaml", HELPED)
+        self.plugins = self.folder / "plugins"
+        self.plugins.mkdir()
+        for file in tool.PLUGINS.glob("helped_*.so"):
+            shutil.copy(file, self.plugins)
+        self.bring("base")
+        self.run_helped("baseline", "refresh")
+        self.expect("skipped", "unchanged")
+
+    def bring(self, kind):
+        shutil.copy(tool.PLUGINS / "helpers" / kind / "libhelper.so", self.plugins)
+
+    def run_helped(self, *verb, plugin="helped_pinned", more=()):
+        self.run_tool(*verb, "helped.yaml", "--backend", "cuda", "--plugin",
+                      self.plugins / f"{plugin}.so", "--processes", "2", *more)
+
+    def expect(self, status, code, plugin="helped_pinned"):
+        self.run_helped("run", plugin=plugin, more=["--changed-only"])
+        self.assertEqual(status, self.case()["status"])
+        self.assertEqual(code, self.verdict()["code"])
+
+    def test_a_slower_library_is_measured(self):
+        self.assertEqual(["libhelper.so"], list(self.case()["libraries"]))
+        self.bring("slow")
+        self.expect("measured", "device_unchanged")
+        self.bring("base")
+        self.expect("skipped", "unchanged")
+
+    def test_a_copy_from_pageable_memory_is_measured(self):
+        copy = {"kind": "host to device", "bytes": 4194304, "from": "pinned", "to": "device"}
+        self.assertEqual([copy], self.case()["memory_operations"])
+        self.expect("measured", "device_unchanged", plugin="helped_pageable")
+        self.assertEqual([{**copy, "from": "pageable"}], self.case()["memory_operations"])
+
+    def test_a_baseline_without_copies_and_libraries_is_measured_once(self):
+        file = next((self.folder / "baselines").glob("*/helped.json"))
+        baseline = json.loads(file.read_text())
+        for case in baseline["cases"].values():
+            del case["memory_operations"], case["libraries"]
+        file.write_text(json.dumps(baseline))
+        self.expect("measured", "device_unchanged")
+        self.run_tool("baseline", "refresh", "perfgate-out/run.json")
+        self.expect("skipped", "unchanged")
+
+
+class GpuGraph(GpuCase):
+    def test_a_graphs_counters_are_the_cases_alone(self):
+        self.write("graph.yaml", GRAPH)
+        self.run_tool("run", "graph.yaml", "--backend", "cuda", "--processes", "1")
+        eager, graph = self.read_json("perfgate-out/run.json")["suites"][0]["cases"]
+        for missing in eager.get("not_collected", []):
+            self.skipTest(missing["reason"])
+        counted = [kernel["metrics"]["instructions"] for kernel in eager["kernels"]]
+        self.assertEqual(eager["metrics"]["instructions"]["value"], sum(counted))
+        self.assertEqual(len(eager["kernels"]), len(graph["kernels"]))
+        self.assertGreater(graph["metrics"]["instructions"]["value"], 0)
+        self.assertEqual([], [kernel for kernel in graph["kernels"] if "metrics" in kernel])
 
 
 if __name__ == "__main__":

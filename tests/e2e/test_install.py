@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installed tree works from any folder, and a plugin builds against it as the README says."""
+"""An installed tree works from any folder, and a plugin builds against it as the README says. No file
+of the build tree or an installed one looks for libraries where others may put them."""
 
 import os
+import pathlib
 import re
 import shutil
+import stat
 import subprocess
 
 import tool
@@ -45,6 +48,105 @@ static Plugin plugin() {
 }
 PERFGATE_PLUGIN(plugin);
 """
+
+
+def elf_files(folder):
+    for path in sorted(pathlib.Path(folder).rglob("*")):
+        if path.is_symlink() or not path.is_file() or path.suffix == ".o":
+            continue
+        with path.open("rb") as file:
+            head = file.read(18)
+        # Programs and shared objects: e_type 2 and 3.
+        if head[:4] == b"\x7fELF" and head[16] in (2, 3):
+            yield path
+
+
+def dynamic(file, tag):
+    """The texts of a kind of entry in the dynamic section."""
+    done = subprocess.run(["readelf", "--dynamic", "--wide", file], capture_output=True, text=True,
+                          check=True)
+    return re.findall(rf"\({tag}\).*?\[(.*)\]", done.stdout)
+
+
+def may_be_written_by_others(folder):
+    """Whether another user can put files there, now or after making the folder itself."""
+    place = pathlib.Path(folder)
+    while not place.exists():
+        place = place.parent
+    return place.stat().st_mode & stat.S_IWOTH != 0
+
+
+def objection(file, entry):
+    """What is wrong with an entry of a RPATH or RUNPATH; empty: nothing."""
+    if entry == "":
+        return "empty: the working directory"
+    folder = re.sub(r"^\$(ORIGIN|\{ORIGIN\})(?=/|$)", str(file.parent), entry)
+    if not folder.startswith("/"):
+        return "relative to the working directory"
+    if may_be_written_by_others(os.path.normpath(folder)):
+        return "others can write there"
+    return ""
+
+
+def objections(files):
+    return [f"{file}: {tag} entry '{entry}': {why}"
+            for file in files for tag in ("RPATH", "RUNPATH") for path in dynamic(file, tag)
+            for entry in dict.fromkeys(path.split(":")) if (why := objection(file, entry))]
+
+
+class LibraryPaths(tool.Case):
+    BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
+
+    def made(self):
+        folders = [self.BUILD / "bin", self.BUILD / "lib", self.BUILD / "tests"]
+        return [file for folder in folders for file in elf_files(folder)]
+
+    def test_of_the_build_tree(self):
+        files = self.made()
+        self.assertIn(pathlib.Path(tool.PERFGATE).name, [file.name for file in files])
+        self.assertEqual([], objections(files))
+
+    def test_of_an_installed_tree(self):
+        prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", self.BUILD, "--prefix", prefix], check=True,
+                       capture_output=True)
+        files = list(elf_files(prefix))
+        self.assertIn("perfgate", [file.name for file in files])
+        self.assertEqual([], objections(files))
+
+    def test_what_is_wrong_is_found(self):
+        open_to_all = self.folder / "open"
+        open_to_all.mkdir()
+        open_to_all.chmod(0o777)
+        self.write("empty.cpp", "int x;\n")
+        for entry, found in (("$ORIGIN/lib::", "empty"), ("lib", "relative"), ("$ORIGIN", ""),
+                             (str(open_to_all), "others can write"),
+                             (str(open_to_all / "absent/lib"), "others can write")):
+            with self.subTest(entry):
+                file = self.folder / "lib.so"
+                subprocess.run(["c++", "-shared", "-fPIC", "-o", file, self.folder / "empty.cpp",
+                                f"-Wl,-rpath,{entry}"], check=True)
+                told = objections([file])
+                self.assertEqual(bool(found), bool(told), told)
+                if found:
+                    self.assertIn(found, told[0])
+
+    def test_a_library_in_the_working_directory_is_not_loaded(self):
+        self.write("planted.cpp", "#include <cstdio>\n#include <cstdlib>\n"
+                                  "__attribute__((constructor)) static void planted() {\n"
+                                  '    std::fputs("planted library\\n", stderr);\n'
+                                  "    std::_Exit(7);\n}\n")
+        planted = self.folder / "planted.so"
+        subprocess.run(["c++", "-shared", "-fPIC", "-o", planted, self.folder / "planted.cpp"],
+                       check=True)
+        wanted = dynamic(tool.PERFGATE, "NEEDED")
+        self.assertTrue(wanted)
+        for name in wanted:
+            shutil.copy(planted, self.folder / name)
+        self.assertNotIn("planted", self.run_tool("--version").stderr)
+        plugin = self.run_tool("list", "--plugin", tool.PLUGINS / "probe_base.so",
+                               tool.SOURCE / "suites/transpose.yaml")
+        self.assertNotIn("planted", plugin.stderr)
 
 
 class Install(tool.Case):

@@ -106,17 +106,23 @@ TEST_F(CudaBackendTest, RecordsWhatALaunchDoesAndNothingElse) {
     EXPECT_GT(kernel.registers, 0);
     EXPECT_DOUBLE_EQ(kernel.theoretical_occupancy, 100);
     EXPECT_GT(kernel.duration_ns, 0);
-    EXPECT_EQ(record.copies + record.memsets, 0);
+    EXPECT_TRUE(record.memory_operations.empty());
 
     const measure::LaunchRecord several = open("several")->record_launch();
     EXPECT_EQ(several.kernels.size(), 2u);
-    EXPECT_EQ(several.copies, 1);
-    EXPECT_EQ(several.memsets, 1);
+    using model::MemoryKind;
+    using model::MemoryOperationKind;
+    EXPECT_EQ(
+        several.memory_operations,
+        (std::vector<model::MemoryOperation>{
+            {MemoryOperationKind::memset, 4 * kFloats, MemoryKind::unknown, MemoryKind::device},
+            {MemoryOperationKind::device_to_device, 2 * kFloats, MemoryKind::device,
+             MemoryKind::device}}));
 
     // A reset is not part of the launch.
     const measure::LaunchRecord in_place = open("in_place")->record_launch();
     EXPECT_EQ(in_place.kernels.size(), 1u);
-    EXPECT_EQ(in_place.memsets, 0);
+    EXPECT_TRUE(in_place.memory_operations.empty());
 
     EXPECT_EQ(open("graph")->record_launch().kernels.size(), 2u);
 }

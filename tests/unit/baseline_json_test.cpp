@@ -91,6 +91,11 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
     kernel.code = "c0de";
     kernel.arguments = "a1";
     baseline.cases["gemm/naive[m=2]"] = {{}, {{"gpu_time", time}}, {kernel}, "0057"};
+    BaselineCase& coded = baseline.cases["gemm/naive[m=2]"];
+    coded.libraries = Libraries{{"libhelper.so", "11b"}};
+    coded.memory_operations = {
+        {MemoryOperationKind::host_to_device, 4096, MemoryKind::pinned, MemoryKind::device},
+        {MemoryOperationKind::memset, 64, {}, MemoryKind::device}};
     EXPECT_EQ(write_baseline(baseline), R"({
   "schema": "perfgate.baseline",
   "version": 2,
@@ -106,7 +111,9 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
       "kernels": [
         {"name":"naive","grid":[4,1,1],"block":[128,1,1],"registers":32,"static_smem":0,"dynamic_smem":0,"local_bytes":0,"code":"c0de","arguments":"a1"}
       ],
-      "host_code": "0057"
+      "host_code": "0057",
+      "libraries": {"libhelper.so":"11b"},
+      "memory_operations": [{"kind":"host to device","bytes":4096,"from":"pinned","to":"device"},{"kind":"memset","bytes":64,"to":"device"}]
     },
     "gemm/tiled[m=2]": {
       "provenance": {"driver":"580.159.04","reason":"first"},

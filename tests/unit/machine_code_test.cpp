@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
@@ -17,6 +18,8 @@ using documents::measured_case;
 using documents::run_of;
 using model::CaseResult;
 using model::CodeChange;
+using model::MemoryKind;
+using model::MemoryOperationKind;
 using model::Verdict;
 
 model::Kernel kernel(const std::string& name = "tiled", const std::string& code = "c0de") {
@@ -37,6 +40,10 @@ CaseResult coded_case() {
     CaseResult result = measured_case();
     result.kernels = {kernel()};
     result.host_code = "0057";
+    result.libraries = model::Libraries{{"libhelper.so", "11b"}};
+    result.memory_operations = {
+        {MemoryOperationKind::host_to_device, 4 << 20, MemoryKind::pinned, MemoryKind::device},
+        {MemoryOperationKind::memset, 4096, MemoryKind::unknown, MemoryKind::device}};
     return result;
 }
 
@@ -122,6 +129,35 @@ TEST(MachineCode, WhateverElseDiffersLeavesTheDeviceCodeUnchanged) {
          "the arguments of tiled changed"},
         {[](CaseResult& now, model::Run&) { now.kernels[0].arguments.clear(); },
          "the arguments of tiled are not known"},
+        {[](CaseResult& now, model::Run&) {
+             now.memory_operations->at(0).from = MemoryKind::pageable;
+         },
+         "copy 1: host to device 4.000 MiB, pinned → pageable"},
+        {[](CaseResult& now, model::Run&) {
+             now.memory_operations->at(0).to = MemoryKind::managed;
+         },
+         "copy 1: host to device 4.000 MiB, device → managed"},
+        {[](CaseResult& now, model::Run&) { now.memory_operations->at(1).bytes = 8192; },
+         "memset 2: memset 4.000 KiB, device → memset 8.000 KiB, device"},
+        {[](CaseResult& now, model::Run&) {
+             now.memory_operations->at(0).kind = MemoryOperationKind::device_to_device;
+             now.memory_operations->at(0).from = MemoryKind::device;
+         },
+         "copy 1: host to device 4.000 MiB, pinned to device → device to device 4.000 MiB, "
+         "device to device"},
+        {[](CaseResult& now, model::Run&) { now.memory_operations->pop_back(); },
+         "number of copies and memsets changed: 2 → 1"},
+        {[](CaseResult& now, model::Run&) { (*now.libraries)["libhelper.so"] = "22c"; },
+         "library libhelper.so changed"},
+        {[](CaseResult& now, model::Run&) { (*now.libraries)["liblater.so"] = "22c"; },
+         "library liblater.so was not loaded before"},
+        {[](CaseResult& now, model::Run&) { now.libraries->clear(); },
+         "library libhelper.so is not loaded any more"},
+        {[](CaseResult& now, model::Run&) { now.libraries.reset(); },
+         "libraries are not known: refresh the baseline if it is from before they were recorded"},
+        {[](CaseResult& now, model::Run&) { now.memory_operations.reset(); },
+         "copies and memsets are not known: refresh the baseline if it is from before they were "
+         "recorded"},
         {[](CaseResult& now, model::Run&) { now.metrics["gpu_time"].batches[0].seed = 2; },
          "the inputs have another seed"},
         {[](CaseResult&, model::Run& run) { run.environment.driver = "590.2"; },
@@ -165,6 +201,60 @@ TEST(MachineCode, AHostVariantIsItsHostCode) {
     EXPECT_EQ(of_host("", ""), CodeChange::unknown);
 }
 
+TEST(MachineCode, ACaseWithoutKernelsIsItsLibrariesCopiesAndMemsets) {
+    const auto compared_without_kernels = [](const auto& change) {
+        CaseResult before = coded_case();
+        before.kernels.clear();
+        CaseResult now = before;
+        change(before, now);
+        const model::Run run = run_of({now});
+        return compare_code(code_of(now, run.environment), code_of(before, run.environment));
+    };
+    const auto same = [](CaseResult&, CaseResult&) {};
+    EXPECT_EQ(compared_without_kernels(same).change, CodeChange::unchanged);
+
+    const CodeComparison library = compared_without_kernels(
+        [](CaseResult&, CaseResult& now) { (*now.libraries)["libhelper.so"] = "22c"; });
+    EXPECT_EQ(library.change, CodeChange::changed);
+    EXPECT_EQ(library.difference, "library libhelper.so changed");
+
+    const CodeComparison copy = compared_without_kernels([](CaseResult&, CaseResult& now) {
+        now.memory_operations->at(0).from = MemoryKind::pageable;
+    });
+    EXPECT_EQ(copy.change, CodeChange::changed);
+    EXPECT_EQ(copy.difference, "copy 1: host to device 4.000 MiB, pinned → pageable");
+
+    const CodeComparison unknown =
+        compared_without_kernels([](CaseResult& before, CaseResult&) { before.libraries.reset(); });
+    EXPECT_EQ(unknown.change, CodeChange::unknown);
+}
+
+TEST(MachineCode, ABaselineFromBeforeLibrariesAndCopies) {
+    const auto old_baseline_of = [](const CaseResult& result) {
+        CaseResult before = result;
+        before.libraries.reset();
+        before.memory_operations.reset();
+        const model::Run run = run_of({result});
+        const Code now = code_of(result, run.environment);
+        const Code then = code_of(before, run.environment);
+        return std::pair(compare_code(now, then).change, runs_the_same(now, then));
+    };
+    // Of a case that has none it lacks nothing.
+    CaseResult plain = coded_case();
+    plain.libraries->clear();
+    plain.memory_operations->clear();
+    EXPECT_EQ(old_baseline_of(plain), std::pair(CodeChange::unchanged, true));
+    // Another is measured, and what it has is not taken for a change of the machine code.
+    EXPECT_EQ(old_baseline_of(coded_case()), std::pair(CodeChange::device_unchanged, false));
+}
+
+TEST(MachineCode, OverlappingCopiesMayComeInAnyOrder) {
+    const CodeComparison found = compared([](CaseResult& now, model::Run&) {
+        std::swap(now.memory_operations->at(0), now.memory_operations->at(1));
+    });
+    EXPECT_EQ(found.change, CodeChange::unchanged);
+}
+
 TEST(MachineCode, ACaseNeedNotBeMeasuredAgainWhereItLaunchesTheSame) {
     const model::Baseline baseline = accepted(run_of({coded_case()}));
     const auto same = [&](const auto& change) {
@@ -179,6 +269,11 @@ TEST(MachineCode, ACaseNeedNotBeMeasuredAgainWhereItLaunchesTheSame) {
     EXPECT_TRUE(same([](CaseResult& now, model::Run&) { now.host_code = "0058"; }));
     EXPECT_FALSE(same([](CaseResult& now, model::Run&) { now.kernels[0].code = "0ther"; }));
     EXPECT_FALSE(same([](CaseResult& now, model::Run&) { now.kernels[0].arguments = "a2"; }));
+    EXPECT_FALSE(same([](CaseResult& now, model::Run&) {
+        now.memory_operations->at(0).from = MemoryKind::pageable;
+    }));
+    EXPECT_FALSE(
+        same([](CaseResult& now, model::Run&) { (*now.libraries)["libhelper.so"] = "22c"; }));
     EXPECT_FALSE(same([](CaseResult& now, model::Run&) { now.kernels[0].code.clear(); }));
     EXPECT_FALSE(same([](CaseResult&, model::Run& run) { run.environment.driver = "590.2"; }));
 }
@@ -267,6 +362,18 @@ TEST(MachineCode, ABaselineKeepsCodeAndLaunchWithoutTimesAndCounts) {
     EXPECT_EQ(kept.kernels[0].theoretical_occupancy, 0);
     EXPECT_TRUE(kept.kernels[0].metrics.empty());
     EXPECT_EQ(kept.host_code, "0057");
+    EXPECT_EQ(kept.libraries, coded_case().libraries);
+    EXPECT_EQ(kept.memory_operations, coded_case().memory_operations);
+}
+
+TEST(MachineCode, ARefreshLearnsWhatAnOldBaselineLacks) {
+    const model::Run run = run_of({coded_case()});
+    model::Baseline old = accepted(run);
+    old.cases.begin()->second.libraries.reset();
+    EXPECT_EQ(refresh(run, run.suites[0], old, {}).accepted.size(), 1U);
+    old = accepted(run);
+    old.cases.begin()->second.memory_operations.reset();
+    EXPECT_EQ(refresh(run, run.suites[0], old, {}).accepted.size(), 1U);
 }
 
 TEST(MachineCode, ANewBuildWithTheSameValuesIsAccepted) {
@@ -284,11 +391,15 @@ TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
     other.kernels[0].code = "0ther";
     other.kernels[0].arguments = "a2";
     other.host_code = "0058";
+    other.libraries->clear();
+    other.memory_operations->clear();
     const model::Run combined = baseline::combine_runs({run_of({coded_case()}), run_of({other})});
     const CaseResult& result = combined.suites[0].cases[0];
     EXPECT_EQ(result.kernels[0].code, "");
     EXPECT_EQ(result.kernels[0].arguments, "");
     EXPECT_EQ(result.host_code, "");
+    EXPECT_FALSE(result.libraries.has_value());
+    EXPECT_FALSE(result.memory_operations.has_value());
 
     const model::Run same =
         baseline::combine_runs({run_of({coded_case()}), run_of({coded_case()})});

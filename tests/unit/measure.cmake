@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 perfgate_test(measure_test
-  SOURCES unit/device_lock_test.cpp unit/journal_test.cpp unit/protocol_test.cpp
+  SOURCES unit/case_measurement_test.cpp unit/device_lock_test.cpp unit/journal_test.cpp unit/protocol_test.cpp
           unit/sampling_test.cpp unit/steadiness_test.cpp unit/worker_process_test.cpp
   LIBRARIES perfgate_measure)
+target_include_directories(measure_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 # Runs on several devices, each a worker of the program with the host backend.
 perfgate_test(coordinator_test SOURCES unit/coordinator_test.cpp LIBRARIES perfgate_measure)

@@ -47,6 +47,7 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     capabilities.environment.device.key = "nvidia-h100";
     capabilities.timing = true;
     capabilities.kernel_records_problem = "no permission";
+    capabilities.libraries = {{"libhelper.so", "11b"}};
     model::WorkloadInfo workload{"gemm", "help", "gemm.so", {}, {}};
     workload.params.push_back(
         {"m", "rows", model::ParamType::integer, -5, 1 << 20, {}, std::int64_t{12}});
@@ -62,6 +63,7 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     EXPECT_TRUE(back.timing);
     EXPECT_FALSE(back.kernel_records);
     EXPECT_EQ(back.kernel_records_problem, "no permission");
+    EXPECT_EQ(back.libraries, capabilities.libraries);
     ASSERT_EQ(back.workloads.size(), 1U);
     const model::ParamInfo& m = back.workloads[0].params.at(0);
     EXPECT_EQ(m.minimum, -5);

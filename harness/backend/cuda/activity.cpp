@@ -105,6 +105,52 @@ void give_back(std::vector<Buffer> used) {
     for (Buffer& buffer : used) buffers().spare.push_back(std::move(buffer));
 }
 
+/// What a copy from or to an array goes between, its memory kinds tell.
+model::MemoryOperationKind operation_kind(std::uint32_t cupti) {
+    using enum model::MemoryOperationKind;
+    switch (cupti) {
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+            return host_to_device;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+            return device_to_host;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
+            return device_to_device;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
+            return host_to_host;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+            return peer_to_peer;
+        default:
+            return unknown;
+    }
+}
+
+model::MemoryKind memory_kind(std::uint32_t cupti) {
+    using enum model::MemoryKind;
+    switch (cupti) {
+        case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
+            return pageable;
+        case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+            return pinned;
+        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
+            return device;
+        case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
+            return array;
+        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+            return managed;
+        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
+            return device_static;
+        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+            return managed_static;
+        default:
+            return unknown;
+    }
+}
+
 // A record before it is known to which launch it belongs: CUPTI writes the correlation with a
 // launch and the activity into buffers in no particular order.
 struct Pending {
@@ -123,15 +169,19 @@ class Parser {
                 add_kernel(*reinterpret_cast<const CUpti_ActivityKernel10*>(record));
                 break;
             case CUPTI_ACTIVITY_KIND_MEMCPY:
-                add(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record), ActivityKind::copy);
+                add_copy(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record));
                 break;
             case CUPTI_ACTIVITY_KIND_MEMCPY2:
-                add(*reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record),
-                    ActivityKind::copy);
+                add_copy(*reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record));
                 break;
-            case CUPTI_ACTIVITY_KIND_MEMSET:
-                add(*reinterpret_cast<const CUpti_ActivityMemset4*>(record), ActivityKind::memset);
+            case CUPTI_ACTIVITY_KIND_MEMSET: {
+                const auto& filled = *reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+                add(filled, ActivityKind::memset,
+                    {.kind = model::MemoryOperationKind::memset,
+                     .bytes = static_cast<std::int64_t>(filled.bytes),
+                     .to = memory_kind(filled.memoryKind)});
                 break;
+            }
             case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
                 const auto& link =
                     *reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
@@ -178,10 +228,19 @@ class Parser {
     }
 
     template <typename Record>
-    void add(const Record& record, ActivityKind kind) {
+    void add_copy(const Record& record) {
+        add(record, ActivityKind::copy,
+            {.kind = operation_kind(record.copyKind),
+             .bytes = static_cast<std::int64_t>(record.bytes),
+             .from = memory_kind(record.srcKind),
+             .to = memory_kind(record.dstKind)});
+    }
+
+    template <typename Record>
+    void add(const Record& record, ActivityKind kind, const model::MemoryOperation& memory) {
         ActivityRecord out{.kind = kind};
         if (!keep(record, out)) return;
-        out.bytes = record.bytes;
+        out.memory = memory;
         out.stream_id = record.streamId;
         pending_.push_back({record.correlationId, out});
     }

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "model/memory_operation.hpp"
+
 namespace perfgate::backend::cuda {
 
 /// What a kernel was launched with. Sizes in bytes.
@@ -41,9 +43,9 @@ struct ActivityRecord {
     ActivityKind kind = ActivityKind::kernel;
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
-    std::size_t kernel = 0;           ///< kernels: index into ActivityTrace::kernels
-    std::uint64_t bytes = 0;          ///< copies and memsets
-    std::uint64_t graph_node_id = 0;  ///< 0 outside CUDA graphs
+    std::size_t kernel = 0;              ///< kernels: index into ActivityTrace::kernels
+    model::MemoryOperation memory = {};  ///< of copies and memsets
+    std::uint64_t graph_node_id = 0;     ///< 0 outside CUDA graphs
     std::uint32_t stream_id = 0;
 };
 

@@ -33,6 +33,7 @@ class CudaBackend : public measure::Backend {
         measure::Capabilities capabilities;
         capabilities.environment = describe_environment(device_, nvml_.get());
         capabilities.workloads = plugins_.catalogue();
+        capabilities.libraries = plugins_.libraries();
         capabilities.timing = true;
         capabilities.kernel_records = device_.has_cupti();
         if (!capabilities.kernel_records)
@@ -72,7 +73,9 @@ class CudaBackend : public measure::Backend {
         return result;
     }
 
-    std::string host_code(const model::CaseSpec& spec) override { return plugins_.host_code(spec); }
+    measure::HostCode host_code(const model::CaseSpec& spec) override {
+        return plugins_.host_code(spec);
+    }
 
     std::uint64_t free_memory() override {
         std::size_t free = 0;

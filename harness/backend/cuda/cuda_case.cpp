@@ -150,10 +150,8 @@ measure::LaunchRecord CudaCase::record_launch() {
                         to_model(device_, trace.kernels.at(record.kernel), record));
                     break;
                 case ActivityKind::copy:
-                    ++result.copies;
-                    break;
                 case ActivityKind::memset:
-                    ++result.memsets;
+                    result.memory_operations.push_back(record.memory);
                     break;
             }
         }

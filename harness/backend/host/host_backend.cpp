@@ -87,6 +87,7 @@ class HostBackend : public measure::Backend {
         describe_host(environment);
         environment.device = host_device();
         capabilities.workloads = plugins_.catalogue();
+        capabilities.libraries = plugins_.libraries();
         capabilities.timing = true;
         return capabilities;
     }
@@ -113,7 +114,9 @@ class HostBackend : public measure::Backend {
         return std::make_unique<HostCase>(plugins_.open(spec), eviction_);
     }
 
-    std::string host_code(const model::CaseSpec& spec) override { return plugins_.host_code(spec); }
+    measure::HostCode host_code(const model::CaseSpec& spec) override {
+        return plugins_.host_code(spec);
+    }
 
     std::uint64_t free_memory() override { return available_memory(); }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <regex>
 
+#include "backend/plugin/libraries.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 
@@ -229,11 +230,13 @@ model::Verification PluginInstance::verify() {
 }
 
 PluginSet::PluginSet(const std::vector<std::string>& files) {
+    note_own_libraries();
     for (const std::string& file : files) load(file);
 }
 
 void PluginSet::load(const std::filesystem::path& file) {
     const pg_plugin plugin = known_part(entry_of(file));
+    modules_.push_back(file);
 
     const pg_plugin* cuda = nullptr;
     std::filesystem::path cuda_file;
@@ -244,7 +247,10 @@ void PluginSet::load(const std::filesystem::path& file) {
                 fmt::format("plugin {}: '{}' is no module name ([a-z][a-z0-9_]*)", file.string(),
                             model::printable(module, 60)));
         cuda_file = file.parent_path() / (module + ".so");
-        if (std::filesystem::exists(cuda_file)) cuda = entry_of(cuda_file);
+        if (std::filesystem::exists(cuda_file)) {
+            cuda = entry_of(cuda_file);
+            modules_.push_back(cuda_file);
+        }
     }
     const auto built_variant = [&](const std::string& workload,
                                    const std::string& variant) -> const pg_variant* {
@@ -352,8 +358,7 @@ const std::string& PluginSet::fingerprint(const std::filesystem::path& file) con
     return known->second;
 }
 
-std::string PluginSet::host_code(const model::CaseSpec& spec) const {
-    const Found found = find(spec);
+std::string PluginSet::module_code(const Found& found) const {
     const Workload& workload = *found.workload;
     const std::string& described = fingerprint(workload.file);
     if (found.variant_info->target == model::Target::host || workload.cuda_file.empty())
@@ -364,6 +369,28 @@ std::string PluginSet::host_code(const model::CaseSpec& spec) const {
     both.add(described);
     both.add(built);
     return both.fingerprint();
+}
+
+std::optional<model::Libraries> PluginSet::libraries_of(
+    const std::vector<std::filesystem::path>& modules) const {
+    model::Libraries libraries;
+    for (const Library& library : libraries_loaded_by(modules, modules_)) {
+        const std::string& code = fingerprint(library.file);
+        if (code.empty()) return std::nullopt;
+        libraries[library.name] += code;  // of a name that two folders have: both, in their order
+    }
+    return libraries;
+}
+
+measure::HostCode PluginSet::host_code(const model::CaseSpec& spec) const {
+    const Found found = find(spec);
+    std::vector<std::filesystem::path> modules{found.workload->file};
+    if (!found.workload->cuda_file.empty()) modules.push_back(found.workload->cuda_file);
+    return {module_code(found), libraries_of(modules)};
+}
+
+model::Libraries PluginSet::libraries() const {
+    return libraries_of(modules_).value_or(model::Libraries{});
 }
 
 }  // namespace perfgate::backend

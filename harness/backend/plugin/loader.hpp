@@ -61,9 +61,11 @@ class PluginSet {
     measure::CaseFacts facts(const model::CaseSpec& spec) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
     std::unique_ptr<PluginInstance> open(const model::CaseSpec& spec) const;
-    /// Fingerprint of the modules that the variant's functions came from; empty where a file cannot
-    /// be read any more. Reads them at the first call.
-    std::string host_code(const model::CaseSpec& spec) const;
+    /// The modules that the variant's functions came from, and what those have loaded so far. A
+    /// file is read at the first call that it belongs to; what cannot be read is not known.
+    measure::HostCode host_code(const model::CaseSpec& spec) const;
+    /// What the plugins have loaded so far, as far as it can be read.
+    model::Libraries libraries() const;
 
   private:
     struct Variant {
@@ -86,9 +88,13 @@ class PluginSet {
     void load(const std::filesystem::path& file);
     Found find(const model::CaseSpec& spec) const;
     const std::string& fingerprint(const std::filesystem::path& file) const;
+    std::string module_code(const Found& found) const;
+    std::optional<model::Libraries> libraries_of(
+        const std::vector<std::filesystem::path>& modules) const;
 
     model::WorkloadCatalogue catalogue_;
-    std::vector<Workload> workloads_;  ///< parallel to catalogue_
+    std::vector<Workload> workloads_;             ///< parallel to catalogue_
+    std::vector<std::filesystem::path> modules_;  ///< of all plugins
     mutable std::map<std::filesystem::path, std::string> fingerprints_;
 };
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Backend without device and plugin for tests of what measures with one: its variants do what a
+// test says, and it writes down what it was asked.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/backend.hpp"
+
+namespace perfgate::measure::fakes {
+
+/// Workload of all variants of a FakeBackend.
+inline constexpr const char* workload = "fake";
+
+/// What the cases of a variant do.
+struct FakeVariant {
+    model::Target target = model::Target::cuda;
+    model::Submission submission = model::Submission::async;
+    CaseFacts facts{};
+    LaunchRecord launch{};
+    HostCode host_code{"0057", model::Libraries{}};
+    CounterValues counters{};
+    double time_ns = 1000;
+    bool correct = true;
+    /// The call that throws model::Error: "open", "fill", "verify", "launch", "record" or "time".
+    std::string fails_in{};
+    bool loses_device = false;  ///< it throws DeviceLost instead
+};
+
+inline model::Kernel kernel(const std::string& name) {
+    model::Kernel result;
+    result.name = name;
+    result.grid = result.block = {1, 1, 1};
+    result.code = "c0de";
+    return result;
+}
+
+class FakeCase : public Case {
+  public:
+    FakeCase(const FakeVariant& variant, std::vector<std::string>& calls)
+        : variant_(variant), calls_(calls) {
+        called("open");
+    }
+    ~FakeCase() override { calls_.emplace_back("close"); }
+
+    void fill(std::uint64_t seed) override {
+        seed_ = seed;
+        called("fill");
+    }
+    model::Verification verify(std::uint64_t seed) override {
+        called("verify");
+        return {variant_.correct, seed, variant_.correct ? "all elements" : "element 0"};
+    }
+    void warm_up(int /*launches*/, std::chrono::duration<double> /*at_least*/) override {
+        called("launch");
+    }
+    LaunchRecord record_launch() override {
+        called("record");
+        return variant_.launch;
+    }
+    TimeSamples time(TimeKind /*kind*/, model::Cache cache, int count) override {
+        called("time");
+        return {"fake/" + std::string(model::to_text(cache)),
+                std::vector<double>(static_cast<std::size_t>(count), variant_.time_ns + added_ns_)};
+    }
+    void add_work(double ns) override { added_ns_ = ns; }
+
+    std::uint64_t seed() const { return seed_; }
+    const FakeVariant& variant() const { return variant_; }
+
+  private:
+    void called(const std::string& what) {
+        calls_.push_back(what);
+        if (variant_.fails_in != what) return;
+        if (variant_.loses_device) throw DeviceLost(what + " failed");
+        throw model::Error(what + " failed");
+    }
+
+    const FakeVariant& variant_;
+    std::vector<std::string>& calls_;
+    std::uint64_t seed_ = 0;
+    double added_ns_ = 0;
+};
+
+class FakeBackend : public Backend {
+  public:
+    std::map<std::string, FakeVariant> variants;  ///< by name; add them before capabilities()
+    bool kernel_records = true;
+    std::string no_counters;                 ///< why none can be collected; empty: they can
+    std::set<std::string> lacking_counters;  ///< that the chip does not have
+    std::vector<std::string> calls;          ///< "keep_code", "open", "fill", … in order
+
+    Capabilities capabilities() override {
+        Capabilities result;
+        result.environment.device.key = result.environment.device.chip = "fake";
+        result.environment.device.board = "b1";
+        model::WorkloadInfo info;
+        info.name = workload;
+        for (const auto& [name, variant] : variants) {
+            model::VariantInfo entry;
+            entry.name = name;
+            entry.target = variant.target;
+            entry.submission = variant.submission;
+            info.variants.push_back(std::move(entry));
+        }
+        result.workloads = {std::move(info)};
+        result.timing = true;
+        result.kernel_records = kernel_records;
+        if (!kernel_records) result.kernel_records_problem = "no records here";
+        return result;
+    }
+    model::BoardState board_state() override { return {}; }
+    std::vector<Diagnosis> diagnose() override { return {}; }
+
+    CaseFacts facts(const model::CaseSpec& spec) override {
+        return variants.at(spec.variant).facts;
+    }
+    void keep_code() override { calls.emplace_back("keep_code"); }
+    std::unique_ptr<Case> open(const model::CaseSpec& spec) override {
+        return std::make_unique<FakeCase>(variants.at(spec.variant), calls);
+    }
+    HostCode host_code(const model::CaseSpec& spec) override {
+        calls.emplace_back("host_code");
+        return variants.at(spec.variant).host_code;
+    }
+    std::uint64_t free_memory() override { return 1 << 20; }
+
+    std::string counters_problem() override { return no_counters; }
+    bool has_counter(const std::string& counter) override {
+        return !lacking_counters.contains(counter);
+    }
+    std::vector<CounterValues> collect(std::span<const CounterCase> cases,
+                                       const std::vector<std::string>& /*counters*/) override {
+        calls.emplace_back("collect");
+        std::vector<CounterValues> collected;
+        collected.reserve(cases.size());
+        for (const CounterCase& entry : cases)
+            collected.push_back(dynamic_cast<FakeCase&>(*entry.opened).variant().counters);
+        return collected;
+    }
+};
+
+}  // namespace perfgate::measure::fakes
