@@ -15,7 +15,7 @@
 #include "gate/diff.hpp"
 #include "gate/selection.hpp"
 #include "model/file.hpp"
-#include "model/json_reader.hpp"
+#include "document/json_reader.hpp"
 #include "model/quantity.hpp"
 
 namespace perfgate::cli {

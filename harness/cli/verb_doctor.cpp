@@ -8,7 +8,7 @@
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 
 namespace perfgate::cli {
 namespace {

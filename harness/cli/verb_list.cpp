@@ -13,7 +13,7 @@
 #include "cli/verb.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 #include "model/text.hpp"
 #include "suite/plan.hpp"
 

@@ -13,7 +13,7 @@
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::cli {

@@ -25,7 +25,7 @@
 #include "gate/suspects.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 #include "model/text.hpp"
 #include "report/reporter.hpp"
 

@@ -12,9 +12,9 @@
 #include "measure/batches.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/json_reader.hpp"
-#include "model/json_writer.hpp"
-#include "model/shared_json.hpp"
+#include "document/json_reader.hpp"
+#include "document/json_writer.hpp"
+#include "document/shared.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::measure {

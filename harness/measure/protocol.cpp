@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "model/error.hpp"
-#include "model/json_reader.hpp"
-#include "model/json_writer.hpp"
-#include "model/shared_json.hpp"
+#include "document/json_reader.hpp"
+#include "document/json_writer.hpp"
+#include "document/shared.hpp"
 
 // The read and write functions of each type stand in the type's namespace, where those of vectors
 // and fields find them.

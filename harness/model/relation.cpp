@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "model/shared_json.hpp"
+#include "document/shared.hpp"
 
 namespace perfgate::model {
 

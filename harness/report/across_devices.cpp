@@ -17,7 +17,7 @@
 #include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "model/shared_json.hpp"
+#include "document/shared.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "model/error.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/sorted_walk.hpp"

@@ -2,7 +2,7 @@
 // What the HTML report's data tell of a run's circumstances.
 #pragma once
 
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "model/error.hpp"
-#include "model/json_reader.hpp"
+#include "document/json_reader.hpp"
 
 namespace perfgate::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/error.hpp"
-#include "model/json_reader.hpp"
+#include "document/json_reader.hpp"
 #include "report_hostile.hpp"
 
 namespace perfgate::report {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/shared_json.hpp"
+#include "document/shared.hpp"
 
 namespace perfgate::model {
 

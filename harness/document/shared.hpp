@@ -4,8 +4,8 @@
 #pragma once
 
 #include "model/environment.hpp"
-#include "model/json_reader.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_reader.hpp"
+#include "document/json_writer.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
 

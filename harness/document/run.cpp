@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "model/shared_json.hpp"
+#include "document/shared.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::model {

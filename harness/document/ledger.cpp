@@ -10,8 +10,8 @@
 
 #include "model/date.hpp"
 #include "model/error.hpp"
-#include "model/json_reader.hpp"
-#include "model/json_writer.hpp"
+#include "document/json_reader.hpp"
+#include "document/json_writer.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::model {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/date.hpp"
-#include "model/shared_json.hpp"
+#include "document/shared.hpp"
 
 namespace perfgate::model {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_reader.hpp"
+#include "document/json_reader.hpp"
 
 #include <fmt/format.h>
 
