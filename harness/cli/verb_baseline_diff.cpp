@@ -14,6 +14,8 @@
 #include "gate/baseline_store.hpp"
 #include "gate/diff.hpp"
 #include "gate/selection.hpp"
+#include "document/run.hpp"
+#include "document/baseline.hpp"
 #include "model/file.hpp"
 #include "document/json_reader.hpp"
 #include "model/quantity.hpp"
@@ -87,18 +89,18 @@ std::string stored_diff_text(const model::Baseline& after, bool partial,
 }
 
 std::string schema_of(const std::string& text, const std::string& file) {
-    return std::string(model::JsonDocument(text, file).root().at("schema").text());
+    return std::string(document::JsonDocument(text, file).root().at("schema").text());
 }
 
 int diff(const DiffOptions& options) {
     const std::string text = model::read_file(options.input, run_limit_bytes, "document");
     std::string output;
     if (schema_of(text, options.input) == "perfgate.baseline") {
-        const model::Baseline other = model::parse_baseline(text, options.input);
+        const model::Baseline other = document::parse_baseline(text, options.input);
         output = stored_diff_text(other, false, options.baselines);
     } else {
         const model::Run run =
-            gate::select_cases(model::parse_run(text, options.input), options.selection);
+            gate::select_cases(document::parse_run(text, options.input), options.selection);
         for (const model::SuiteResult& suite : run.suites) {
             if (!output.empty()) output += '\n';
             output += stored_diff_text(gate::measured_values(run, suite),

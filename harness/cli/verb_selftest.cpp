@@ -214,8 +214,8 @@ void print(const Outcome& outcome, const SelfTestOptions& options, std::uint64_t
 }
 
 void write_json(const Outcome& outcome, const SelfTestOptions& options, std::uint64_t seed) {
-    using model::JsonLayout;
-    model::JsonWriter json(JsonLayout::lines);
+    using document::JsonLayout;
+    document::JsonWriter json(JsonLayout::lines);
     json.begin_object(JsonLayout::lines);
     write_field(json, "schema", "perfgate.selftest");
     write_field(json, "version", std::int64_t{1});

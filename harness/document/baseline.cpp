@@ -1,58 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/baseline.hpp"
+#include "document/baseline.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "model/date.hpp"
 #include "document/shared.hpp"
+#include "model/date.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
+
+using model::Batch;
+using model::MetricSeries;
 
 namespace {
 
-constexpr std::string_view schema = "perfgate.baseline";
-constexpr std::int64_t oldest_version = 1;  // single values have batches, too
-constexpr std::int64_t version = 2;
+constexpr Schema schema{"perfgate.baseline", 1, 2};  // 1: single values have batches, too
 
-}  // namespace
+/// A series that has one value per process.
+struct ShortSeries {
+    MetricSeries series;  ///< without its batches
+    std::string device;
+    std::uint64_t seed = 0;
+    std::vector<std::int64_t> runs;        ///< processes of each run; empty: there is one run
+    std::optional<std::int64_t> repeated;  ///< so many processes have the series' value
+    std::vector<double> processes;         ///< else: their values
+    std::vector<double> clocks;            ///< empty: not known
 
-// Static, not in an unnamed namespace: the templates find read and write by their arguments.
+    std::size_t count() const {
+        return repeated ? static_cast<std::size_t>(*repeated) : processes.size();
+    }
+};
 
-static void write(JsonWriter& json, const Provenance& provenance) {
-    json.begin_object(JsonLayout::compact);
-    write_unless_default(json, "board", provenance.board);
-    write_unless_default(json, "driver", provenance.driver);
-    write_unless_default(json, "cuda_toolkit", provenance.cuda_toolkit);
-    write_unless_default(json, "cupti", provenance.cupti);
-    write_unless_default(json, "tool_version", provenance.tool_version);
-    write_unless_default(json, "git_revision", provenance.git_revision);
-    write_unless_default(json, "recorded_at", provenance.recorded_at);
-    write_unless_default(json, "accepted_by", provenance.accepted_by);
-    write_unless_default(json, "reason", provenance.reason);
-    write_unless_default(json, "wall_s", provenance.wall_s);
-    json.end_object();
+void require_sum(JsonValue runs, const std::vector<std::int64_t>& counts, std::size_t processes) {
+    std::size_t left = processes;
+    for (const std::int64_t count : counts) {
+        if (count < 1 || static_cast<std::size_t>(count) > left) {
+            runs.fail("expected counts that add up to the number of processes");
+        }
+        left -= static_cast<std::size_t>(count);
+    }
+    if (left != 0) runs.fail("expected counts that add up to the number of processes");
 }
 
-static void read(JsonValue value, Provenance& provenance) {
-    read_optional(value, "board", provenance.board);
-    read_optional(value, "driver", provenance.driver);
-    read_optional(value, "cuda_toolkit", provenance.cuda_toolkit);
-    read_optional(value, "cupti", provenance.cupti);
-    read_optional(value, "tool_version", provenance.tool_version);
-    read_optional(value, "git_revision", provenance.git_revision);
-    read_optional(value, "recorded_at", provenance.recorded_at);
-    read_optional(value, "accepted_by", provenance.accepted_by);
-    read_optional(value, "reason", provenance.reason);
-    if (const auto wall = value.find("wall_s")) {
-        provenance.wall_s = wall->number();
-        require_not_negative(*wall, provenance.wall_s);
-    }
+template <class Archive>
+void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
+    const auto is_bounded = [](JsonValue value, const std::optional<std::int64_t>& count) {
+        if (*count < 2 || *count > 100'000) value.fail("expected a count from 2 to 100000");
+    };
+    const auto are_several = [](JsonValue value, const std::vector<double>& values) {
+        if (values.size() < 2) value.fail("expected values of several processes");
+    };
+    const auto one_per_process = [&](JsonValue value, const std::vector<double>& clocks) {
+        if (!clocks.empty() && clocks.size() != series.count()) {
+            value.fail("expected as many clocks as processes");
+        }
+    };
+    describe_value(archive, series.series);
+    archive.required("device", series.device);
+    archive.required("seed", series.seed);
+    archive.optional("runs", series.runs);
+    archive.optional("repeated", series.repeated, is_bounded);
+    if (!series.repeated) archive.required("processes", series.processes, are_several);
+    archive.optional("sm_clock_mhz", series.clocks, one_per_process);
+    archive.check([&](JsonValue value) {
+        if (!series.runs.empty()) require_sum(value.at("runs"), series.runs, series.count());
+    });
 }
 
 /// Whether the short form says all there is: one value per process, in order, nothing set aside.
-static bool is_short(const MetricSeries& series) {
+bool is_short(const MetricSeries& series) {
     if (series.batches.size() < 2) return false;
     const Batch& first = series.batches.front();
     std::int64_t process = 0;
@@ -73,170 +92,121 @@ static bool is_short(const MetricSeries& series) {
     return true;
 }
 
-static void write_short(JsonWriter& json, const MetricSeries& series) {
-    const Batch& first = series.batches.front();
-    std::vector<std::int64_t> runs;
-    std::vector<double> values;
-    std::vector<double> clocks;
+ShortSeries shortened(const MetricSeries& series) {
+    ShortSeries result;
+    result.series = {series.unit, series.value, series.method, {}};
+    result.device = series.batches.front().device;
+    result.seed = series.batches.front().seed;
     for (const Batch& batch : series.batches) {
-        if (runs.size() <= static_cast<std::size_t>(batch.run)) runs.push_back(0);
-        ++runs.back();
-        values.push_back(batch.samples.front());
-        if (batch.sm_clock_mhz) clocks.push_back(*batch.sm_clock_mhz);
+        if (result.runs.size() <= static_cast<std::size_t>(batch.run)) result.runs.push_back(0);
+        ++result.runs.back();
+        result.processes.push_back(batch.samples.front());
+        if (batch.sm_clock_mhz) result.clocks.push_back(*batch.sm_clock_mhz);
     }
-    const bool repeated = std::all_of(values.begin(), values.end(),
+    if (result.runs.size() == 1) result.runs.clear();
+    const bool repeated = std::all_of(result.processes.begin(), result.processes.end(),
                                       [&](double value) { return value == series.value; });
-    json.begin_object(JsonLayout::compact);
-    write_value(json, series);
-    write_field(json, "device", first.device);
-    write_field(json, "seed", first.seed);
-    if (runs.size() > 1) write_field(json, "runs", runs);
-    if (repeated) {
-        write_field(json, "repeated", static_cast<std::int64_t>(values.size()));
-    } else {
-        write_field(json, "processes", values);
-    }
-    if (!clocks.empty()) write_field(json, "sm_clock_mhz", clocks);
-    json.end_object();
+    if (repeated) result.repeated = static_cast<std::int64_t>(result.processes.size());
+    return result;
 }
 
-static void read_short(JsonValue value, MetricSeries& series) {
-    read_value(value, series);
+MetricSeries restored(ShortSeries stored) {
+    MetricSeries series = std::move(stored.series);
     Batch batch;
-    read_field(value, "device", batch.device);
-    read_field(value, "seed", batch.seed);
-
-    std::vector<double> values;
-    if (const auto repeated = value.find("repeated")) {
-        constexpr std::int64_t most = 100'000;
-        const std::int64_t count = repeated->count();
-        if (count < 2 || count > most) repeated->fail("expected a count from 2 to 100000");
-        values.assign(static_cast<std::size_t>(count), series.value);
-    } else {
-        read_field(value, "processes", values);
-        if (values.size() < 2) value.at("processes").fail("expected values of several processes");
-    }
-    std::vector<double> clocks;
-    read_optional(value, "sm_clock_mhz", clocks);
-    if (!clocks.empty() && clocks.size() != values.size()) {
-        value.at("sm_clock_mhz").fail("expected as many clocks as processes");
-    }
-    std::vector<std::int64_t> runs;
-    read_optional(value, "runs", runs);
-    std::size_t left = values.size();
-    for (const std::int64_t count : runs) {
-        if (count < 1 || static_cast<std::size_t>(count) > left) {
-            value.at("runs").fail("expected counts that add up to the number of processes");
-        }
-        left -= static_cast<std::size_t>(count);
-    }
-    if (!runs.empty() && left != 0) {
-        value.at("runs").fail("expected counts that add up to the number of processes");
-    }
+    batch.device = std::move(stored.device);
+    batch.seed = stored.seed;
     std::int64_t in_run = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    series.batches.reserve(stored.count());
+    for (std::size_t i = 0; i < stored.count(); ++i) {
         batch.process = static_cast<std::int64_t>(i);
-        batch.samples = {values[i]};
-        if (!clocks.empty()) batch.sm_clock_mhz = clocks[i];
-        if (!runs.empty() && in_run == runs.at(static_cast<std::size_t>(batch.run))) {
+        batch.samples = {stored.repeated ? series.value : stored.processes[i]};
+        if (!stored.clocks.empty()) batch.sm_clock_mhz = stored.clocks[i];
+        if (!stored.runs.empty() && in_run == stored.runs.at(static_cast<std::size_t>(batch.run))) {
             ++batch.run;
             in_run = 0;
         }
         ++in_run;
         series.batches.push_back(batch);
     }
+    return series;
 }
 
 /// A series as baselines write it: short where that is enough.
-static void read_stored(JsonValue value, MetricSeries& series) {
-    if (value.kind() != JsonKind::object || value.find("batches")) {
-        read(value, series);
-    } else {
-        read_short(value, series);
-    }
-}
-
-static void write_stored(JsonWriter& json, const MetricSeries& series) {
+void write_stored(JsonWriter& json, const MetricSeries& series) {
     if (is_short(series)) {
-        write_short(json, series);
+        write(json, shortened(series));
     } else {
         write(json, series);
     }
 }
 
-static void write(JsonWriter& json, const Acknowledgement& acknowledgement) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "until", acknowledgement.until);
-    write_unless_default(json, "by", acknowledgement.by);
-    write_unless_default(json, "reason", acknowledgement.reason);
-    json.key("known");
-    write_stored(json, acknowledgement.known);
-    json.end_object();
-}
-
-static void read(JsonValue value, Acknowledgement& acknowledgement) {
-    read_field(value, "until", acknowledgement.until);
-    if (!is_date(acknowledgement.until)) {
-        value.at("until").fail("expected a day, as 2026-12-31");
+void read_stored(JsonValue value, MetricSeries& series) {
+    if (value.kind() != JsonKind::object || value.find("batches")) {
+        return read(value, series);
     }
-    read_optional(value, "by", acknowledgement.by);
-    read_optional(value, "reason", acknowledgement.reason);
-    read_stored(value.at("known"), acknowledgement.known);
+    ShortSeries stored;
+    read(value, stored);
+    series = restored(std::move(stored));
 }
 
-static void write(JsonWriter& json, const BaselineCase& expected) {
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "provenance", expected.provenance);
-    write_unless_default(json, "anchors", expected.anchors);
-    if (!expected.acknowledged.empty()) {
-        json.key("acknowledged");
-        json.begin_object(JsonLayout::lines);
-        for (const auto& [name, known] : expected.acknowledged) write_field(json, name, known);
-        json.end_object();
-    }
-    write_metrics(json, expected.metrics, write_stored);
-    if (!expected.kernels.empty()) {
-        json.key("kernels");
-        json.begin_array(JsonLayout::lines);
-        for (const Kernel& kernel : expected.kernels) write(json, kernel);
-        json.end_array();
-    }
-    write_unless_default(json, "host_code", expected.host_code);
-    json.end_object();
+constexpr Form<MetricSeries> as_stored{write_stored, read_stored};
+
+}  // namespace
+
+template <>
+inline constexpr JsonLayout layout_of<model::BaselineCase> = JsonLayout::lines;
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Provenance>& provenance) {
+    archive.optional("board", provenance.board);
+    archive.optional("driver", provenance.driver);
+    archive.optional("cuda_toolkit", provenance.cuda_toolkit);
+    archive.optional("cupti", provenance.cupti);
+    archive.optional("tool_version", provenance.tool_version);
+    archive.optional("git_revision", provenance.git_revision);
+    archive.optional("recorded_at", provenance.recorded_at);
+    archive.optional("accepted_by", provenance.accepted_by);
+    archive.optional("reason", provenance.reason);
+    archive.optional("wall_s", provenance.wall_s, not_negative);
 }
 
-static void read(JsonValue value, BaselineCase& expected) {
-    read_optional(value, "provenance", expected.provenance);
-    read_optional(value, "anchors", expected.anchors);
-    read_optional(value, "acknowledged", expected.acknowledged);
-    read_metrics(value, expected.metrics, read_stored);
-    read_optional(value, "kernels", expected.kernels);
-    read_optional(value, "host_code", expected.host_code);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Acknowledgement>& acknowledgement) {
+    const auto is_day = [](JsonValue value, const std::string& until) {
+        if (!model::is_date(until)) value.fail("expected a day, as 2026-12-31");
+    };
+    archive.required("until", acknowledgement.until, is_day);
+    archive.optional("by", acknowledgement.by);
+    archive.optional("reason", acknowledgement.reason);
+    archive.required("known", acknowledgement.known, as_stored);
 }
 
-std::string write_baseline(const Baseline& baseline) {
-    JsonWriter json;
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "schema", schema);
-    write_field(json, "version", version);
-    write_field(json, "suite", baseline.suite);
-    write_field(json, "device", baseline.device);
-    json.key("cases");
-    json.begin_object(JsonLayout::lines);
-    for (const auto& [id, expected] : baseline.cases) write_field(json, id, expected);
-    json.end_object();
-    json.end_object();
-    return json.finish();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::BaselineCase>& expected) {
+    archive.always("provenance", expected.provenance);
+    archive.optional("anchors", expected.anchors);
+    archive.optional("acknowledged", expected.acknowledged, lines);
+    describe_metrics(archive, expected.metrics, as_stored);
+    archive.optional("kernels", expected.kernels, lines);
+    archive.optional("host_code", expected.host_code);
 }
 
-Baseline parse_baseline(std::string json, std::string_view source) {
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Baseline>& baseline) {
+    archive.required("suite", baseline.suite);
+    archive.required("device", baseline.device);
+    archive.required("cases", baseline.cases, lines);
+}
+
+std::string write_baseline(const model::Baseline& baseline) {
+    return write_document(schema, baseline);
+}
+
+model::Baseline parse_baseline(std::string json, std::string_view source) {
     const JsonDocument document(std::move(json), source);
-    const JsonValue root = check_schema(document, schema, oldest_version, version);
-    Baseline baseline;
-    read_field(root, "suite", baseline.suite);
-    read_field(root, "device", baseline.device);
-    read_field(root, "cases", baseline.cases);
+    model::Baseline baseline;
+    read_document(document, schema, baseline);
     return baseline;
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

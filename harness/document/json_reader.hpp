@@ -3,20 +3,20 @@
 // bounded by the text's size, fields that nobody asks for are ignored.
 //
 //     const JsonDocument document(text, "run.json");
-//     const JsonValue root = check_schema(document, "perfgate.run", 1);
-//     read_field(root, "backend", run.backend);
+//     const JsonValue root = check_schema(document, "perfgate.run", 1, 2);
+//     run.backend = root.at("backend").text();
+//
+// What a document's fields are is said once, for reading and writing: archive.hpp.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::document {
 
 enum class JsonKind : std::uint8_t { null, boolean, integer, real, text, array, object };
 
@@ -123,75 +123,7 @@ inline JsonValue check_schema(const JsonDocument& document, std::string_view sch
     return check_schema(document, schema, version, version);
 }
 
-inline void read(JsonValue value, bool& out) {
-    out = value.boolean();
-}
-inline void read(JsonValue value, double& out) {
-    out = value.number();
-}
-inline void read(JsonValue value, std::int64_t& out) {
-    out = value.count();
-}
-inline void read(JsonValue value, std::uint64_t& out) {
-    out = value.seed();
-}
-inline void read(JsonValue value, std::string& out) {
-    out = value.text();
-}
-
-template <class T>
-void read(JsonValue value, std::optional<T>& out) {
-    read(value, out.emplace());
-}
-
-template <class T>
-void read(JsonValue value, std::vector<T>& out) {
-    out.clear();
-    if (value.kind() == JsonKind::array) out.reserve(value.size());
-    value.elements([&](JsonValue element) { read(element, out.emplace_back()); });
-}
-
-template <class T>
-void read(JsonValue value, std::map<std::string, T>& out) {
-    out.clear();
-    // Documents are sorted, so that the hint makes each insertion constant.
-    value.members([&](std::string_view key, JsonValue member) {
-        read(member, out.emplace_hint(out.end(), key, T())->second);
-    });
-}
-
-/// A field that a document cannot do without.
-template <class T>
-void read_field(const JsonValue& object, std::string_view key, T& out) {
-    read(object.at(key), out);
-}
-
-/// A field that keeps its default where it is absent or null.
-template <class T>
-void read_optional(const JsonValue& object, std::string_view key, T& out) {
-    if (const std::optional<JsonValue> value = object.find(key)) read(*value, out);
-}
-
+/// Says which of `choices` was expected.
 [[noreturn]] void fail_choice(JsonValue value, std::span<const std::string_view> choices);
 
-/// Reads one of `choices` by its to_text().
-template <class Enum, std::size_t N>
-void read_choice(JsonValue value, const Enum (&choices)[N], Enum& out) {
-    const std::string_view found = value.text();
-    std::string_view texts[N];
-    for (std::size_t i = 0; i < N; ++i) {
-        texts[i] = to_text(choices[i]);
-        if (texts[i] == found) {
-            out = choices[i];
-            return;
-        }
-    }
-    fail_choice(value, texts);
-}
-
-/// For quantities that cannot be below zero.
-inline void require_not_negative(JsonValue value, double number) {
-    if (number < 0) value.fail("expected a number that is not negative");
-}
-
-}  // namespace perfgate::model
+}  // namespace perfgate::document

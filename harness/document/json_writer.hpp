@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::document {
 
 /// `lines`: each member on a line of its own. `compact`: all of it on one line, which holds for
 /// everything inside too.
@@ -72,6 +72,9 @@ inline void write(JsonWriter& json, std::int64_t value) {
 inline void write(JsonWriter& json, std::uint64_t value) {
     json.value(value);
 }
+inline void write(JsonWriter& json, int value) {
+    json.value(std::int64_t{value});
+}
 inline void write(JsonWriter& json, std::string_view value) {
     json.value(value);
 }
@@ -117,4 +120,4 @@ void write_unless_default(JsonWriter& json, std::string_view key, const T& value
 void write_if_known(JsonWriter& json, std::string_view key, const std::optional<double>& value);
 void write_if_known(JsonWriter& json, std::string_view key, const std::optional<bool>& value);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

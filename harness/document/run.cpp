@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/run.hpp"
+#include "document/run.hpp"
 
 #include <fmt/format.h>
 
@@ -9,435 +9,214 @@
 #include "document/shared.hpp"
 #include "model/text.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
+
+using model::CaseStatus;
+using model::Direction;
+using model::Fold;
+using model::MetricClass;
 
 namespace {
 
-constexpr std::string_view schema = "perfgate.run";
-constexpr std::int64_t oldest_version = 1;  // each metric has its batches
-constexpr std::int64_t version = 2;
+constexpr Schema schema{"perfgate.run", 1, 2};  // 1: each metric has its batches
 
 }  // namespace
 
-// Static, not in an unnamed namespace: the templates find read and write by their arguments.
+template <>
+inline constexpr Direction choices<Direction>[] = {Direction::lower, Direction::higher,
+                                                   Direction::none};
+template <>
+inline constexpr MetricClass choices<MetricClass>[] = {MetricClass::exact, MetricClass::counter,
+                                                       MetricClass::timing};
+template <>
+inline constexpr Fold choices<Fold>[] = {Fold::sum, Fold::max, Fold::ratio, Fold::weighted_mean};
+template <>
+inline constexpr model::Cache choices<model::Cache>[] = {model::Cache::cold, model::Cache::hot};
+template <>
+inline constexpr CaseStatus choices<CaseStatus>[] = {CaseStatus::measured, CaseStatus::incorrect,
+                                                     CaseStatus::error, CaseStatus::invalid,
+                                                     CaseStatus::skipped};
 
-// --- writing
+template <>
+inline constexpr JsonLayout layout_of<model::SuiteResult> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::ShardedSuite> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::Shard> = JsonLayout::lines;
 
-struct WriteParam {
-    JsonWriter& json;
-    void operator()(double value) const { json.real(value); }  // stays apart from an integer
-    void operator()(bool value) const { json.value(value); }
-    void operator()(std::int64_t value) const { json.value(value); }
-    void operator()(const std::string& value) const { json.value(value); }
-};
-
-static void write(JsonWriter& json, const MetricDefinition& definition) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "unit", definition.unit);
-    write_field(json, "direction", to_text(definition.direction));
-    write_field(json, "class", to_text(definition.metric_class));
-    write_field(json, "fold", to_text(definition.fold));
-    write_field(json, "description", definition.description);
-    json.end_object();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::MetricDefinition>& definition) {
+    archive.required("unit", definition.unit);
+    archive.required("direction", definition.direction);
+    archive.required("class", definition.metric_class);
+    archive.required("fold", definition.fold);
+    archive.always("description", definition.description);
 }
 
-static void write(JsonWriter& json, const GateRule& rule) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "metric", rule.metric);
-    write_field(json, "worse", rule.tolerance.worse);
-    write_if_known(json, "better", rule.tolerance.better);
-    write_unless_default(json, "abs", rule.tolerance.abs);
-    write_unless_default(json, "cross_board", rule.cross_board);
-    json.end_object();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
+    archive.required("metric", rule.metric);
+    archive.required("worse", rule.tolerance.worse, not_negative);
+    archive.optional("better", rule.tolerance.better, not_negative);
+    archive.optional("abs", rule.tolerance.abs, not_negative);
+    archive.optional("cross_board", rule.cross_board, not_negative);
 }
 
-static void write(JsonWriter& json, const NotCollected& entry) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "metric", entry.metric);
-    write_field(json, "reason", entry.reason);
-    json.end_object();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::NotCollected>& entry) {
+    archive.required("metric", entry.metric);
+    archive.required("reason", entry.reason);
 }
 
-static void write(JsonWriter& json, const Verification& verification) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "passed", verification.passed);
-    write_field(json, "seed", verification.seed);
-    write_unless_default(json, "detail", verification.detail);
-    json.end_object();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Verification>& verification) {
+    archive.required("passed", verification.passed);
+    archive.required("seed", verification.seed);
+    archive.optional("detail", verification.detail);
 }
 
-static void write(JsonWriter& json, const Work& work) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "flops", work.flops);
-    write_field(json, "bytes", work.bytes);
-    write_unless_default(json, "arithmetic", work.arithmetic);
-    json.end_object();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Work>& work) {
+    archive.always("flops", work.flops, not_negative);
+    archive.always("bytes", work.bytes, not_negative);
+    archive.optional("arithmetic", work.arithmetic);
 }
 
-static void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes) {
-    json.begin_array(JsonLayout::compact);
-    for (const std::int64_t size : sizes) json.value(size);
-    json.end_array();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
+    archive.required("name", kernel.name);
+    archive.always("grid", kernel.grid);
+    archive.always("block", kernel.block);
+    archive.always("registers", kernel.registers);
+    archive.always("static_smem", kernel.static_smem);
+    archive.always("dynamic_smem", kernel.dynamic_smem);
+    archive.always("local_bytes", kernel.local_bytes);
+    archive.optional("theoretical_occupancy", kernel.theoretical_occupancy, not_negative);
+    archive.optional("duration_ns", kernel.duration_ns, not_negative);
+    archive.optional("metrics", kernel.metrics);
+    archive.optional("cluster", kernel.cluster);
+    archive.optional("carveout", kernel.carveout);
+    archive.optional("cooperative", kernel.cooperative);
+    archive.optional("code", kernel.code);
+    archive.optional("arguments", kernel.arguments);
+}
+template void describe(Reader&, model::Kernel&);
+template void describe(Writer&, const model::Kernel&);
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Reading>& reading) {
+    archive.required("process", reading.process);
+    archive.required("device", reading.device);
+    archive.required("state", reading.state);
 }
 
-void write(JsonWriter& json, const Kernel& kernel) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "name", kernel.name);
-    write_field(json, "grid", kernel.grid);
-    write_field(json, "block", kernel.block);
-    write_field(json, "registers", kernel.registers);
-    write_field(json, "static_smem", kernel.static_smem);
-    write_field(json, "dynamic_smem", kernel.dynamic_smem);
-    write_field(json, "local_bytes", kernel.local_bytes);
-    write_unless_default(json, "theoretical_occupancy", kernel.theoretical_occupancy);
-    write_unless_default(json, "duration_ns", kernel.duration_ns);
-    write_unless_default(json, "metrics", kernel.metrics);
-    if (kernel.cluster != std::array<std::int64_t, 3>{})
-        write_field(json, "cluster", kernel.cluster);
-    if (kernel.carveout) write_field(json, "carveout", *kernel.carveout);
-    write_unless_default(json, "cooperative", kernel.cooperative);
-    write_unless_default(json, "code", kernel.code);
-    write_unless_default(json, "arguments", kernel.arguments);
-    json.end_object();
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
+    archive.derived("id", [&] { return case_id(result.spec); });
+    archive.required("workload", result.spec.workload);
+    archive.required("variant", result.spec.variant);
+    archive.always("params", result.spec.params);
+    archive.always("cache", result.spec.cache);
+    archive.optional("place", result.place);
+    archive.optional("tags", result.tags);
+    archive.optional("gates", result.gates);
+    archive.required("status", result.status);
+    archive.optional("reason", result.reason);
+    archive.optional("log", result.log);
+    archive.optional("verification", result.verification);
+    archive.optional("work", result.work);
+    archive.always("wall_s", result.wall_s, not_negative);
+    archive.optional("kernels", result.kernels, lines);
+    if (archive.has("metrics")) describe_metrics(archive, result.metrics);
+    archive.optional("not_collected", result.not_collected);
+    archive.optional("not_applicable", result.not_applicable);
+    archive.optional("readings", result.readings, lines);
+    archive.optional("host_code", result.host_code);
+    archive.optional("unchanged", result.unchanged);
 }
-
-static void write(JsonWriter& json, const Reading& reading) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "process", reading.process);
-    write_field(json, "device", reading.device);
-    write_field(json, "state", reading.state);
-    json.end_object();
-}
-
-void write(JsonWriter& json, const CaseResult& result) {
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "id", case_id(result.spec));
-    write_field(json, "workload", result.spec.workload);
-    write_field(json, "variant", result.spec.variant);
-    json.key("params");
-    json.begin_object(JsonLayout::compact);
-    for (const auto& [name, value] : result.spec.params) {
-        json.key(name);
-        std::visit(WriteParam{json}, value);
-    }
-    json.end_object();
-    write_field(json, "cache", to_text(result.spec.cache));
-    write_unless_default(json, "place", result.place);
-    write_unless_default(json, "tags", result.tags);
-    write_unless_default(json, "gates", result.gates);
-    write_field(json, "status", to_text(result.status));
-    write_unless_default(json, "reason", result.reason);
-    write_unless_default(json, "log", result.log);
-    if (result.verification) write_field(json, "verification", *result.verification);
-    if (result.work) write_field(json, "work", *result.work);
-    write_field(json, "wall_s", result.wall_s);
-    if (!result.kernels.empty()) {
-        json.key("kernels");
-        json.begin_array(JsonLayout::lines);
-        for (const Kernel& kernel : result.kernels) write(json, kernel);
-        json.end_array();
-    }
-    write_metrics(json, result.metrics);
-    write_unless_default(json, "not_collected", result.not_collected);
-    write_unless_default(json, "not_applicable", result.not_applicable);
-    if (!result.readings.empty()) {
-        json.key("readings");
-        json.begin_array(JsonLayout::lines);
-        for (const Reading& reading : result.readings) write(json, reading);
-        json.end_array();
-    }
-    write_unless_default(json, "host_code", result.host_code);
-    write_unless_default(json, "unchanged", result.unchanged);
-    json.end_object();
-}
-
-static void write(JsonWriter& json, const SuiteResult& suite) {
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "name", suite.name);
-    write_field(json, "file", suite.file);
-    write_unless_default(json, "description", suite.description);
-    write_field(json, "partial", suite.partial);
-    json.key("cases");
-    json.begin_array(JsonLayout::lines);
-    for (const CaseResult& result : suite.cases) write(json, result);
-    json.end_array();
-    if (!suite.relations.empty()) {
-        json.key("relations");
-        json.begin_array(JsonLayout::lines);
-        for (const Relation& relation : suite.relations) write(json, relation);
-        json.end_array();
-    }
-    json.end_object();
-}
-
-static void write(JsonWriter& json, const ShardedSuite& suite) {
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "name", suite.name);
-    write_unless_default(json, "partial", suite.partial);
-    json.key("cases");
-    json.begin_array(JsonLayout::lines);
-    for (const std::string& id : suite.cases) json.value(id);
-    json.end_array();
-    json.end_object();
-}
-
-static void write(JsonWriter& json, const Shard& shard) {
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "index", shard.index);
-    write_field(json, "count", shard.count);
-    json.key("whole");
-    json.begin_array(JsonLayout::lines);
-    for (const ShardedSuite& suite : shard.whole) write(json, suite);
-    json.end_array();
-    json.end_object();
-}
-
-// --- reading
-
-static void read(JsonValue value, ParamValue& param) {
-    switch (value.kind()) {
-        case JsonKind::boolean:
-            param = value.boolean();
-            return;
-        case JsonKind::integer:
-            param = value.integer();
-            return;
-        case JsonKind::real:
-            param = value.number();
-            return;
-        case JsonKind::text:
-            param = std::string(value.text());
-            return;
-        default:
-            value.fail(
-                fmt::format("expected a parameter's value (a boolean, a number or a "
-                            "string), found {}",
-                            to_text(value.kind())));
-    }
-}
-
-static void read_not_negative(const JsonValue& object, std::string_view key, double& out) {
-    if (const auto value = object.find(key)) {
-        out = value->number();
-        require_not_negative(*value, out);
-    }
-}
-
-static void read(JsonValue value, MetricDefinition& definition) {
-    using enum Direction;
-    read_field(value, "unit", definition.unit);
-    read_choice(value.at("direction"), {lower, higher, none}, definition.direction);
-    read_choice(value.at("class"), {MetricClass::exact, MetricClass::counter, MetricClass::timing},
-                definition.metric_class);
-    read_choice(value.at("fold"), {Fold::sum, Fold::max, Fold::ratio, Fold::weighted_mean},
-                definition.fold);
-    read_optional(value, "description", definition.description);
-}
-
-static void read(JsonValue value, GateRule& rule) {
-    read_field(value, "metric", rule.metric);
-    read_field(value, "worse", rule.tolerance.worse);
-    require_not_negative(value.at("worse"), rule.tolerance.worse);
-    if (const auto better = value.find("better")) {
-        rule.tolerance.better = better->number();
-        require_not_negative(*better, *rule.tolerance.better);
-    }
-    read_not_negative(value, "abs", rule.tolerance.abs);
-    read_not_negative(value, "cross_board", rule.cross_board);
-}
-
-static void read(JsonValue value, NotCollected& entry) {
-    read_field(value, "metric", entry.metric);
-    read_field(value, "reason", entry.reason);
-}
-
-static void read(JsonValue value, Verification& verification) {
-    read_field(value, "passed", verification.passed);
-    read_field(value, "seed", verification.seed);
-    read_optional(value, "detail", verification.detail);
-}
-
-static void read(JsonValue value, Work& work) {
-    read_not_negative(value, "flops", work.flops);
-    read_not_negative(value, "bytes", work.bytes);
-    read_optional(value, "arithmetic", work.arithmetic);
-}
-
-static void read(JsonValue value, std::array<std::int64_t, 3>& sizes) {
-    std::vector<std::int64_t> read_sizes;
-    read(value, read_sizes);
-    if (read_sizes.size() != sizes.size()) {
-        value.fail(fmt::format("expected 3 sizes, found {}", read_sizes.size()));
-    }
-    std::copy(read_sizes.begin(), read_sizes.end(), sizes.begin());
-}
-
-void read(JsonValue value, Kernel& kernel) {
-    read_field(value, "name", kernel.name);
-    read_optional(value, "grid", kernel.grid);
-    read_optional(value, "block", kernel.block);
-    read_optional(value, "registers", kernel.registers);
-    read_optional(value, "static_smem", kernel.static_smem);
-    read_optional(value, "dynamic_smem", kernel.dynamic_smem);
-    read_optional(value, "local_bytes", kernel.local_bytes);
-    read_not_negative(value, "theoretical_occupancy", kernel.theoretical_occupancy);
-    read_not_negative(value, "duration_ns", kernel.duration_ns);
-    read_optional(value, "metrics", kernel.metrics);
-    read_optional(value, "cluster", kernel.cluster);
-    read_optional(value, "carveout", kernel.carveout);
-    read_optional(value, "cooperative", kernel.cooperative);
-    read_optional(value, "code", kernel.code);
-    read_optional(value, "arguments", kernel.arguments);
-}
-
-static void read(JsonValue value, Reading& reading) {
-    read_field(value, "process", reading.process);
-    read_field(value, "device", reading.device);
-    read_field(value, "state", reading.state);
-}
-
-void read(JsonValue value, CaseResult& result) {
-    read_field(value, "workload", result.spec.workload);
-    read_field(value, "variant", result.spec.variant);
-    read_optional(value, "params", result.spec.params);
-    if (const auto cache = value.find("cache")) {
-        read_choice(*cache, {Cache::cold, Cache::hot}, result.spec.cache);
-    }
-    read_optional(value, "place", result.place);
-    read_optional(value, "tags", result.tags);
-    read_optional(value, "gates", result.gates);
-    read_choice(value.at("status"),
-                {CaseStatus::measured, CaseStatus::incorrect, CaseStatus::error,
-                 CaseStatus::invalid, CaseStatus::skipped},
-                result.status);
-    read_optional(value, "reason", result.reason);
-    read_optional(value, "log", result.log);
-    read_optional(value, "verification", result.verification);
-    read_optional(value, "work", result.work);
-    read_not_negative(value, "wall_s", result.wall_s);
-    read_optional(value, "kernels", result.kernels);
-    if (value.find("metrics")) read_metrics(value, result.metrics);
-    read_optional(value, "not_collected", result.not_collected);
-    read_optional(value, "not_applicable", result.not_applicable);
-    read_optional(value, "readings", result.readings);
-    read_optional(value, "host_code", result.host_code);
-    read_optional(value, "unchanged", result.unchanged);
-}
+template void describe(Reader&, model::CaseResult&);
+template void describe(Writer&, const model::CaseResult&);
 
 /// The gate looks cases up by their ids: two cases with one id would hide each other.
-static void refuse_duplicate_cases(JsonValue suite, const SuiteResult& result) {
+static void refuse_duplicates(JsonValue value, const std::vector<model::CaseResult>& cases) {
     std::set<std::string> ids;
-    auto spec = result.cases.begin();
-    suite.at("cases").elements([&](JsonValue value) {
-        std::string id = case_id((spec++)->spec);
+    auto result = cases.begin();
+    value.elements([&](JsonValue element) {
+        std::string id = case_id((result++)->spec);
         if (ids.count(id) != 0) {
-            value.fail(fmt::format("the case {} appears twice", printable(id, 200)));
+            element.fail(fmt::format("the case {} appears twice", model::printable(id, 200)));
         }
         ids.insert(std::move(id));
     });
 }
 
-static void read(JsonValue value, SuiteResult& suite) {
-    read_field(value, "name", suite.name);
-    read_optional(value, "file", suite.file);
-    read_optional(value, "description", suite.description);
-    read_optional(value, "partial", suite.partial);
-    read_field(value, "cases", suite.cases);
-    read_optional(value, "relations", suite.relations);
-    refuse_duplicate_cases(value, suite);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SuiteResult>& suite) {
+    archive.required("name", suite.name);
+    archive.always("file", suite.file);
+    archive.optional("description", suite.description);
+    archive.always("partial", suite.partial);
+    archive.required("cases", suite.cases, lines, refuse_duplicates);
+    archive.optional("relations", suite.relations, lines);
 }
 
-static void read(JsonValue value, ShardedSuite& suite) {
-    read_field(value, "name", suite.name);
-    read_optional(value, "partial", suite.partial);
-    read_field(value, "cases", suite.cases);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::ShardedSuite>& suite) {
+    archive.required("name", suite.name);
+    archive.optional("partial", suite.partial);
+    archive.required("cases", suite.cases, lines);
 }
 
-static void read(JsonValue value, Shard& shard) {
-    read_field(value, "index", shard.index);
-    read_field(value, "count", shard.count);
-    if (shard.index < 1 || shard.index > shard.count) {
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Shard>& shard) {
+    archive.required("index", shard.index);
+    archive.required("count", shard.count);
+    archive.check([&](JsonValue value) {
+        if (shard.index >= 1 && shard.index <= shard.count) return;
         value.at("index").fail("expected a number from 1 to count");
-    }
-    read_field(value, "whole", shard.whole);
+    });
+    archive.required("whole", shard.whole, lines);
 }
 
-std::string_view to_text(CaseStatus status) {
-    switch (status) {
-        case CaseStatus::measured:
-            return "measured";
-        case CaseStatus::incorrect:
-            return "incorrect";
-        case CaseStatus::error:
-            return "error";
-        case CaseStatus::invalid:
-            return "invalid";
-        case CaseStatus::skipped:
-            return "skipped";
-    }
-    return "unknown";
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Run>& run) {
+    const auto name_them = [](JsonValue, std::map<std::string, model::MetricDefinition>& read) {
+        for (auto& [name, definition] : read) definition.name = name;
+    };
+    archive.always("tool_version", run.tool_version);
+    archive.optional("git_revision", run.git_revision);
+    archive.always("started_at", run.started_at);
+    archive.always("wall_s", run.wall_s, not_negative);
+    archive.optional("phase_s", run.phase_s);
+    archive.always("interrupted", run.interrupted);
+    archive.optional("verify_only", run.verify_only);
+    archive.required("backend", run.backend);
+    archive.required("environment", run.environment);
+    archive.always("metric_definitions", run.metric_definitions, lines, name_them);
+    archive.optional("shard", run.shard);
+    archive.required("suites", run.suites, lines);
 }
 
-std::string write_run(const Run& run) {
-    JsonWriter json;
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "schema", schema);
-    write_field(json, "version", version);
-    write_field(json, "tool_version", run.tool_version);
-    write_unless_default(json, "git_revision", run.git_revision);
-    write_field(json, "started_at", run.started_at);
-    write_field(json, "wall_s", run.wall_s);
-    write_unless_default(json, "phase_s", run.phase_s);
-    write_field(json, "interrupted", run.interrupted);
-    write_unless_default(json, "verify_only", run.verify_only);
-    write_field(json, "backend", run.backend);
-    write_field(json, "environment", run.environment);
-    json.key("metric_definitions");
-    json.begin_object(JsonLayout::lines);
-    for (const auto& [name, definition] : run.metric_definitions) {
-        write_field(json, name, definition);
-    }
-    json.end_object();
-    if (run.shard) write_field(json, "shard", *run.shard);
-    json.key("suites");
-    json.begin_array(JsonLayout::lines);
-    for (const SuiteResult& suite : run.suites) write(json, suite);
-    json.end_array();
-    json.end_object();
-    return json.finish();
+std::string write_run(const model::Run& run) {
+    return write_document(schema, run);
 }
 
-Run parse_run(std::string json, std::string_view source) {
+model::Run parse_run(std::string json, std::string_view source) {
     const JsonDocument document(std::move(json), source);
-    const JsonValue root = check_schema(document, schema, oldest_version, version);
-    Run run;
-    read_optional(root, "tool_version", run.tool_version);
-    read_optional(root, "git_revision", run.git_revision);
-    read_optional(root, "started_at", run.started_at);
-    read_not_negative(root, "wall_s", run.wall_s);
-    read_optional(root, "phase_s", run.phase_s);
-    read_optional(root, "interrupted", run.interrupted);
-    read_optional(root, "verify_only", run.verify_only);
-    read_field(root, "backend", run.backend);
-    read_field(root, "environment", run.environment);
-    read_optional(root, "metric_definitions", run.metric_definitions);
-    for (auto& [name, definition] : run.metric_definitions) definition.name = name;
-    read_optional(root, "shard", run.shard);
-    read_field(root, "suites", run.suites);
+    model::Run run;
+    read_document(document, schema, run);
     return run;
 }
 
-std::string write_case_line(const CaseResult& result) {
-    JsonWriter json(JsonLayout::compact);
-    write(json, result);
-    return json.finish();
+std::string write_case_line(const model::CaseResult& result) {
+    return write_line(result);
 }
 
-CaseResult parse_case_line(std::string_view line, std::string_view source) {
+model::CaseResult parse_case_line(std::string_view line, std::string_view source) {
     const JsonDocument document(std::string(line), source);
-    CaseResult result;
+    model::CaseResult result;
     read(document.root(), result);
     return result;
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -1,181 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/shared.hpp"
 
-namespace perfgate::model {
+#include <fmt/format.h>
 
-// Static, not in an unnamed namespace: the templates find read and write by their arguments.
+#include <algorithm>
+#include <optional>
 
-void write(JsonWriter& json, const BoardState& state) {
-    json.begin_object(JsonLayout::compact);
-    write_if_known(json, "sm_clock_mhz", state.sm_clock_mhz);
-    write_if_known(json, "memory_clock_mhz", state.memory_clock_mhz);
-    write_if_known(json, "max_sm_clock_mhz", state.max_sm_clock_mhz);
-    write_if_known(json, "max_memory_clock_mhz", state.max_memory_clock_mhz);
-    write_if_known(json, "temperature_c", state.temperature_c);
-    write_if_known(json, "power_w", state.power_w);
-    write_if_known(json, "power_limit_w", state.power_limit_w);
-    write_unless_default(json, "throttle_reasons", state.throttle_reasons);
-    write_if_known(json, "persistence_mode", state.persistence_mode);
-    write_if_known(json, "ecc", state.ecc);
-    write_unless_default(json, "other_processes", state.other_processes);
-    json.end_object();
+namespace perfgate::document {
+
+using model::Batch;
+using model::MetricSeries;
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::BoardState>& state) {
+    archive.optional("sm_clock_mhz", state.sm_clock_mhz);
+    archive.optional("memory_clock_mhz", state.memory_clock_mhz);
+    archive.optional("max_sm_clock_mhz", state.max_sm_clock_mhz);
+    archive.optional("max_memory_clock_mhz", state.max_memory_clock_mhz);
+    archive.optional("temperature_c", state.temperature_c);
+    archive.optional("power_w", state.power_w);
+    archive.optional("power_limit_w", state.power_limit_w);
+    archive.optional("throttle_reasons", state.throttle_reasons);
+    archive.optional("persistence_mode", state.persistence_mode);
+    archive.optional("ecc", state.ecc);
+    archive.optional("other_processes", state.other_processes);
+}
+template void describe(Reader&, model::BoardState&);
+template void describe(Writer&, const model::BoardState&);
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Device>& device) {
+    archive.required("key", device.key);
+    archive.required("name", device.name);
+    archive.optional("chip", device.chip);
+    archive.optional("compute_capability", device.compute_capability);
+    archive.always("memory_bytes", device.memory_bytes);
+    archive.optional("mig_profile", device.mig_profile);
+    archive.optional("board", device.board);
+    archive.optional("multiprocessors", device.multiprocessors);
+    archive.optional("l2_bytes", device.l2_bytes);
+}
+template void describe(Reader&, model::Device&);
+template void describe(Writer&, const model::Device&);
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings) {
+    archive.optional("copy_bytes_per_s", ceilings.copy_bytes_per_s, not_negative);
+    archive.optional("matrix_flops_per_s", ceilings.matrix_flops_per_s, not_negative);
+    archive.optional("problem", ceilings.problem);
+}
+template void describe(Reader&, model::Ceilings&);
+template void describe(Writer&, const model::Ceilings&);
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Environment>& environment) {
+    archive.required("device", environment.device);
+    archive.optional("driver", environment.driver);
+    archive.optional("cuda_driver", environment.cuda_driver);
+    archive.optional("cuda_toolkit", environment.cuda_toolkit);
+    archive.optional("cupti", environment.cupti);
+    archive.optional("os", environment.os);
+    archive.optional("kernel", environment.kernel);
+    archive.optional("cpu", environment.cpu);
+    archive.optional("cores", environment.cores);
+    archive.always("before", environment.before);
+    archive.always("after", environment.after);
+    archive.optional("ceilings", environment.ceilings);
+}
+template void describe(Reader&, model::Environment&);
+template void describe(Writer&, const model::Environment&);
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Batch>& batch) {
+    archive.required("process", batch.process);
+    archive.required("device", batch.device);
+    archive.required("seed", batch.seed);
+    archive.optional("round", batch.round);
+    archive.optional("set_aside", batch.set_aside);
+    archive.optional("sm_clock_mhz", batch.sm_clock_mhz);
+    archive.optional("run", batch.run);
+    archive.required("samples", batch.samples);
 }
 
-void read(JsonValue value, BoardState& state) {
-    read_optional(value, "sm_clock_mhz", state.sm_clock_mhz);
-    read_optional(value, "memory_clock_mhz", state.memory_clock_mhz);
-    read_optional(value, "max_sm_clock_mhz", state.max_sm_clock_mhz);
-    read_optional(value, "max_memory_clock_mhz", state.max_memory_clock_mhz);
-    read_optional(value, "temperature_c", state.temperature_c);
-    read_optional(value, "power_w", state.power_w);
-    read_optional(value, "power_limit_w", state.power_limit_w);
-    read_optional(value, "throttle_reasons", state.throttle_reasons);
-    read_optional(value, "persistence_mode", state.persistence_mode);
-    read_optional(value, "ecc", state.ecc);
-    read_optional(value, "other_processes", state.other_processes);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, MetricSeries>& series) {
+    describe_value(archive, series);
+    archive.required("batches", series.batches);
 }
 
-void write(JsonWriter& json, const Device& device) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "key", device.key);
-    write_field(json, "name", device.name);
-    write_unless_default(json, "chip", device.chip);
-    write_unless_default(json, "compute_capability", device.compute_capability);
-    write_field(json, "memory_bytes", device.memory_bytes);
-    write_unless_default(json, "mig_profile", device.mig_profile);
-    write_unless_default(json, "board", device.board);
-    write_unless_default(json, "multiprocessors", device.multiprocessors);
-    write_unless_default(json, "l2_bytes", device.l2_bytes);
-    json.end_object();
+const Form<MetricSeries> all_batches{
+    [](JsonWriter& json, const MetricSeries& series) { write(json, series); },
+    [](JsonValue value, MetricSeries& series) { read(value, series); }};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourcePlace>& place) {
+    archive.required("file", place.file);
+    archive.required("line", place.line);
+}
+template void describe(Reader&, model::SourcePlace&);
+template void describe(Writer&, const model::SourcePlace&);
+
+namespace {
+
+struct WriteParam {
+    JsonWriter& json;
+    void operator()(double value) const { json.real(value); }  // stays apart from an integer
+    void operator()(bool value) const { json.value(value); }
+    void operator()(std::int64_t value) const { json.value(value); }
+    void operator()(const std::string& value) const { json.value(value); }
+};
+
+}  // namespace
+
+void write(JsonWriter& json, const model::ParamValue& value) {
+    std::visit(WriteParam{json}, value);
 }
 
-void read(JsonValue value, Device& device) {
-    read_field(value, "key", device.key);
-    read_field(value, "name", device.name);
-    read_optional(value, "chip", device.chip);
-    read_optional(value, "compute_capability", device.compute_capability);
-    read_optional(value, "memory_bytes", device.memory_bytes);
-    read_optional(value, "mig_profile", device.mig_profile);
-    read_optional(value, "board", device.board);
-    read_optional(value, "multiprocessors", device.multiprocessors);
-    read_optional(value, "l2_bytes", device.l2_bytes);
-}
-
-void write(JsonWriter& json, const Ceilings& ceilings) {
-    json.begin_object(JsonLayout::compact);
-    write_unless_default(json, "copy_bytes_per_s", ceilings.copy_bytes_per_s);
-    write_unless_default(json, "matrix_flops_per_s", ceilings.matrix_flops_per_s);
-    write_unless_default(json, "problem", ceilings.problem);
-    json.end_object();
-}
-
-void read(JsonValue value, Ceilings& ceilings) {
-    if (const auto copy = value.find("copy_bytes_per_s")) {
-        ceilings.copy_bytes_per_s = copy->number();
-        require_not_negative(*copy, ceilings.copy_bytes_per_s);
+void read(JsonValue value, model::ParamValue& param) {
+    switch (value.kind()) {
+        case JsonKind::boolean:
+            param = value.boolean();
+            return;
+        case JsonKind::integer:
+            param = value.integer();
+            return;
+        case JsonKind::real:
+            param = value.number();
+            return;
+        case JsonKind::text:
+            param = std::string(value.text());
+            return;
+        default:
+            value.fail(
+                fmt::format("expected a parameter's value (a boolean, a number or a "
+                            "string), found {}",
+                            to_text(value.kind())));
     }
-    if (const auto rates = value.find("matrix_flops_per_s")) {
-        read(*rates, ceilings.matrix_flops_per_s);
-        for (const auto& [type, rate] : ceilings.matrix_flops_per_s) {
-            require_not_negative(*rates, rate);
-        }
-    }
-    read_optional(value, "problem", ceilings.problem);
 }
 
-void write(JsonWriter& json, const Environment& environment) {
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "device", environment.device);
-    write_unless_default(json, "driver", environment.driver);
-    write_unless_default(json, "cuda_driver", environment.cuda_driver);
-    write_unless_default(json, "cuda_toolkit", environment.cuda_toolkit);
-    write_unless_default(json, "cupti", environment.cupti);
-    write_unless_default(json, "os", environment.os);
-    write_unless_default(json, "kernel", environment.kernel);
-    write_unless_default(json, "cpu", environment.cpu);
-    write_unless_default(json, "cores", environment.cores);
-    write_field(json, "before", environment.before);
-    write_field(json, "after", environment.after);
-    write_unless_default(json, "ceilings", environment.ceilings);
-    json.end_object();
-}
-
-void read(JsonValue value, Environment& environment) {
-    read_field(value, "device", environment.device);
-    read_optional(value, "driver", environment.driver);
-    read_optional(value, "cuda_driver", environment.cuda_driver);
-    read_optional(value, "cuda_toolkit", environment.cuda_toolkit);
-    read_optional(value, "cupti", environment.cupti);
-    read_optional(value, "os", environment.os);
-    read_optional(value, "kernel", environment.kernel);
-    read_optional(value, "cpu", environment.cpu);
-    read_optional(value, "cores", environment.cores);
-    read_optional(value, "before", environment.before);
-    read_optional(value, "after", environment.after);
-    read_optional(value, "ceilings", environment.ceilings);
-}
-
-void write_value(JsonWriter& json, const MetricSeries& series) {
-    write_field(json, "unit", series.unit);
-    write_field(json, "value", series.value);
-    write_field(json, "method", series.method);
-}
-
-void read_value(const JsonValue& object, MetricSeries& series) {
-    read_field(object, "unit", series.unit);
-    read_field(object, "value", series.value);
-    read_field(object, "method", series.method);
-}
-
-void write(JsonWriter& json, const MetricSeries& series) {
-    json.begin_object(JsonLayout::compact);
-    write_value(json, series);
-    json.key("batches");
+void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes) {
     json.begin_array(JsonLayout::compact);
-    for (const Batch& batch : series.batches) {
-        json.begin_object(JsonLayout::compact);
-        write_field(json, "process", batch.process);
-        write_field(json, "device", batch.device);
-        write_field(json, "seed", batch.seed);
-        write_unless_default(json, "round", batch.round);
-        write_unless_default(json, "set_aside", batch.set_aside);
-        write_if_known(json, "sm_clock_mhz", batch.sm_clock_mhz);
-        write_unless_default(json, "run", batch.run);
-        write_field(json, "samples", batch.samples);
-        json.end_object();
-    }
+    for (const std::int64_t size : sizes) json.value(size);
     json.end_array();
-    json.end_object();
 }
 
-static void read(JsonValue value, Batch& batch) {
-    read_field(value, "process", batch.process);
-    read_field(value, "device", batch.device);
-    read_field(value, "seed", batch.seed);
-    read_field(value, "samples", batch.samples);
-    read_optional(value, "round", batch.round);
-    if (batch.round < 0) value.at("round").fail("expected a round from 0");
-    read_optional(value, "set_aside", batch.set_aside);
-    read_optional(value, "sm_clock_mhz", batch.sm_clock_mhz);
-    read_optional(value, "run", batch.run);
+void read(JsonValue value, std::array<std::int64_t, 3>& sizes) {
+    std::vector<std::int64_t> read_sizes;
+    read(value, read_sizes);
+    if (read_sizes.size() != sizes.size()) {
+        value.fail(fmt::format("expected 3 sizes, found {}", read_sizes.size()));
+    }
+    std::copy(read_sizes.begin(), read_sizes.end(), sizes.begin());
 }
 
-void read(JsonValue value, MetricSeries& series) {
-    read_value(value, series);
-    read_field(value, "batches", series.batches);
-}
-
-void write(JsonWriter& json, const SourcePlace& place) {
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "file", place.file);
-    write_field(json, "line", place.line);
-    json.end_object();
-}
-
-void read(JsonValue value, SourcePlace& place) {
-    read_field(value, "file", place.file);
-    read_field(value, "line", place.line);
-}
+namespace {
 
 /// Where the values come from that a case's metrics have alone.
 struct Once {
@@ -183,7 +161,13 @@ struct Once {
     std::uint64_t seed = 0;
 };
 
-static Batch batch_of(const Once& once, double value) {
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Once>& once) {
+    archive.required("device", once.device);
+    archive.required("seed", once.seed);
+}
+
+Batch batch_of(const Once& once, double value) {
     Batch batch;
     batch.device = once.device;
     batch.seed = once.seed;
@@ -191,12 +175,12 @@ static Batch batch_of(const Once& once, double value) {
     return batch;
 }
 
-static bool is_value_alone(const MetricSeries& series, const Once& once) {
+bool is_value_alone(const MetricSeries& series, const Once& once) {
     return series.batches.size() == 1 && series.batches[0] == batch_of(once, series.value);
 }
 
 /// Of the first such series of a case: those of one process have it in common.
-static std::optional<Once> once_of(const Metrics& metrics) {
+std::optional<Once> once_of(const Metrics& metrics) {
     for (const auto& [name, series] : metrics) {
         if (series.batches.size() != 1) continue;
         Once once{series.batches[0].device, series.batches[0].seed};
@@ -205,47 +189,40 @@ static std::optional<Once> once_of(const Metrics& metrics) {
     return std::nullopt;
 }
 
-void write_metrics(JsonWriter& json, const Metrics& metrics,
-                   void (*write_series)(JsonWriter&, const MetricSeries&)) {
+}  // namespace
+
+void describe_metrics(Writer& writer, const Metrics& metrics, const Form<MetricSeries>& form) {
     const std::optional<Once> once = once_of(metrics);
-    if (once) {
-        json.key("once");
-        json.begin_object(JsonLayout::compact);
-        write_field(json, "device", once->device);
-        write_field(json, "seed", once->seed);
-        json.end_object();
-    }
+    if (once) writer.required("once", *once);
+    JsonWriter& json = writer.json();
     json.key("metrics");
     json.begin_object(JsonLayout::lines);
     for (const auto& [name, series] : metrics) {
         json.key(name);
         if (!once || !is_value_alone(series, *once)) {
-            write_series(json, series);
+            form.write(json, series);
             continue;
         }
         json.begin_object(JsonLayout::compact);
-        write_value(json, series);
+        describe_value(writer, series);
         json.end_object();
     }
     json.end_object();
 }
 
-void read_metrics(JsonValue object, Metrics& metrics,
-                  void (*read_series)(JsonValue, MetricSeries&)) {
+void describe_metrics(Reader& reader, Metrics& metrics, const Form<MetricSeries>& form) {
     std::optional<Once> once;
-    if (const auto value = object.find("once")) {
-        read_field(*value, "device", once.emplace().device);
-        read_field(*value, "seed", once->seed);
-    }
+    reader.optional("once", once);
     constexpr std::size_t fields_of_value_alone = 3;
-    object.at("metrics").members([&](std::string_view name, JsonValue value) {
+    reader.object().at("metrics").members([&](std::string_view name, JsonValue value) {
         MetricSeries& series = metrics.emplace_hint(metrics.end(), name, MetricSeries())->second;
         if (!once || value.kind() != JsonKind::object || value.size() != fields_of_value_alone) {
-            return read_series(value, series);
+            return form.read(value, series);
         }
-        read_value(value, series);
+        Reader alone(value);
+        describe_value(alone, series);
         series.batches.push_back(batch_of(*once, series.value));
     });
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

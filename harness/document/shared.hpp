@@ -1,58 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of the values that more than one document has: device and environment, metric series,
-// places, cases. Of the model room and of the worker protocol.
+// Descriptions of the values that more than one document or message has: device and environment,
+// metric series, kernels, relations, a case's result.
 #pragma once
 
+#include <map>
+#include <string>
+
+#include "document/archive.hpp"
 #include "model/environment.hpp"
-#include "document/json_reader.hpp"
-#include "document/json_writer.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 
-void write(JsonWriter& json, const BoardState& state);  ///< one line
-void read(JsonValue value, BoardState& state);
+template <>
+inline constexpr JsonLayout layout_of<model::Environment> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::Relation> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::CaseResult> = JsonLayout::lines;
 
-void write(JsonWriter& json, const Device& device);  ///< one line
-void read(JsonValue value, Device& device);
+// Each is instantiated for both archives where it is defined.
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::BoardState>& state);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Device>& device);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Environment>& environment);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::MetricSeries>& series);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourcePlace>& place);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Kernel>& kernel);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Relation>& relation);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CaseResult>& result);
 
-void write(JsonWriter& json, const Ceilings& ceilings);  ///< one line
-void read(JsonValue value, Ceilings& ceilings);
+void write(JsonWriter& json, const model::ParamValue& value);
+void read(JsonValue value, model::ParamValue& param);
 
-void write(JsonWriter& json, const Environment& environment);
-void read(JsonValue value, Environment& environment);
+void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes);
+void read(JsonValue value, std::array<std::int64_t, 3>& sizes);
 
 /// What each form of a series begins with: unit, value, method.
-void write_value(JsonWriter& json, const MetricSeries& series);
-void read_value(const JsonValue& object, MetricSeries& series);
+template <class Archive>
+void describe_value(Archive& archive, Described<Archive, model::MetricSeries>& series) {
+    archive.required("unit", series.unit);
+    archive.required("value", series.value);
+    archive.required("method", series.method);
+}
 
-/// All batches, in one line.
-void write(JsonWriter& json, const MetricSeries& series);
-void read(JsonValue value, MetricSeries& series);
+/// All batches of a series.
+extern const Form<model::MetricSeries> all_batches;
 
-void write(JsonWriter& json, const SourcePlace& place);
-void read(JsonValue value, SourcePlace& place);
-
-void write(JsonWriter& json, const Relation& relation);
-/// Throws where the steps are no expression.
-void read(JsonValue value, Relation& relation);
-
-void write(JsonWriter& json, const Kernel& kernel);  ///< one line
-void read(JsonValue value, Kernel& kernel);
-
-void write(JsonWriter& json, const CaseResult& result);
-void read(JsonValue value, CaseResult& result);
-
-using Metrics = std::map<std::string, MetricSeries>;
+using Metrics = std::map<std::string, model::MetricSeries>;
 
 /// A case's metrics: `"metrics": {…}`, each on a line of its own. Of most there is one value alone,
 /// from the first process: those are written without batches, and `"once": {…}` before says of
-/// which board and seed they are. `write_series` writes the others.
-void write_metrics(JsonWriter& json, const Metrics& metrics,
-                   void (*write_series)(JsonWriter&, const MetricSeries&) = write);
-/// Reads both from the object of a case; `read_series` reads what has more than a value.
-void read_metrics(JsonValue object, Metrics& metrics,
-                  void (*read_series)(JsonValue, MetricSeries&) = read);
+/// which board and seed they are. `form` is that of the others.
+void describe_metrics(Writer& writer, const Metrics& metrics,
+                      const Form<model::MetricSeries>& form = all_batches);
+void describe_metrics(Reader& reader, Metrics& metrics,
+                      const Form<model::MetricSeries>& form = all_batches);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "gate/baseline_store.hpp"
+#include "document/baseline.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/ledger.hpp"
@@ -212,7 +213,7 @@ StoreCheck verify_store(const fs::path& folder, const std::string& today) {
         if (check.faults.size() > faults) continue;
         Checking checking(file.string(), check);
         if (baseline) {
-            check_text(file, model::write_baseline(baseline->baseline), check);
+            check_text(file, document::write_baseline(baseline->baseline), check);
             checking.baseline(baseline->baseline, today);
             checking.acknowledgements(baseline->baseline, ledger ? &*ledger : nullptr);
         }

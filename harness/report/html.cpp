@@ -35,11 +35,11 @@ namespace perfgate::report {
 
 namespace {
 
-using model::JsonLayout;
-using model::JsonWriter;
+using document::JsonLayout;
+using document::JsonWriter;
 using model::Verdict;
-using model::write_field;
-using model::write_unless_default;
+using document::write_field;
+using document::write_unless_default;
 
 constexpr std::string_view placeholder = "@PERFGATE_DATA@";
 

@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "awkward_values.hpp"
+#include "document/baseline.hpp"
 #include "model/baseline.hpp"
 #include "model/error.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 std::string parse_message(std::string_view json) {
     try {
@@ -230,4 +233,4 @@ TEST(BaselineJson, RefusesWhatIsNoBaseline) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

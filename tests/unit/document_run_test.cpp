@@ -4,11 +4,14 @@
 #include <random>
 
 #include "awkward_values.hpp"
+#include "document/run.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 using test::AwkwardValues;
 
@@ -366,4 +369,4 @@ TEST(RunJson, CaseLineNamesItsMistakes) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "awkward_values.hpp"
+#include "document/verdict.hpp"
 #include "model/error.hpp"
 #include "model/verdict.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 VerdictDocument awkward_document(unsigned seed) {
     test::AwkwardValues any(seed);
@@ -158,4 +161,4 @@ TEST(VerdictJson, RefusesWhatIsNoVerdict) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -5,8 +5,10 @@
 
 #include "model/error.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 template <class Action>
 std::string message_of(Action action) {
@@ -187,4 +189,4 @@ TEST(Schema, RefusesOtherDocuments) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

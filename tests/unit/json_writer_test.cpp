@@ -9,8 +9,10 @@
 #include "model/error.hpp"
 #include "document/json_reader.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 TEST(JsonWriter, PutsMembersOnLinesAndCompactPartsOnOne) {
     JsonWriter json;
@@ -98,4 +100,4 @@ TEST(JsonWriter, RealsStayReals) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document
