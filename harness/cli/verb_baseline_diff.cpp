@@ -11,13 +11,13 @@
 #include "cli/run_file.hpp"
 #include "cli/table.hpp"
 #include "cli/verb_baseline.hpp"
+#include "document/baseline.hpp"
+#include "document/json_reader.hpp"
+#include "document/run.hpp"
 #include "gate/baseline_store.hpp"
 #include "gate/diff.hpp"
 #include "gate/selection.hpp"
-#include "document/run.hpp"
-#include "document/baseline.hpp"
 #include "model/file.hpp"
-#include "document/json_reader.hpp"
 #include "model/quantity.hpp"
 
 namespace perfgate::cli {

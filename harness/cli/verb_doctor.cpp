@@ -7,8 +7,8 @@
 
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
-#include "model/file.hpp"
 #include "document/json_writer.hpp"
+#include "model/file.hpp"
 
 namespace perfgate::cli {
 namespace {

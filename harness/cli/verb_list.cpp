@@ -11,9 +11,9 @@
 #include "cli/catalogue.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/verb.hpp"
+#include "document/json_writer.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/file.hpp"
-#include "document/json_writer.hpp"
 #include "model/text.hpp"
 #include "suite/plan.hpp"
 

@@ -9,11 +9,11 @@
 
 #include "cli/installation.hpp"
 #include "cli/verb.hpp"
+#include "document/json_writer.hpp"
 #include "measure/backend.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "document/json_writer.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::cli {
@@ -106,7 +106,8 @@ std::string as_text(const std::vector<Row>& rows, const std::string& chip,
 }
 
 /// Which counter of a term the chip has; terms of absent optional counters are left out.
-void write_terms(document::JsonWriter& json, const char* name, const std::vector<metrics::Term>& terms,
+void write_terms(document::JsonWriter& json, const char* name,
+                 const std::vector<metrics::Term>& terms,
                  const std::vector<std::string>& counters) {
     json.key(name);
     json.begin_array(document::JsonLayout::compact);

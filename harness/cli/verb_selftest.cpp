@@ -18,6 +18,7 @@
 #include "cli/suspicions.hpp"
 #include "cli/verb.hpp"
 #include "cli/workers.hpp"
+#include "document/json_writer.hpp"
 #include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/learning.hpp"
@@ -25,7 +26,6 @@
 #include "gate/suspects.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "document/json_writer.hpp"
 #include "model/text.hpp"
 #include "report/reporter.hpp"
 

@@ -8,8 +8,8 @@
 //         archive.required("before", figure.before, not_negative);
 //     }
 //
-// `Reader` and `Writer` are the two archives. The description stands in namespace document or in the
-// struct's own, where both find it. Its order is the order in the text. Further arguments of a
+// `Reader` and `Writer` are the two archives. The description stands in namespace document or in
+// the struct's own, where both find it. Its order is the order in the text. Further arguments of a
 // field, in any order:
 //
 //     lines            writing: each element on a line of its own
@@ -65,6 +65,24 @@ struct Form {
     void (*read)(JsonValue, T&);
 };
 
+/// The name of a field, and the one that it had up to a version.
+struct Key {
+    constexpr Key(const char* name_now) : name(name_now) {}  // NOLINT: most are plain names
+    constexpr Key(std::string_view name_now, std::string_view name_before, std::int64_t version)
+        : name(name_now), old_name(name_before), last_old_version(version) {}
+
+    std::string_view in(std::int64_t version) const {
+        return version != 0 && version <= last_old_version ? old_name : name;
+    }
+
+    std::string_view name, old_name;
+    std::int64_t last_old_version = 0;
+};
+/// renamed("excluded", "set_aside", 2): it was "set_aside" in versions 1 and 2.
+constexpr Key renamed(std::string_view name, std::string_view before, std::int64_t last_version) {
+    return {name, before, last_version};
+}
+
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
@@ -80,37 +98,39 @@ class Reader {
 
     /// A field that a document cannot do without.
     template <class T, class... How>
-    void required(std::string_view key, T& member, const How&... how) {
-        take(object_.at(key), member, how...);
+    void required(Key key, T& member, const How&... how) {
+        take(object_.at(name_of(key)), member, how...);
     }
     /// A field that keeps its default where it is absent or null. It is always written.
     template <class T, class... How>
-    void always(std::string_view key, T& member, const How&... how) {
-        if (const auto value = object_.find(key)) take(*value, member, how...);
+    void always(Key key, T& member, const How&... how) {
+        if (const auto value = object_.find(name_of(key))) take(*value, member, how...);
     }
     /// A field that is left out where it has its default.
     template <class T, class... How>
-    void optional(std::string_view key, T& member, const How&... how) {
+    void optional(Key key, T& member, const How&... how) {
         always(key, member, how...);
     }
     /// An optional struct whose fields stand among the object's own: it is there where `key` is.
     template <class T>
-    void inlined(std::string_view key, std::optional<T>& member) {
-        if (object_.find(key)) describe(*this, member.emplace());
+    void inlined(Key key, std::optional<T>& member) {
+        if (object_.find(name_of(key))) describe(*this, member.emplace());
     }
     /// A field for other programs, which follows from the rest and is not read.
     template <class Make>
-    void derived(std::string_view /*key*/, const Make& /*make*/) {}
+    void derived(Key /*key*/, const Make& /*make*/) {}
     /// What must hold between fields: check(JsonValue object) fails where it does not.
     template <class Check>
     void check(const Check& check) {
         check(object_);
     }
-    bool has(std::string_view key) const { return object_.find(key).has_value(); }
+    bool has(Key key) const { return object_.find(name_of(key)).has_value(); }
 
     JsonValue object() const { return object_; }
 
   private:
+    std::string_view name_of(const Key& key) const { return key.in(object_.version()); }
+
     template <class T, class... How>
     static void take(JsonValue value, T& member, const How&... how) {
         if constexpr (!(std::is_same_v<How, Form<T>> || ...)) read(value, member);
@@ -202,8 +222,8 @@ class Writer {
     explicit Writer(JsonWriter& json) : json_(json) {}
 
     template <class T, class... How>
-    void required(std::string_view key, const T& member, const How&... how) {
-        json_.key(key);
+    void required(Key key, const T& member, const How&... how) {
+        json_.key(key.in(json_.version()));
         if constexpr ((std::is_same_v<How, Form<T>> || ...)) {
             (apply(member, how), ...);
         } else if constexpr ((std::is_same_v<How, Lines> || ...)) {
@@ -215,24 +235,24 @@ class Writer {
         }
     }
     template <class T, class... How>
-    void always(std::string_view key, const T& member, const How&... how) {
+    void always(Key key, const T& member, const How&... how) {
         required(key, member, how...);
     }
     template <class T, class... How>
-    void optional(std::string_view key, const T& member, const How&... how) {
+    void optional(Key key, const T& member, const How&... how) {
         if (!is_absent(member, how...)) required(key, member, how...);
     }
     template <class T>
-    void inlined(std::string_view /*key*/, const std::optional<T>& member) {
+    void inlined(Key /*key*/, const std::optional<T>& member) {
         if (member) describe(*this, *member);
     }
     template <class Make>
-    void derived(std::string_view key, const Make& make) {
-        write_field(json_, key, make());
+    void derived(Key key, const Make& make) {
+        write_field(json_, key.in(json_.version()), make());
     }
     template <class Check>
     void check(const Check& /*check*/) {}
-    static bool has(std::string_view /*key*/) { return true; }
+    static bool has(Key /*key*/) { return true; }
 
     JsonWriter& json() { return json_; }
 
@@ -301,7 +321,7 @@ struct Schema {
 template <class T>
 std::string write_document(const Schema& schema, const T& value,
                            JsonLayout layout = JsonLayout::lines) {
-    JsonWriter json(layout);
+    JsonWriter json(layout, schema.version);
     json.begin_object(layout);
     write_field(json, "schema", schema.name);
     write_field(json, "version", schema.version);
@@ -312,7 +332,7 @@ std::string write_document(const Schema& schema, const T& value,
 }
 
 template <class T>
-void read_document(const JsonDocument& document, const Schema& schema, T& value) {
+void read_document(JsonDocument& document, const Schema& schema, T& value) {
     read(check_schema(document, schema.name, schema.oldest_version, schema.version), value);
 }
 

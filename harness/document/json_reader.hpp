@@ -23,6 +23,9 @@ enum class JsonKind : std::uint8_t { null, boolean, integer, real, text, array, 
 /// Containers nested deeper than this are refused.
 inline constexpr std::size_t json_depth_limit = 64;
 
+/// What the counts of one document may stand for, in all.
+inline constexpr std::int64_t expansion_limit = 1'000'000;
+
 /// "a string", "a number", …
 std::string_view to_text(JsonKind kind);
 
@@ -38,6 +41,10 @@ class JsonDocument {
 
     JsonValue root() const;
     const std::string& source() const { return source_; }
+
+    /// As check_schema found it; 0: the text has none, and is of this perfgate.
+    std::int64_t version() const { return version_; }
+    void set_version(std::int64_t version) { version_ = version; }
 
     struct Node {
         JsonKind kind = JsonKind::null;
@@ -55,6 +62,8 @@ class JsonDocument {
     std::string path_to(std::uint32_t node) const;
 
     std::string source_;
+    std::int64_t version_ = 0;
+    mutable std::int64_t expanded_ = 0;  ///< values that stand for others, so far
     std::vector<Node> nodes_;  ///< an object's members are a key (text) and its value each
     std::string texts_;
 };
@@ -98,6 +107,11 @@ class JsonValue {
     }
     std::size_t size() const { return here().size; }  ///< of an array or object
 
+    std::int64_t version() const { return document_->version(); }
+    /// This is a count by which one value stands for several. A short text must not become a
+    /// memory that is full: fails below 2, and where a document's counts exceed expansion_limit.
+    std::int64_t expansion() const;
+
     /// Throws InputError: "SOURCE: PATH: MESSAGE".
     [[noreturn]] void fail(const std::string& message) const;
 
@@ -115,10 +129,11 @@ class JsonValue {
 };
 
 /// The root, after checking `schema` and `version`: another schema is another kind of file, a
-/// version that is not from `oldest` to `newest` needs another perfgate.
-JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t oldest,
+/// version that is not from `oldest` to `newest` needs another perfgate. The document keeps its
+/// version.
+JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int64_t oldest,
                        std::int64_t newest);
-inline JsonValue check_schema(const JsonDocument& document, std::string_view schema,
+inline JsonValue check_schema(JsonDocument& document, std::string_view schema,
                               std::int64_t version) {
     return check_schema(document, schema, version, version);
 }

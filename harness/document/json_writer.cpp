@@ -113,8 +113,8 @@ void JsonWriter::value(std::uint64_t value) {
 void JsonWriter::value(double value) {
     if (!std::isfinite(value)) {
         throw model::Error(fmt::format("cannot write {} as JSON, after …{}", value,
-                                model::printable(std::string_view(out_).substr(
-                                    out_.size() - std::min<std::size_t>(out_.size(), 80)))));
+                                       model::printable(std::string_view(out_).substr(
+                                           out_.size() - std::min<std::size_t>(out_.size(), 80)))));
     }
     separate();
     model::append_number(out_, value);

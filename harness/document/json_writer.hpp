@@ -20,7 +20,11 @@ enum class JsonLayout { lines, compact };
 class JsonWriter {
   public:
     /// `compact` makes the whole document one line.
-    explicit JsonWriter(JsonLayout layout = JsonLayout::lines) : outermost_(layout) {}
+    /// `version` is that of the document, 0 where it has none, as JsonDocument::version.
+    explicit JsonWriter(JsonLayout layout = JsonLayout::lines, std::int64_t version = 0)
+        : outermost_(layout), version_(version) {}
+
+    std::int64_t version() const { return version_; }
 
     void begin_object(JsonLayout layout) { begin('{', '}', layout); }
     void end_object() { end(); }
@@ -55,6 +59,7 @@ class JsonWriter {
     void quote(std::string_view text);
 
     JsonLayout outermost_;
+    std::int64_t version_;
     std::string out_;
     std::vector<Open> open_;
     bool after_key_ = false;

@@ -85,7 +85,7 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
-        const JsonDocument document(std::string(line), fmt::format("{}:{}", source, ++number));
+        JsonDocument document(std::string(line), fmt::format("{}:{}", source, ++number));
         if (number == 1) {
             read_document(document, schema, ledger);
         } else {

@@ -13,9 +13,9 @@ using model::Operator;
 using model::PostfixExpression;
 
 template <>
-inline constexpr Comparator choices<Comparator>[] = {
-    Comparator::less,          Comparator::less_equal, Comparator::greater,
-    Comparator::greater_equal, Comparator::equal,      Comparator::not_equal};
+inline constexpr Comparator choices<Comparator>[] = {Comparator::less,    Comparator::less_equal,
+                                                     Comparator::greater, Comparator::greater_equal,
+                                                     Comparator::equal,   Comparator::not_equal};
 template <>
 inline constexpr Operator choices<Operator>[] = {
     Operator::add, Operator::subtract, Operator::multiply, Operator::divide, Operator::negate};

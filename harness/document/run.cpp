@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -18,7 +19,8 @@ using model::MetricClass;
 
 namespace {
 
-constexpr Schema schema{"perfgate.run", 1, 2};  // 1: each metric has its batches
+constexpr Schema schema{"perfgate.run", 1,
+                        3};  // 1: each metric has its batches; 2: each kernel is written out
 
 }  // namespace
 
@@ -103,6 +105,38 @@ void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
 template void describe(Reader&, model::Kernel&);
 template void describe(Writer&, const model::Kernel&);
 
+static void write_kernels(JsonWriter& json, const std::vector<model::Kernel>& kernels) {
+    const bool counted = json.version() == 0 || json.version() >= 3;
+    json.begin_array(JsonLayout::lines);
+    for (auto kernel = kernels.begin(); kernel != kernels.end();) {
+        const auto next = counted
+                              ? std::find_if(kernel, kernels.end(),
+                                             [&](const auto& other) { return other != *kernel; })
+                              : kernel + 1;
+        json.begin_object(JsonLayout::compact);
+        Writer writer(json);
+        describe(writer, *kernel);
+        if (next - kernel > 1) write_field(json, "count", std::int64_t{next - kernel});
+        json.end_object();
+        kernel = next;
+    }
+    json.end_array();
+}
+
+static void read_kernels(JsonValue value, std::vector<model::Kernel>& kernels) {
+    kernels.clear();
+    if (value.kind() == JsonKind::array) kernels.reserve(value.size());
+    value.elements([&](JsonValue element) {
+        model::Kernel kernel;
+        read(element, kernel);
+        const auto count = element.find("count");
+        if (count) kernels.insert(kernels.end(), count->expansion() - 1, kernel);
+        kernels.push_back(std::move(kernel));
+    });
+}
+
+const Form<std::vector<model::Kernel>> run_lengths{write_kernels, read_kernels};
+
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Reading>& reading) {
     archive.required("process", reading.process);
@@ -126,7 +160,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("verification", result.verification);
     archive.optional("work", result.work);
     archive.always("wall_s", result.wall_s, not_negative);
-    archive.optional("kernels", result.kernels, lines);
+    archive.optional("kernels", result.kernels, run_lengths);
     if (archive.has("metrics")) describe_metrics(archive, result.metrics);
     archive.optional("not_collected", result.not_collected);
     archive.optional("not_applicable", result.not_applicable);
@@ -202,21 +236,10 @@ std::string write_run(const model::Run& run) {
 }
 
 model::Run parse_run(std::string json, std::string_view source) {
-    const JsonDocument document(std::move(json), source);
+    JsonDocument document(std::move(json), source);
     model::Run run;
     read_document(document, schema, run);
     return run;
-}
-
-std::string write_case_line(const model::CaseResult& result) {
-    return write_line(result);
-}
-
-model::CaseResult parse_case_line(std::string_view line, std::string_view source) {
-    const JsonDocument document(std::string(line), source);
-    model::CaseResult result;
-    read(document.root(), result);
-    return result;
 }
 
 }  // namespace perfgate::document

@@ -87,6 +87,8 @@ void describe(Archive& archive, Described<Archive, MetricSeries>& series) {
     describe_value(archive, series);
     archive.required("batches", series.batches);
 }
+template void describe(Reader&, MetricSeries&);
+template void describe(Writer&, const MetricSeries&);
 
 const Form<MetricSeries> all_batches{
     [](JsonWriter& json, const MetricSeries& series) { write(json, series); },

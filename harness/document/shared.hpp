@@ -57,6 +57,9 @@ void describe_value(Archive& archive, Described<Archive, model::MetricSeries>& s
 /// All batches of a series.
 extern const Form<model::MetricSeries> all_batches;
 
+/// Kernels, each on a line; from version 3, consecutive ones that are equal are one with a "count".
+extern const Form<std::vector<model::Kernel>> run_lengths;
+
 using Metrics = std::map<std::string, model::MetricSeries>;
 
 /// A case's metrics: `"metrics": {…}`, each on a line of its own. Of most there is one value alone,

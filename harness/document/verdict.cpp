@@ -12,21 +12,20 @@ using model::Verdict;
 
 namespace {
 
-constexpr Schema schema{"perfgate.verdict", 1, 1};
+constexpr Schema schema{"perfgate.verdict", 1, 3};
 
 }  // namespace
 
 template <>
 inline constexpr Verdict choices<Verdict>[] = {
-    Verdict::pass,         Verdict::improved,  Verdict::skipped,      Verdict::acknowledged,
-    Verdict::no_baseline,  Verdict::inconclusive, Verdict::invalid,   Verdict::not_collected,
-    Verdict::error,        Verdict::missing,   Verdict::incorrect,    Verdict::regressed};
+    Verdict::pass,        Verdict::improved,     Verdict::skipped,   Verdict::acknowledged,
+    Verdict::no_baseline, Verdict::inconclusive, Verdict::invalid,   Verdict::not_collected,
+    Verdict::error,       Verdict::missing,      Verdict::incorrect, Verdict::regressed};
 template <>
 inline constexpr Bound choices<Bound>[] = {Bound::memory, Bound::compute, Bound::neither};
 template <>
-inline constexpr CodeChange choices<CodeChange>[] = {CodeChange::unknown, CodeChange::unchanged,
-                                                     CodeChange::device_unchanged,
-                                                     CodeChange::changed};
+inline constexpr CodeChange choices<CodeChange>[] = {
+    CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
 template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};
@@ -158,7 +157,7 @@ std::string write_verdict(const model::VerdictDocument& document) {
 }
 
 model::VerdictDocument parse_verdict(std::string_view json, std::string_view source) {
-    const JsonDocument parsed(std::string(json), source);
+    JsonDocument parsed(std::string(json), source);
     model::VerdictDocument document;
     read_document(parsed, schema, document);
     return document;

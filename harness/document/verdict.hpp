@@ -9,7 +9,7 @@
 
 namespace perfgate::document {
 
-/// JSON, schema "perfgate.verdict" version 1.
+/// JSON, schema "perfgate.verdict" version 3 (1 is read).
 std::string write_verdict(const model::VerdictDocument& document);
 model::VerdictDocument parse_verdict(std::string_view json, std::string_view source);
 

@@ -75,7 +75,7 @@ fs::path baseline_path(const fs::path& folder, std::string_view device_key,
 StoredBaseline read_baseline(const fs::path& file) {
     return {file.string(),
             document::parse_baseline(model::read_file(file, baseline_limit_bytes, "baseline"),
-                                  file.string())};
+                                     file.string())};
 }
 
 std::optional<StoredBaseline> load_baseline(const fs::path& folder, std::string_view device_key,

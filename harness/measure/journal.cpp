@@ -27,7 +27,7 @@ using document::JsonWriter;
 
 constexpr const char* file_name = "journal.jsonl";
 constexpr std::size_t journal_limit_bytes = std::size_t{1} << 30;
-constexpr std::int64_t version = 1;
+constexpr std::int64_t version = 2;
 
 /// A line after the header: a case, or more batches of one that an earlier line has.
 struct Line {

@@ -14,10 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "document/shared.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "document/shared.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
@@ -26,12 +26,12 @@ namespace perfgate::report {
 
 namespace {
 
-using model::CaseResult;
-using model::CaseStatus;
 using document::JsonLayout;
 using document::JsonWriter;
-using model::MetricSeries;
 using document::write_field;
+using model::CaseResult;
+using model::CaseStatus;
+using model::MetricSeries;
 
 constexpr std::string_view gap = "  ";
 constexpr std::size_t narrowest_id = 24;

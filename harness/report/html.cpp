@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
 #include "document/json_writer.hpp"
+#include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/sorted_walk.hpp"
@@ -37,9 +37,9 @@ namespace {
 
 using document::JsonLayout;
 using document::JsonWriter;
-using model::Verdict;
 using document::write_field;
 using document::write_unless_default;
+using model::Verdict;
 
 constexpr std::string_view placeholder = "@PERFGATE_DATA@";
 

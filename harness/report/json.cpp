@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict document itself: what other programs read.
-#include "report/formats.hpp"
 #include "document/verdict.hpp"
+#include "report/formats.hpp"
 
 namespace perfgate::report {
 

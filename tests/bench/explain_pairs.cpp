@@ -21,10 +21,10 @@
 #include <utility>
 #include <vector>
 
+#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "document/run.hpp"
 #include "model/file.hpp"
 #include "model/run.hpp"
 

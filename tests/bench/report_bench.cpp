@@ -17,12 +17,12 @@
 #include <string>
 #include <string_view>
 
+#include "document/baseline.hpp"
+#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "gate/refresh.hpp"
-#include "document/run.hpp"
-#include "document/baseline.hpp"
 #include "model/baseline.hpp"
 #include "model/file.hpp"
 #include "model/run.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fuzz.hpp"
 #include "document/baseline.hpp"
+#include "fuzz.hpp"
 #include "model/baseline.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -101,6 +101,33 @@ TEST(Archive, LinesAreALayoutAlone) {
     EXPECT_EQ(parsed(written(outer)), outer);
 }
 
+struct Renamed {
+    std::string text;
+};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Renamed>& value) {
+    archive.required(renamed("now", "before", 2), value.text);
+}
+
+TEST(Archive, AFieldHasItsOldNameInOldVersions) {
+    const auto text_of = [](std::string_view text) {
+        JsonDocument document(std::string(text), "d");
+        Renamed value;
+        read_document(document, {"s", 1, 3}, value);
+        return value.text;
+    };
+    EXPECT_EQ(text_of(R"({"schema":"s","version":3,"now":"a","before":"b"})"), "a");
+    EXPECT_EQ(text_of(R"({"schema":"s","version":2,"now":"a","before":"b"})"), "b");
+    EXPECT_THROW(text_of(R"({"schema":"s","version":1,"now":"a"})"), model::InputError);
+    const auto written_as = [](std::int64_t version) {
+        return write_document({"s", 1, version}, Renamed{"a"}, JsonLayout::compact);
+    };
+    EXPECT_EQ(written_as(3), R"({"schema":"s","version":3,"now":"a"})");
+    EXPECT_EQ(written_as(2), R"({"schema":"s","version":2,"before":"a"})");
+    EXPECT_EQ(write_line(Renamed{"a"}), R"({"now":"a"})");
+}
+
 TEST(Archive, NamesThePlaceOfEachMistake) {
     EXPECT_EQ(refusal("{}"), "d: the field 'number' is missing");
     EXPECT_EQ(refusal(R"({"number":-1})"),

@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
+#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "document/run.hpp"
 #include "model/file.hpp"
 
 namespace perfgate::explain {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "model/error.hpp"
 #include "document/json_reader.hpp"
+#include "model/error.hpp"
 
 namespace perfgate::document {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/batch_rule.hpp"
 #include "document/run.hpp"
+#include "gate/batch_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "median_rule.hpp"
 #include "document/baseline.hpp"
+#include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 

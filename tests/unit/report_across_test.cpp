@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "model/error.hpp"
 #include "document/json_reader.hpp"
+#include "model/error.hpp"
 #include "report_hostile.hpp"
 
 namespace perfgate::report {

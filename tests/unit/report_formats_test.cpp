@@ -3,10 +3,10 @@
 
 #include <set>
 
+#include "document/verdict.hpp"
 #include "report/html.hpp"
 #include "report/reporter.hpp"
 #include "report_fixture.hpp"
-#include "document/verdict.hpp"
 
 namespace perfgate::report {
 namespace {

@@ -32,7 +32,8 @@ std::string ids(const model::Run& run) {
 }
 
 TEST(Selection, WithoutFilterOrTagTheRunStaysAsItIs) {
-    EXPECT_EQ(document::write_run(select_cases(three_cases(), {})), document::write_run(three_cases()));
+    EXPECT_EQ(document::write_run(select_cases(three_cases(), {})),
+              document::write_run(three_cases()));
 }
 
 TEST(Selection, AFilterMatchesIdsAndMakesTheSuitePartial) {

@@ -10,9 +10,9 @@
 #include <map>
 #include <utility>
 
-#include "gate/batch_rule.hpp"
-#include "document/run.hpp"
 #include "document/baseline.hpp"
+#include "document/run.hpp"
+#include "gate/batch_rule.hpp"
 #include "model/baseline.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
