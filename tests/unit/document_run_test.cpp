@@ -346,7 +346,7 @@ Kernel named(const char* name) {
 }
 
 TEST(RunJson, EqualKernelsInARowAreOneWithACount) {
-    const Run run = with_kernels(
+    const model::Run run = with_kernels(
         {named("a"), named("a"), named("a"), named("b"), named("a"), named("c"), named("c")});
     const std::string text = write_run(run);
     std::vector<std::size_t> counts;
