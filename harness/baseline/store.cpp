@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "document/baseline.hpp"
+#include "document/ledger.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
@@ -55,8 +57,8 @@ fs::path baseline_path(const fs::path& folder, std::string_view device_key,
 
 gate::StoredBaseline read_baseline(const fs::path& file) {
     return {file.string(),
-            model::parse_baseline(model::read_file(file, baseline_limit_bytes, "baseline"),
-                                  file.string())};
+            document::parse_baseline(model::read_file(file, baseline_limit_bytes, "baseline"),
+                                     file.string())};
 }
 
 std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
@@ -123,7 +125,7 @@ std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std
 
 fs::path save_baseline(const fs::path& folder, const model::Baseline& baseline) {
     fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
-    const std::string text = model::write_baseline(baseline);
+    const std::string text = document::write_baseline(baseline);
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
         model::read_file(path, baseline_limit_bytes, "baseline") == text) {
@@ -143,7 +145,7 @@ std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_vie
     std::error_code ignored;
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
     model::Ledger ledger =
-        model::parse_ledger(model::read_file(path, ledger_limit_bytes, "ledger"), path.string());
+        document::parse_ledger(model::read_file(path, ledger_limit_bytes, "ledger"), path.string());
     require_place("ledger", path.string(), "suite", ledger.suite, suite);
     require_place("ledger", path.string(), "device", ledger.device_key, device_key);
     return ledger;
@@ -168,7 +170,7 @@ void append_to_ledger(const fs::path& folder, const std::string& device_key,
     ledger.entries.insert(ledger.entries.end(), entries.begin(), entries.end());
     let_git_merge_ledgers(folder);
     model::write_file_atomically(ledger_path(folder, device_key, suite),
-                                 model::write_ledger(std::move(ledger)));
+                                 document::write_ledger(std::move(ledger)));
 }
 
 }  // namespace perfgate::baseline

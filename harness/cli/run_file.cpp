@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "document/run.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
@@ -14,11 +15,11 @@
 namespace perfgate::cli {
 
 model::Run read_run(const std::filesystem::path& file) {
-    return model::parse_run(model::read_file(file, run_limit_bytes, "run"), file.string());
+    return document::parse_run(model::read_file(file, run_limit_bytes, "run"), file.string());
 }
 
 int store_run(const model::Run& run, const std::filesystem::path& folder) {
-    const std::string text = model::write_run(run);
+    const std::string text = document::write_run(run);
     try {
         model::write_file_atomically(folder / "run.json", text);
         return 0;

@@ -7,63 +7,74 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
+#include "document/shared.hpp"
 #include "measure/batches.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/json_reader.hpp"
-#include "model/json_writer.hpp"
-#include "model/shared_json.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::measure {
 namespace {
 
 namespace fs = std::filesystem;
-using model::JsonLayout;
-using model::JsonValue;
-using model::JsonWriter;
+using document::Described;
+using document::JsonLayout;
+using document::JsonValue;
+using document::JsonWriter;
 
 constexpr const char* file_name = "journal.jsonl";
 constexpr std::size_t journal_limit_bytes = std::size_t{1} << 30;
-constexpr std::int64_t version = 1;
+constexpr std::int64_t version = 2;
 
-std::string header_line(const JournalHeader& header) {
-    JsonWriter json(JsonLayout::compact);
-    json.begin_object(JsonLayout::compact);
-    write_field(json, "journal", version);
-    write_field(json, "started_at", header.started_at);
-    write_field(json, "verify_seed", header.verify_seed);
-    json.key("identity");
-    json.begin_array(JsonLayout::compact);
-    for (const auto& [field, value] : header.identity) {
-        json.begin_array(JsonLayout::compact);
-        json.value(field);
-        json.value(value);
-        json.end_array();
-    }
-    json.end_array();
-    json.end_object();
-    return json.finish();
+/// A line after the header: a case, or more batches of one that an earlier line has.
+struct Line {
+    std::string suite;
+    std::optional<model::CaseResult> whole, batches;
+};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Line>& line) {
+    archive.required("suite", line.suite);
+    archive.optional("case", line.whole);
+    if (!line.whole) archive.required("batches", line.batches);
 }
 
-JournalHeader read_header(JsonValue root) {
-    JournalHeader header;
-    if (root.at("journal").integer() != version)
-        root.fail("another perfgate wrote it; measure anew, without --resume");
-    read_field(root, "started_at", header.started_at);
-    read_field(root, "verify_seed", header.verify_seed);
-    root.at("identity").elements([&](JsonValue pair) {
+void write_identity(JsonWriter& json, const Identity& identity) {
+    json.begin_array(JsonLayout::compact);
+    for (const auto& [field, value] : identity) {
+        write(json, std::vector<std::string>{field, value});
+    }
+    json.end_array();
+}
+
+void read_identity(JsonValue value, Identity& identity) {
+    value.elements([&](JsonValue pair) {
         std::vector<std::string> words;
         read(pair, words);
         if (words.size() != 2) pair.fail("expected a field and its value");
-        header.identity.emplace_back(std::move(words[0]), std::move(words[1]));
+        identity.emplace_back(std::move(words[0]), std::move(words[1]));
     });
-    return header;
 }
 
 }  // namespace
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, JournalHeader>& header) {
+    const auto is_ours = [](JsonValue value, std::int64_t found) {
+        if (found != version) {
+            value.fail("another perfgate wrote it; measure anew, without --resume");
+        }
+    };
+    std::int64_t written = version;
+    archive.required("journal", written, is_ours);
+    archive.required("started_at", header.started_at);
+    archive.required("verify_seed", header.verify_seed);
+    archive.required("identity", header.identity,
+                     document::Form<Identity>{write_identity, read_identity});
+}
 
 JournalContent read_journal(const fs::path& folder) {
     const fs::path path = folder / file_name;
@@ -75,16 +86,16 @@ JournalContent read_journal(const fs::path& folder) {
         const std::size_t end = rest.find('\n');
         if (end == std::string_view::npos) break;  // what is left was cut off
         const std::string place = fmt::format("{}:{}", path.string(), number);
-        const model::JsonDocument document(std::string(rest.substr(0, end)), place);
-        const JsonValue root = document.root();
+        const document::JsonDocument parsed(std::string(rest.substr(0, end)), place);
+        const JsonValue root = parsed.root();
         if (first) {
-            content.header = read_header(root);
+            read(root, content.header);
         } else {
-            const bool whole = root.find("case").has_value();
-            model::CaseResult result;
-            read(root.at(whole ? "case" : "batches"), result);
-            const std::pair key(std::string(root.at("suite").text()), model::case_id(result.spec));
-            if (whole) {
+            Line line;
+            read(root, line);
+            model::CaseResult& result = line.whole ? *line.whole : *line.batches;
+            const std::pair key(line.suite, model::case_id(result.spec));
+            if (line.whole) {
                 content.cases.insert_or_assign(key, std::move(result));
             } else {
                 const auto found = content.cases.find(key);
@@ -111,7 +122,7 @@ Journal::Journal(const fs::path& folder, const JournalHeader& header) : path_(fo
             fmt::format("output folder {}: cannot be created: {}; name another with --out",
                         folder.string(), error.message()));
     open(O_CREAT | O_TRUNC);
-    append(header_line(header));
+    append(document::write_line(header));
 }
 
 Journal::Journal(const fs::path& folder, const JournalContent& content)
@@ -134,12 +145,11 @@ void Journal::open(int flags) {
 }
 
 void Journal::add(const std::string& suite, const model::CaseResult& result) {
-    // The suite's name is [a-z0-9_-]+ and needs no escaping.
-    append(fmt::format(R"({{"suite":"{}","case":{}}})", suite, model::write_case_line(result)));
+    append(document::write_line(Line{suite, result, std::nullopt}));
 }
 
 void Journal::add_batches(const std::string& suite, const model::CaseResult& more) {
-    append(fmt::format(R"({{"suite":"{}","batches":{}}})", suite, model::write_case_line(more)));
+    append(document::write_line(Line{suite, std::nullopt, more}));
 }
 
 std::string Journal::problem() const {

@@ -2,7 +2,7 @@
 // The journal: every result on disk as soon as it exists, one JSON line each, so that a crash of
 // the coordinator loses nothing that was measured, and `--resume` measures what is missing.
 //
-//     {"journal":1,"started_at":"…","verify_seed":7,"identity":{…}}
+//     {"journal":2,"started_at":"…","verify_seed":7,"identity":{…}}
 //     {"suite":"gemm","case":{…}}        the case as it stands
 //     {"suite":"gemm","batches":{…}}     what a later process adds to it
 #pragma once

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/environment.hpp"
@@ -63,26 +62,5 @@ struct Baseline {
 
     bool operator==(const Baseline&) const = default;
 };
-
-/// JSON, schema "perfgate.baseline" version 2 (1 is read): sorted, one line per metric, the same
-/// bytes for the same content. A metric whose batches hold one value each, as a refresh makes them,
-/// is written as the list of these values, or as a count where all are equal:
-///
-///   "gpu_time": {"unit":"ns","value":8512,"method":"activity/cold","device":"b888","seed":1,
-///                "runs":[5,5],"processes":[8511.2,8520.5,…],"sm_clock_mhz":[1980,1980,…]}
-///   "registers": {"unit":"registers","value":64,"method":"kernel-record","device":"b888",
-///                 "seed":1,"repeated":10}
-///
-/// `runs` is how many of the processes each run had; absent: one run. `kernels`, `host_code`,
-/// `libraries` and `memory_operations` of a case are absent in files from before them.
-///
-/// Where accepted changes or acknowledgements made some, a case has these beside its metrics:
-///
-///   "anchors": {"gpu_time":8200}
-///   "acknowledged": {
-///     "gpu_time": {"until":"2026-12-31","by":"Ada","reason":"…","known":{…}}
-///   }
-std::string write_baseline(const Baseline& baseline);
-Baseline parse_baseline(std::string json, std::string_view source);
 
 }  // namespace perfgate::model

@@ -55,16 +55,4 @@ struct Ledger {
     bool operator==(const Ledger&) const = default;
 };
 
-/// JSON lines: a head (schema "perfgate.ledger" version 1), then a line for each entry, sorted by
-/// case and time. Lines are only added, so that a union of two branches' is a ledger.
-///
-///   {"schema":"perfgate.ledger","version":1,"suite":"gemm","device":"nvidia-h100-80gb-hbm3"}
-///   {"case":"gemm/tiled[m=64]","at":"…","action":"accept","by":"Ada","reason":"…",…,
-///    "changes":{"gpu_time":{"unit":"ns","before":8200,"after":8512,"anchor":8200}}}
-std::string write_ledger(Ledger ledger);
-
-/// Takes entries in any order: a merge may have put them so. `source` names the document in
-/// messages, with the line.
-Ledger parse_ledger(std::string_view text, std::string_view source);
-
 }  // namespace perfgate::model

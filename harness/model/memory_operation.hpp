@@ -7,9 +7,6 @@
 
 namespace perfgate::model {
 
-class JsonValue;
-class JsonWriter;
-
 enum class MemoryOperationKind {
     unknown,
     memset,
@@ -41,9 +38,5 @@ struct MemoryOperation {
 
 std::string_view to_text(MemoryOperationKind kind);  ///< "host to device"
 std::string_view to_text(MemoryKind kind);           ///< "pinned"
-
-/// {"kind":"host to device","bytes":4096,"from":"pinned","to":"device"}
-void write(JsonWriter& json, const MemoryOperation& operation);
-void read(JsonValue value, MemoryOperation& operation);
 
 }  // namespace perfgate::model

@@ -184,13 +184,4 @@ struct Run {
 
 std::string_view to_text(CaseStatus status);
 
-/// JSON, schema "perfgate.run" version 2 (1 is read). `source` names the document in messages.
-/// parse_run throws InputError naming the JSON path of what is wrong.
-std::string write_run(const Run& run);
-Run parse_run(std::string json, std::string_view source);
-
-/// One case as a single JSON line: the worker protocol and the journal.
-std::string write_case_line(const CaseResult& result);
-CaseResult parse_case_line(std::string_view line, std::string_view source);
-
 }  // namespace perfgate::model

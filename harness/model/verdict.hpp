@@ -192,8 +192,4 @@ struct VerdictDocument {
 /// Number of cases per verdict, over all suites.
 std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document);
 
-/// JSON, schema "perfgate.verdict" version 1.
-std::string write_verdict(const VerdictDocument& document);
-VerdictDocument parse_verdict(std::string_view json, std::string_view source);
-
 }  // namespace perfgate::model

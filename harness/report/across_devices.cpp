@@ -14,10 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "document/shared.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "model/shared_json.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
@@ -26,12 +26,12 @@ namespace perfgate::report {
 
 namespace {
 
+using document::JsonLayout;
+using document::JsonWriter;
+using document::write_field;
 using model::CaseResult;
 using model::CaseStatus;
-using model::JsonLayout;
-using model::JsonWriter;
 using model::MetricSeries;
-using model::write_field;
 
 constexpr std::string_view gap = "  ";
 constexpr std::size_t narrowest_id = 24;
@@ -204,7 +204,7 @@ void write_case_side(JsonWriter& json, std::string_view key, const CaseResult* r
     json.key(key);
     json.begin_object(JsonLayout::compact);
     write_field(json, "status", to_text(result->status));
-    model::write_unless_default(json, "reason", result->reason);
+    document::write_unless_default(json, "reason", result->reason);
     if (const auto share = model::ceiling_share(*result, run.environment.ceilings)) {
         write_field(json, "bound", to_text(share->bound));
         write_field(json, "ceiling", share->ceiling);
@@ -220,7 +220,7 @@ void write_metric(JsonWriter& json, const std::string& name, const MetricSeries&
     write_field(json, "unit", first.unit);
     write_field(json, "first", first.value);
     write_field(json, "second", second.value);
-    model::write_if_known(json, "change", change_between(first, second));
+    document::write_if_known(json, "change", change_between(first, second));
     write_field(json, "method", first.method);
     if (second.unit != first.unit) write_field(json, "second_unit", second.unit);
     if (second.method != first.method) write_field(json, "second_method", second.method);

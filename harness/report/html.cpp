@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "document/json_writer.hpp"
 #include "model/error.hpp"
-#include "model/json_writer.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/sorted_walk.hpp"
@@ -35,11 +35,11 @@ namespace perfgate::report {
 
 namespace {
 
-using model::JsonLayout;
-using model::JsonWriter;
+using document::JsonLayout;
+using document::JsonWriter;
+using document::write_field;
+using document::write_unless_default;
 using model::Verdict;
-using model::write_field;
-using model::write_unless_default;
 
 constexpr std::string_view placeholder = "@PERFGATE_DATA@";
 

@@ -18,9 +18,9 @@ namespace perfgate::report {
 
 namespace {
 
-using model::JsonLayout;
-using model::JsonWriter;
-using model::write_field;
+using document::JsonLayout;
+using document::JsonWriter;
+using document::write_field;
 
 void write_fact(JsonWriter& json, std::string_view label, std::string_view value) {
     const std::string plain = plain_line(value, longest_line);

@@ -2,7 +2,7 @@
 // What the HTML report's data tell of a run's circumstances.
 #pragma once
 
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
@@ -10,10 +10,10 @@ namespace perfgate::report {
 
 /// Rows of a label and words: device, tools, clocks, machine, what was run. What is not known has
 /// no row.
-void write_facts(model::JsonWriter& json, const model::VerdictDocument& document,
+void write_facts(document::JsonWriter& json, const model::VerdictDocument& document,
                  const model::Run& run);
 
 /// The ceilings that were measured, in bytes and operations per second.
-void write_ceilings(model::JsonWriter& json, const model::Ceilings& ceilings);
+void write_ceilings(document::JsonWriter& json, const model::Ceilings& ceilings);
 
 }  // namespace perfgate::report

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict document itself: what other programs read.
+#include "document/verdict.hpp"
 #include "report/formats.hpp"
 
 namespace perfgate::report {
 
 std::string write_json(const model::VerdictDocument& document, const model::Run& /*run*/,
                        const Options& /*options*/) {
-    std::string text = model::write_verdict(document);
+    std::string text = document::write_verdict(document);
     if (text.empty() || text.back() != '\n') text += '\n';
     return text;
 }

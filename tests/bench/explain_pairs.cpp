@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
@@ -192,7 +193,7 @@ void print_same(const model::Run& first, const model::Run& second) {
 }
 
 model::Run read(const char* path) {
-    return model::parse_run(model::read_file(path, file_limit, "run"), path);
+    return document::parse_run(model::read_file(path, file_limit, "run"), path);
 }
 
 }  // namespace

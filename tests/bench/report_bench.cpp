@@ -18,6 +18,8 @@
 #include <string_view>
 
 #include "baseline/refresh.hpp"
+#include "document/baseline.hpp"
+#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
@@ -89,6 +91,7 @@ void write_documents(const fs::path& folder, int cases, int metrics) {
     model::write_file_atomically(
         folder / "baseline.json",
         model::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
+        document::write_baseline(gate::refresh(base, base.suites[0], {}, {}).baseline));
     model::Run run = recorded_run(cases, metrics, run_processes);
     std::vector<model::CaseResult>& results = run.suites[0].cases;
     for (std::size_t i = 0; i < results.size(); i += 10) {
@@ -99,7 +102,7 @@ void write_documents(const fs::path& folder, int cases, int metrics) {
             }
         }
     }
-    model::write_file_atomically(folder / "run.json", model::write_run(run));
+    model::write_file_atomically(folder / "run.json", document::write_run(run));
 }
 
 /// In a process of its own: its memory is not that of what is measured.
@@ -144,7 +147,7 @@ void measure_all(const fs::path& folder, int cases, int metrics) {
     model::Run run;
     bench.measure("read run", [&] {
         const fs::path file = folder / "run.json";
-        run = model::parse_run(model::read_file(file, file_limit, "run"), "run.json");
+        run = document::parse_run(model::read_file(file, file_limit, "run"), "run.json");
         return static_cast<std::size_t>(fs::file_size(file));
     });
     gate::BaselineSet baselines;

@@ -80,7 +80,7 @@ class BadDocuments(tool.Case):
         self.assert_one_line(self.run_tool("compare", "cut.json", code=2).stderr, "cut.json")
 
     def test_unknown_major_version(self):
-        self.write("new.json", self.measured().replace('"version": 2', '"version": 99'))
+        self.write("new.json", self.measured().replace('"version": 3', '"version": 99'))
         self.assert_one_line(self.run_tool("compare", "new.json", code=2).stderr, "version 99")
 
     def test_baseline_of_another_device(self):

@@ -8,18 +8,19 @@ import tool
 
 ALLOWED = {
     "model": set(),
+    "document": {"model"},
     "stats": set(),
     "metrics": {"model"},
     "sdk": set(),
     "suite": {"model", "metrics"},
-    "measure": {"model", "metrics", "stats"},
+    "measure": {"model", "document", "metrics", "stats"},
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
     "backend/cuda": {"measure", "backend/plugin", "backend/host", "sdk", "metrics", "model"},
     "gate": {"model", "stats"},
-    "baseline": {"gate", "model", "stats"},
+    "baseline": {"gate", "document", "model", "stats"},
     "explain": {"model"},
-    "report": {"model"},
+    "report": {"model", "document"},
     "cli": None,  # all
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

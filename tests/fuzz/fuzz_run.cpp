@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "document/run.hpp"
 #include "fuzz.hpp"
 #include "model/run.hpp"
 
@@ -6,8 +7,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     perfgate::fuzz::check_round_trip(
         perfgate::fuzz::text_of(data, size),
         [](std::string_view text) {
-            return perfgate::model::parse_run(std::string(text), "run.json");
+            return perfgate::document::parse_run(std::string(text), "run.json");
         },
-        perfgate::model::write_run);
+        perfgate::document::write_run);
     return 0;
 }

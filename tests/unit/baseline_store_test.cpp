@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "document/baseline.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "unit/gate_documents.hpp"
@@ -170,7 +171,7 @@ TEST_F(BaselineStore, NothingThatADocumentSaysLeadsOutOfTheFolder) {
 }
 
 TEST_F(BaselineStore, ABrokenFileIsRefusedByName) {
-    const std::string text = model::write_baseline(baseline_);
+    const std::string text = document::write_baseline(baseline_);
     put(text.substr(0, text.size() / 2));
     EXPECT_TRUE(says(refusal(), file().string())) << refusal();
     put("");
@@ -209,11 +210,11 @@ TEST_F(BaselineStore, AFileInPlaceOfTheFolderIsRefused) {
 
 TEST_F(BaselineStore, AFileInTheWrongPlaceIsRefused) {
     baseline_.suite = "other";
-    put(model::write_baseline(baseline_));
+    put(document::write_baseline(baseline_));
     EXPECT_TRUE(says(refusal(), "suite is 'other', its place is that of 's'")) << refusal();
     baseline_.suite = "s";
     baseline_.device.key = "nvidia-h200";
-    put(model::write_baseline(baseline_));
+    put(document::write_baseline(baseline_));
     EXPECT_TRUE(says(refusal(), "device.key is 'nvidia-h200'")) << refusal();
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 model::Run recorded(const std::string& name) {
     const std::string path = std::string(PERFGATE_TEST_DATA_DIR) + "/aa/" + name;
-    return model::parse_run(model::read_file(path, std::size_t{64} << 20U, "run"), path);
+    return document::parse_run(model::read_file(path, std::size_t{64} << 20U, "run"), path);
 }
 
 /// What a refresh from `run` stores.

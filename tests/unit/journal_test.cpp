@@ -95,7 +95,7 @@ TEST_F(JournalTest, WhatIsNoJournalIsRefusedWithItsPlace) {
     EXPECT_NE(refusal(), "");  // there is none
     write("");
     EXPECT_NE(refusal().find("no header"), std::string::npos) << refusal();
-    write("{\"journal\":2}\n");
+    write("{\"journal\":1}\n");
     EXPECT_NE(refusal().find("another perfgate"), std::string::npos) << refusal();
     {
         Journal journal(folder_, header_);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_reader.hpp"
+#include "document/json_reader.hpp"
 
 #include <gtest/gtest.h>
 
 #include "model/error.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 template <class Action>
 std::string message_of(Action action) {
@@ -152,7 +154,7 @@ TEST(JsonValue, SaysWhichKindItExpected) {
 
 std::string schema_message(std::string_view json) {
     return message_of([&] {
-        const JsonDocument document(std::string(json), "run.json");
+        JsonDocument document(std::string(json), "run.json");
         check_schema(document, "perfgate.run", 2);
     });
 }
@@ -187,4 +189,4 @@ TEST(Schema, RefusesOtherDocuments) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "document/json_reader.hpp"
 #include "model/error.hpp"
-#include "model/json_reader.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 TEST(JsonWriter, PutsMembersOnLinesAndCompactPartsOnOne) {
     JsonWriter json;
@@ -98,4 +100,4 @@ TEST(JsonWriter, RealsStayReals) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

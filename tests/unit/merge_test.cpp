@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "document/run.hpp"
 #include "gate/batch_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
@@ -75,7 +76,7 @@ TEST(Merge, MakesTheRunThatWouldHaveBeen) {
 
 TEST(Merge, ADocumentOfAShardReadsBack) {
     const model::Run run = shards()[0].run;
-    EXPECT_EQ(model::parse_run(model::write_run(run), "r.json"), run);
+    EXPECT_EQ(document::parse_run(document::write_run(run), "r.json"), run);
 }
 
 TEST(Merge, RelationsAreJudgedOnTheMergedRun) {

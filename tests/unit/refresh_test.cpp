@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "document/baseline.hpp"
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
@@ -65,7 +66,7 @@ TEST(Refresh, TheSameRunTwiceIsTheSameToTheByte) {
     const model::Run run = run_of({measured_case(1), measured_case(2)});
     const Refreshed first = refreshed(run, {}, {"Ada", "why"});
     const Refreshed second = refreshed(run, first.baseline, {"Ada", "why"});
-    EXPECT_EQ(model::write_baseline(second.baseline), model::write_baseline(first.baseline));
+    EXPECT_EQ(document::write_baseline(second.baseline), document::write_baseline(first.baseline));
     EXPECT_TRUE(second.accepted.empty());
     EXPECT_EQ(second.unchanged.size(), 2U);
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "document/json_reader.hpp"
 #include "model/error.hpp"
-#include "model/json_reader.hpp"
 #include "report_hostile.hpp"
 
 namespace perfgate::report {
@@ -76,7 +76,7 @@ TEST(AcrossDevices, TimesOfDifferentMethodsAreNotCompared) {
     EXPECT_EQ(table.find("-25.0 %"), std::string::npos);
     EXPECT_NE(table.find("note: 1 time was measured by different methods and not compared"),
               std::string::npos);
-    const model::JsonDocument document(runs.json(), "across.json");
+    const document::JsonDocument document(runs.json(), "across.json");
     const std::string json = runs.json();
     EXPECT_EQ(json.find("\"change\""), std::string::npos);
     EXPECT_NE(json.find("\"second_method\":\"activity/hot\""), std::string::npos);
@@ -87,8 +87,8 @@ TEST(AcrossDevices, TheDocumentHasEveryCommonMetric) {
     runs.a.suites[0].cases[0].metrics["registers"] = {"registers", 32, "kernel-record", {}};
     runs.b.suites[0].cases[1].metrics["registers"] = {"registers", 40, "kernel-record", {}};
     const std::string json = runs.json();
-    const model::JsonDocument document(json, "across.json");
-    const model::JsonValue root = check_schema(document, "perfgate.across", 1);
+    const document::JsonDocument document(json, "across.json");
+    const document::JsonValue root = check_schema(document, "perfgate.across", 1);
     EXPECT_EQ(root.at("first").at("device").at("name").text(), "One");
     EXPECT_NE(json.find("\"registers\": {\"unit\":\"registers\",\"first\":32,\"second\":40,"
                         "\"change\":0.25,"),
@@ -119,7 +119,7 @@ TEST(AcrossDevices, HostileTextStaysInItsLine) {
         const std::string table = runs.console();
         EXPECT_EQ(table.find('\x1b'), std::string::npos);
         EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 9);
-        EXPECT_NO_THROW(model::JsonDocument(runs.json(), "across.json"));
+        EXPECT_NO_THROW(document::JsonDocument(runs.json(), "across.json"));
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "document/verdict.hpp"
 #include "report/html.hpp"
 #include "report/reporter.hpp"
 #include "report_fixture.hpp"
@@ -51,7 +52,7 @@ TEST(ReportFormats, EndWithANewline) {
 TEST(ReportFormats, JsonReadsBackAsTheDocument) {
     const Documents documents = every_verdict();
     const std::string text = find_format("json")->write(documents.verdict, documents.run, {});
-    EXPECT_EQ(model::parse_verdict(text, "verdict.json"), documents.verdict);
+    EXPECT_EQ(document::parse_verdict(text, "verdict.json"), documents.verdict);
 }
 
 // Room for what a linear writer needs: what is quadratic in the cases does not end in ctest's time.

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "document/run.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 
@@ -31,7 +32,8 @@ std::string ids(const model::Run& run) {
 }
 
 TEST(Selection, WithoutFilterOrTagTheRunStaysAsItIs) {
-    EXPECT_EQ(model::write_run(select_cases(three_cases(), {})), model::write_run(three_cases()));
+    EXPECT_EQ(document::write_run(select_cases(three_cases(), {})),
+              document::write_run(three_cases()));
 }
 
 TEST(Selection, AFilterMatchesIdsAndMakesTheSuitePartial) {

@@ -13,9 +13,11 @@
 #include "cli/run_file.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
+#include "document/baseline.hpp"
+#include "document/json_reader.hpp"
+#include "document/run.hpp"
 #include "gate/selection.hpp"
 #include "model/file.hpp"
-#include "model/json_reader.hpp"
 #include "model/quantity.hpp"
 
 namespace perfgate::cli {
@@ -87,18 +89,18 @@ std::string stored_diff_text(const model::Baseline& after, bool partial,
 }
 
 std::string schema_of(const std::string& text, const std::string& file) {
-    return std::string(model::JsonDocument(text, file).root().at("schema").text());
+    return std::string(document::JsonDocument(text, file).root().at("schema").text());
 }
 
 int diff(const DiffOptions& options) {
     const std::string text = model::read_file(options.input, run_limit_bytes, "document");
     std::string output;
     if (schema_of(text, options.input) == "perfgate.baseline") {
-        const model::Baseline other = model::parse_baseline(text, options.input);
+        const model::Baseline other = document::parse_baseline(text, options.input);
         output = stored_diff_text(other, false, options.baselines);
     } else {
         const model::Run run =
-            gate::select_cases(model::parse_run(text, options.input), options.selection);
+            gate::select_cases(document::parse_run(text, options.input), options.selection);
         for (const model::SuiteResult& suite : run.suites) {
             if (!output.empty()) output += '\n';
             output += stored_diff_text(baseline::measured_values(run, suite),

@@ -13,6 +13,7 @@
 #include "cli/options/gate.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
+#include "document/baseline.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
@@ -79,7 +80,7 @@ int show(const ShowOptions& options) {
                 device, baseline::devices_with_baseline(options.baselines, options.suite))));
     }
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json, model::write_baseline(stored->baseline));
+        model::write_file_atomically(options.json, document::write_baseline(stored->baseline));
     }
     if (options.json != "-") model::write_file_atomically("-", baseline_text(*stored));
     return 0;

@@ -7,8 +7,8 @@
 
 #include "cli/verbs/verb.hpp"
 #include "cli/workers.hpp"
+#include "document/json_writer.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -30,18 +30,18 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
 }
 
 std::string as_json(const std::vector<measure::Diagnosis>& diagnoses) {
-    model::JsonWriter json;
-    json.begin_object(model::JsonLayout::lines);
-    model::write_field(json, "schema", "perfgate.doctor");
-    model::write_field(json, "version", std::int64_t{1});
+    document::JsonWriter json;
+    json.begin_object(document::JsonLayout::lines);
+    document::write_field(json, "schema", "perfgate.doctor");
+    document::write_field(json, "version", std::int64_t{1});
     json.key("checks");
-    json.begin_array(model::JsonLayout::lines);
+    json.begin_array(document::JsonLayout::lines);
     for (const measure::Diagnosis& diagnosis : diagnoses) {
-        json.begin_object(model::JsonLayout::compact);
-        model::write_field(json, "level", to_text(diagnosis.level));
-        model::write_field(json, "topic", diagnosis.topic);
-        model::write_field(json, "detail", diagnosis.detail);
-        model::write_field(json, "remedy", diagnosis.remedy);
+        json.begin_object(document::JsonLayout::compact);
+        document::write_field(json, "level", to_text(diagnosis.level));
+        document::write_field(json, "topic", diagnosis.topic);
+        document::write_field(json, "detail", diagnosis.detail);
+        document::write_field(json, "remedy", diagnosis.remedy);
         json.end_object();
     }
     json.end_array();

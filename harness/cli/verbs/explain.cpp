@@ -7,6 +7,7 @@
 #include "cli/options/output.hpp"
 #include "cli/run_file.hpp"
 #include "cli/verbs/verb.hpp"
+#include "document/verdict.hpp"
 #include "explain/explain.hpp"
 #include "gate/selection.hpp"
 #include "model/file.hpp"
@@ -51,7 +52,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
             model::VerdictDocument document = judge_run(run, options->gate);
             if (!options->glob.empty()) explain::explain(run, explain::Which::all, document);
             if (!options->json.empty()) {
-                model::write_file_atomically(options->json, model::write_verdict(document));
+                model::write_file_atomically(options->json, document::write_verdict(document));
             }
             print_for_people(output, [&](const report::Options& how) {
                 return report::write_explanations(document, how);

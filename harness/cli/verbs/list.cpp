@@ -11,9 +11,9 @@
 #include "cli/catalogue.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
+#include "document/json_writer.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
 #include "model/text.hpp"
 #include "suite/plan.hpp"
 
@@ -119,76 +119,76 @@ std::string as_text(const model::Plan& plan, const std::vector<suite::Suite>& su
     return text + relations_text(plan) + legend.text();
 }
 
-void write_relation(model::JsonWriter& json, const model::Relation& relation) {
-    json.begin_object(model::JsonLayout::compact);
-    model::write_field(json, "relation", to_text(relation));
-    model::write_field(json, "line", relation.place.line);
-    model::write_field(json, "operands", relation.operands);
-    model::write_field(json, "instances", relation.instances);
+void write_relation(document::JsonWriter& json, const model::Relation& relation) {
+    json.begin_object(document::JsonLayout::compact);
+    document::write_field(json, "relation", to_text(relation));
+    document::write_field(json, "line", relation.place.line);
+    document::write_field(json, "operands", relation.operands);
+    document::write_field(json, "instances", relation.instances);
     json.end_object();
 }
 
-void write_gates(model::JsonWriter& json, const std::vector<model::GateRule>& gates) {
+void write_gates(document::JsonWriter& json, const std::vector<model::GateRule>& gates) {
     json.key("gates");
-    json.begin_array(model::JsonLayout::compact);
+    json.begin_array(document::JsonLayout::compact);
     for (const model::GateRule& gate : gates) {
-        json.begin_object(model::JsonLayout::compact);
-        model::write_field(json, "metric", gate.metric);
-        model::write_field(json, "worse", gate.tolerance.worse);
-        model::write_if_known(json, "better", gate.tolerance.better);
-        model::write_field(json, "abs", gate.tolerance.abs);
-        model::write_field(json, "cross_board", gate.cross_board);
+        json.begin_object(document::JsonLayout::compact);
+        document::write_field(json, "metric", gate.metric);
+        document::write_field(json, "worse", gate.tolerance.worse);
+        document::write_if_known(json, "better", gate.tolerance.better);
+        document::write_field(json, "abs", gate.tolerance.abs);
+        document::write_field(json, "cross_board", gate.cross_board);
         json.end_object();
     }
     json.end_array();
 }
 
-void write_case(model::JsonWriter& json, const model::PlannedCase& planned) {
-    json.begin_object(model::JsonLayout::compact);
-    model::write_field(json, "id", model::case_id(planned.spec));
-    model::write_field(json, "workload", planned.spec.workload);
-    model::write_field(json, "variant", planned.spec.variant);
+void write_case(document::JsonWriter& json, const model::PlannedCase& planned) {
+    json.begin_object(document::JsonLayout::compact);
+    document::write_field(json, "id", model::case_id(planned.spec));
+    document::write_field(json, "workload", planned.spec.workload);
+    document::write_field(json, "variant", planned.spec.variant);
     json.key("params");
-    json.begin_object(model::JsonLayout::compact);
+    json.begin_object(document::JsonLayout::compact);
     for (const auto& [name, value] : planned.spec.params) {
         json.key(name);
         std::visit([&](const auto& held) { json.value(held); }, value);
     }
     json.end_object();
-    model::write_field(json, "cache", to_text(planned.spec.cache));
-    model::write_field(json, "target", to_text(planned.target));
-    model::write_field(json, "submission", to_text(planned.submission));
-    model::write_field(json, "line", planned.place.line);
-    model::write_field(json, "tags", planned.tags);
-    model::write_field(json, "metrics", planned.metrics);
+    document::write_field(json, "cache", to_text(planned.spec.cache));
+    document::write_field(json, "target", to_text(planned.target));
+    document::write_field(json, "submission", to_text(planned.submission));
+    document::write_field(json, "line", planned.place.line);
+    document::write_field(json, "tags", planned.tags);
+    document::write_field(json, "metrics", planned.metrics);
     write_gates(json, planned.gates);
-    model::write_field(json, "precision", planned.precision);
-    model::write_field(json, "time_budget_s", planned.time_budget_s);
-    model::write_field(json, "seed", planned.seed);
-    model::write_unless_default(json, "skip_reason", planned.skip_reason);
+    document::write_field(json, "precision", planned.precision);
+    document::write_field(json, "time_budget_s", planned.time_budget_s);
+    document::write_field(json, "seed", planned.seed);
+    document::write_unless_default(json, "skip_reason", planned.skip_reason);
     json.end_object();
 }
 
 std::string as_json(const model::Plan& plan) {
-    model::JsonWriter json;
-    json.begin_object(model::JsonLayout::lines);
-    model::write_field(json, "schema", "perfgate.list");
-    model::write_field(json, "version", std::int64_t{1});
+    document::JsonWriter json;
+    json.begin_object(document::JsonLayout::lines);
+    document::write_field(json, "schema", "perfgate.list");
+    document::write_field(json, "version", std::int64_t{1});
     json.key("suites");
-    json.begin_array(model::JsonLayout::lines);
+    json.begin_array(document::JsonLayout::lines);
     for (const model::PlannedSuite& planned : plan.suites) {
-        json.begin_object(model::JsonLayout::lines);
-        model::write_field(json, "name", planned.name);
-        model::write_field(json, "file", planned.file);
-        model::write_unless_default(json, "description", planned.description);
-        model::write_field(json, "partial", planned.partial);
+        json.begin_object(document::JsonLayout::lines);
+        document::write_field(json, "name", planned.name);
+        document::write_field(json, "file", planned.file);
+        document::write_unless_default(json, "description", planned.description);
+        document::write_field(json, "partial", planned.partial);
         json.key("cases");
-        json.begin_array(model::JsonLayout::lines);
+        json.begin_array(document::JsonLayout::lines);
         for (const model::PlannedCase& item : planned.cases) write_case(json, item);
         json.end_array();
         if (!planned.relations.empty()) {
             json.key("relations");
-            json.begin_array(model::JsonLayout::lines);
+            json.begin_array(document::JsonLayout::lines);
             for (const model::Relation& relation : planned.relations) {
                 write_relation(json, relation);
             }

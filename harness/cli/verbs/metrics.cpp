@@ -9,11 +9,11 @@
 
 #include "cli/installation.hpp"
 #include "cli/verbs/verb.hpp"
+#include "document/json_writer.hpp"
 #include "measure/backend.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::cli {
@@ -106,49 +106,50 @@ std::string as_text(const std::vector<Row>& rows, const std::string& chip,
 }
 
 /// Which counter of a term the chip has; terms of absent optional counters are left out.
-void write_terms(model::JsonWriter& json, const char* name, const std::vector<metrics::Term>& terms,
+void write_terms(document::JsonWriter& json, const char* name,
+                 const std::vector<metrics::Term>& terms,
                  const std::vector<std::string>& counters) {
     json.key(name);
-    json.begin_array(model::JsonLayout::compact);
+    json.begin_array(document::JsonLayout::compact);
     for (const metrics::Term& term : terms) {
         const auto found = std::find_if(term.names.begin(), term.names.end(), [&](const auto& one) {
             return std::find(counters.begin(), counters.end(), one) != counters.end();
         });
         if (found == term.names.end()) continue;
-        json.begin_object(model::JsonLayout::compact);
-        model::write_field(json, "weight", term.weight);
-        model::write_field(json, "counter", *found);
+        json.begin_object(document::JsonLayout::compact);
+        document::write_field(json, "weight", term.weight);
+        document::write_field(json, "counter", *found);
         json.end_object();
     }
     json.end_array();
 }
 
 std::string as_json(const std::vector<Row>& rows, const std::string& chip) {
-    model::JsonWriter json;
-    json.begin_object(model::JsonLayout::lines);
-    model::write_field(json, "schema", "perfgate.metrics");
-    model::write_field(json, "version", std::int64_t{1});
-    model::write_field(json, "chip", chip);
+    document::JsonWriter json;
+    json.begin_object(document::JsonLayout::lines);
+    document::write_field(json, "schema", "perfgate.metrics");
+    document::write_field(json, "version", std::int64_t{1});
+    document::write_field(json, "chip", chip);
     json.key("metrics");
-    json.begin_array(model::JsonLayout::lines);
+    json.begin_array(document::JsonLayout::lines);
     for (const Row& row : rows) {
         const model::MetricDefinition& definition = row.metric.definition;
-        json.begin_object(model::JsonLayout::compact);
-        model::write_field(json, "name", definition.name);
-        model::write_field(json, "description", definition.description);
-        model::write_field(json, "unit", definition.unit);
-        model::write_field(json, "direction", to_text(definition.direction));
-        model::write_field(json, "class", to_text(definition.metric_class));
-        model::write_field(json, "fold", to_text(definition.fold));
-        model::write_field(json, "source", to_text(row.metric.source));
-        model::write_field(json, "counters", row.counters);
+        json.begin_object(document::JsonLayout::compact);
+        document::write_field(json, "name", definition.name);
+        document::write_field(json, "description", definition.description);
+        document::write_field(json, "unit", definition.unit);
+        document::write_field(json, "direction", to_text(definition.direction));
+        document::write_field(json, "class", to_text(definition.metric_class));
+        document::write_field(json, "fold", to_text(definition.fold));
+        document::write_field(json, "source", to_text(row.metric.source));
+        document::write_field(json, "counters", row.counters);
         // value = scale * sum of the numerator / sum of the denominator; no denominator is 1.
-        model::write_field(json, "scale", row.metric.scale);
+        document::write_field(json, "scale", row.metric.scale);
         write_terms(json, "numerator", row.metric.numerator, row.counters);
         write_terms(json, "denominator", row.metric.denominator, row.counters);
-        model::write_field(json, "passes", static_cast<std::int64_t>(row.passes));
-        model::write_field(json, "mixes_passes", row.passes > 1);
-        model::write_field(json, "unavailable", row.unavailable);
+        document::write_field(json, "passes", static_cast<std::int64_t>(row.passes));
+        document::write_field(json, "mixes_passes", row.passes > 1);
+        document::write_field(json, "unavailable", row.unavailable);
         json.end_object();
     }
     json.end_array();

@@ -19,13 +19,13 @@
 #include "cli/suspicions.hpp"
 #include "cli/verbs/verb.hpp"
 #include "cli/workers.hpp"
+#include "document/json_writer.hpp"
 #include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/self_test.hpp"
 #include "gate/rounds.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/json_writer.hpp"
 #include "model/text.hpp"
 #include "report/reporter.hpp"
 
@@ -214,8 +214,8 @@ void print(const Outcome& outcome, const SelfTestOptions& options, std::uint64_t
 }
 
 void write_json(const Outcome& outcome, const SelfTestOptions& options, std::uint64_t seed) {
-    using model::JsonLayout;
-    model::JsonWriter json(JsonLayout::lines);
+    using document::JsonLayout;
+    document::JsonWriter json(JsonLayout::lines);
     json.begin_object(JsonLayout::lines);
     write_field(json, "schema", "perfgate.selftest");
     write_field(json, "version", std::int64_t{1});

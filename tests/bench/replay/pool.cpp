@@ -10,6 +10,8 @@
 #include <map>
 #include <utility>
 
+#include "document/baseline.hpp"
+#include "document/run.hpp"
 #include "gate/batch_rule.hpp"
 #include "model/baseline.hpp"
 #include "model/case.hpp"
@@ -120,13 +122,13 @@ void add_case(const std::string& device, const std::string& id,
 void add_document(std::string text, const std::string& source, Pools& pools) {
     constexpr std::size_t head = 100;
     if (text.substr(0, head).find("\"perfgate.baseline\"") != std::string::npos) {
-        const model::Baseline baseline = model::parse_baseline(std::move(text), source);
+        const model::Baseline baseline = document::parse_baseline(std::move(text), source);
         for (const auto& [id, stored] : baseline.cases) {
             add_case(baseline.device.name, id, stored.metrics, pools);
         }
         return;
     }
-    const model::Run run = model::parse_run(std::move(text), source);
+    const model::Run run = document::parse_run(std::move(text), source);
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
             add_case(run.environment.device.name, model::case_id(result.spec), result.metrics,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_reader.hpp"
+#include "document/json_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 
 namespace {
 
@@ -43,11 +43,12 @@ Place place_of(std::string_view text, std::size_t offset) {
 std::string parser_message(const nlohmann::json::exception& error) {
     const std::string_view message = error.what();
     const std::size_t start = message.find("syntax error");
-    return printable(start == std::string_view::npos ? message : message.substr(start), 200);
+    return model::printable(start == std::string_view::npos ? message : message.substr(start), 200);
 }
 
 [[noreturn]] void fail_depth(const std::string& source) {
-    throw InputError(fmt::format("{}: nested deeper than {} levels", source, json_depth_limit));
+    throw model::InputError(
+        fmt::format("{}: nested deeper than {} levels", source, json_depth_limit));
 }
 
 /// Says what is wrong with a text that simdjson refused, and where: simdjson does not. Listens to
@@ -60,7 +61,8 @@ class Refusal {
                                      simdjson::error_code error) {
         Refusal refusal(json, source);
         nlohmann::json::sax_parse(json.begin(), json.end(), &refusal);
-        throw InputError(fmt::format("{}: not JSON: {}", source, simdjson::error_message(error)));
+        throw model::InputError(
+            fmt::format("{}: not JSON: {}", source, simdjson::error_message(error)));
     }
 
     static bool null() { return true; }
@@ -69,8 +71,8 @@ class Refusal {
     static bool number_unsigned(std::uint64_t /*value*/) { return true; }
     bool number_float(double /*value*/, const std::string& text) const {
         if (text.find_first_of(".eE") != std::string::npos) return true;
-        throw InputError(
-            fmt::format("{}: an integer has more than 64 bits: {}", source_, printable(text, 60)));
+        throw model::InputError(fmt::format("{}: an integer has more than 64 bits: {}", source_,
+                                            model::printable(text, 60)));
     }
     static bool string(const std::string& /*value*/) { return true; }
     static bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
@@ -103,7 +105,8 @@ class Refusal {
   private:
     [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
         const Place place = place_of(json_, offset);
-        throw InputError(fmt::format("{}:{}:{}: {}", source_, place.line, place.column, message));
+        throw model::InputError(
+            fmt::format("{}:{}:{}: {}", source_, place.line, place.column, message));
     }
     bool open() {
         if (++depth_ > json_depth_limit) fail_depth(source_);
@@ -214,7 +217,7 @@ class JsonBuilder {
         const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
         if (twice == keys_.end()) return;
         // The containers around it are still open; the path needs their ends.
-        const std::string key = printable(*twice, 100);
+        const std::string key = model::printable(*twice, 100);
         for (const std::size_t node : open_) {
             document_.nodes_[node].payload = document_.nodes_.size();
         }
@@ -246,8 +249,9 @@ std::string_view to_text(JsonKind kind) {
     return "something unknown";
 }
 
-JsonDocument::JsonDocument(std::string json, std::string_view source) : source_(printable(source)) {
-    if (json.size() > longest_text) throw InputError(source_ + ": larger than 2 GiB");
+JsonDocument::JsonDocument(std::string json, std::string_view source)
+    : source_(model::printable(source)) {
+    if (json.size() > longest_text) throw model::InputError(source_ + ": larger than 2 GiB");
     json.reserve(json.size() + simdjson::SIMDJSON_PADDING);  // it reads there, and nothing of it
     std::string_view text = json;
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -290,7 +294,7 @@ std::string JsonDocument::path_to(std::uint32_t node) const {
         } else if (const std::string_view key = text_of(child - 1); is_identifier(key)) {
             path += (path.empty() ? "" : ".") + std::string(key);
         } else {
-            path += fmt::format("[\"{}\"]", printable(key, 100));
+            path += fmt::format("[\"{}\"]", model::printable(key, 100));
         }
         here = child;
     }
@@ -299,8 +303,9 @@ std::string JsonDocument::path_to(std::uint32_t node) const {
 
 void JsonValue::fail(const std::string& message) const {
     const std::string path = document_->path_to(node_);
-    throw InputError(path.empty() ? fmt::format("{}: {}", document_->source(), message)
-                                  : fmt::format("{}: {}: {}", document_->source(), path, message));
+    throw model::InputError(path.empty()
+                                ? fmt::format("{}: {}", document_->source(), message)
+                                : fmt::format("{}: {}: {}", document_->source(), path, message));
 }
 
 void JsonValue::expect(JsonKind wanted) const {
@@ -325,8 +330,9 @@ double JsonValue::number() const {
 
 std::int64_t JsonValue::integer() const {
     if (kind() != JsonKind::integer) {
-        fail(fmt::format("expected an integer, found {}",
-                         kind() == JsonKind::real ? number_text(number()) : to_text(kind())));
+        fail(fmt::format("expected an integer, found {}", kind() == JsonKind::real
+                                                              ? model::number_text(number())
+                                                              : to_text(kind())));
     }
     if (!here().negative && here().payload > std::numeric_limits<std::int64_t>::max()) {
         fail(fmt::format("{} is too large for an integer of 64 bits", here().payload));
@@ -337,6 +343,17 @@ std::int64_t JsonValue::integer() const {
 std::int64_t JsonValue::count() const {
     const std::int64_t value = integer();
     if (value < 0) fail(fmt::format("expected a count that is not negative, found {}", value));
+    return value;
+}
+
+std::int64_t JsonValue::expansion() const {
+    const std::int64_t value = count();
+    if (value < 2) fail("expected a count from 2");
+    if (value > expansion_limit - document_->expanded_) {
+        fail(fmt::format("the counts of a document may stand for {} values in all",
+                         expansion_limit));
+    }
+    document_->expanded_ += value;
     return value;
 }
 
@@ -376,7 +393,7 @@ JsonValue JsonValue::at(std::string_view key) const {
     return *value;
 }
 
-JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t oldest,
+JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int64_t oldest,
                        std::int64_t newest) {
     const JsonValue root = document.root();
     const bool marked = root.kind() == JsonKind::object && root.find("schema");
@@ -385,8 +402,8 @@ JsonValue check_schema(const JsonDocument& document, std::string_view schema, st
     }
     const std::string_view found_schema = root.at("schema").text();
     if (found_schema != schema) {
-        root.fail(
-            fmt::format("the schema is '{}', expected '{}'", printable(found_schema, 60), schema));
+        root.fail(fmt::format("the schema is '{}', expected '{}'",
+                              model::printable(found_schema, 60), schema));
     }
     const std::int64_t found_version = root.at("version").count();
     if (found_version < oldest || found_version > newest) {
@@ -397,6 +414,7 @@ JsonValue check_schema(const JsonDocument& document, std::string_view schema, st
                               found_version, readable,
                               found_version > newest ? "upgrade perfgate" : "record it anew"));
     }
+    document.set_version(found_version);
     return root;
 }
 
@@ -405,7 +423,8 @@ void fail_choice(JsonValue value, std::span<const std::string_view> choices) {
     for (const std::string_view choice : choices) {
         list += fmt::format("{}'{}'", list.empty() ? "" : ", ", choice);
     }
-    value.fail(fmt::format("expected one of {}; found '{}'", list, printable(value.text(), 60)));
+    value.fail(
+        fmt::format("expected one of {}; found '{}'", list, model::printable(value.text(), 60)));
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

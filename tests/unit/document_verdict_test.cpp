@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "awkward_values.hpp"
+#include "document/verdict.hpp"
 #include "model/error.hpp"
 #include "model/verdict.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 VerdictDocument awkward_document(unsigned seed) {
     test::AwkwardValues any(seed);
@@ -148,9 +151,10 @@ TEST(VerdictJson, ChangeThatIsNoNumberIsLeftOut) {
 }
 
 TEST(VerdictJson, RefusesWhatIsNoVerdict) {
-    EXPECT_EQ(parse_message(R"({"schema": "perfgate.verdict", "version": 2})"),
-              "verdict.json: schema perfgate.verdict version 2; this perfgate reads version 1: "
-              "upgrade perfgate");
+    EXPECT_EQ(
+        parse_message(R"({"schema": "perfgate.verdict", "version": 4})"),
+        "verdict.json: schema perfgate.verdict version 4; this perfgate reads versions 1 to 3: "
+        "upgrade perfgate");
     std::string text = write_verdict(awkward_document(1));
     const std::size_t at = text.find("\"exit_code\": ");
     text.replace(at, text.find(',', at) - at, "\"exit_code\": 256");
@@ -158,4 +162,4 @@ TEST(VerdictJson, RefusesWhatIsNoVerdict) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

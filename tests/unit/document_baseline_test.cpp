@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "awkward_values.hpp"
+#include "document/baseline.hpp"
 #include "model/baseline.hpp"
 #include "model/error.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 std::string parse_message(std::string_view json) {
     try {
@@ -98,7 +101,7 @@ TEST(BaselineJson, LayoutMergesLineByLine) {
         {MemoryOperationKind::memset, 64, {}, MemoryKind::device}};
     EXPECT_EQ(write_baseline(baseline), R"({
   "schema": "perfgate.baseline",
-  "version": 2,
+  "version": 3,
   "suite": "gemm",
   "device": {"key":"nvidia-h100","name":"NVIDIA H100","chip":"GH100","compute_capability":"9.0","memory_bytes":85899345920,"multiprocessors":132},
   "cases": {
@@ -219,10 +222,20 @@ TEST(BaselineJson, RefusesProcessesThatDoNotAddUp) {
               "m.sm_clock_mhz: expected as many clocks as processes");
 }
 
+TEST(BaselineJson, BytesOfThisVersionAndOfTheOneBeforeAreAsWritten) {
+    const Baseline baseline{"s", {}, {{"w/v[]", {}}}};
+    std::string text = write_baseline(baseline);
+    EXPECT_TRUE(is_as_written(text, baseline));
+    EXPECT_FALSE(is_as_written(text + ' ', baseline));
+    text.replace(text.find("\"version\": 3"), 12, "\"version\": 2");
+    EXPECT_TRUE(is_as_written(text, baseline));
+    EXPECT_FALSE(is_as_written(text, {"t", {}, baseline.cases}));
+}
+
 TEST(BaselineJson, RefusesWhatIsNoBaseline) {
     EXPECT_EQ(
         parse_message(R"({"schema": "perfgate.baseline", "version": 9})"),
-        "b.json: schema perfgate.baseline version 9; this perfgate reads versions 1 to 2: upgrade "
+        "b.json: schema perfgate.baseline version 9; this perfgate reads versions 1 to 3: upgrade "
         "perfgate");
     EXPECT_EQ(parse_message(R"({"schema": "perfgate.run", "version": 1})"),
               "b.json: the schema is 'perfgate.run', expected 'perfgate.baseline'");
@@ -237,4 +250,4 @@ TEST(BaselineJson, RefusesWhatIsNoBaseline) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

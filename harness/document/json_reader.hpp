@@ -3,25 +3,28 @@
 // bounded by the text's size, fields that nobody asks for are ignored.
 //
 //     const JsonDocument document(text, "run.json");
-//     const JsonValue root = check_schema(document, "perfgate.run", 1);
-//     read_field(root, "backend", run.backend);
+//     const JsonValue root = check_schema(document, "perfgate.run", 1, 2);
+//     run.backend = root.at("backend").text();
+//
+// What a document's fields are is said once, for reading and writing: archive.hpp.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::document {
 
 enum class JsonKind : std::uint8_t { null, boolean, integer, real, text, array, object };
 
 /// Containers nested deeper than this are refused.
 inline constexpr std::size_t json_depth_limit = 64;
+
+/// What the counts of one document may stand for, in all.
+inline constexpr std::int64_t expansion_limit = 1'000'000;
 
 /// "a string", "a number", …
 std::string_view to_text(JsonKind kind);
@@ -39,6 +42,10 @@ class JsonDocument {
     JsonValue root() const;
     const std::string& source() const { return source_; }
 
+    /// As check_schema found it; 0: the text has none, and is of this perfgate.
+    std::int64_t version() const { return version_; }
+    void set_version(std::int64_t version) { version_ = version; }
+
     struct Node {
         JsonKind kind = JsonKind::null;
         bool negative = false;      ///< integers: `payload` is an int64 in two's complement
@@ -55,6 +62,8 @@ class JsonDocument {
     std::string path_to(std::uint32_t node) const;
 
     std::string source_;
+    std::int64_t version_ = 0;
+    mutable std::int64_t expanded_ = 0;  ///< values that stand for others, so far
     std::vector<Node> nodes_;  ///< an object's members are a key (text) and its value each
     std::string texts_;
 };
@@ -98,6 +107,11 @@ class JsonValue {
     }
     std::size_t size() const { return here().size; }  ///< of an array or object
 
+    std::int64_t version() const { return document_->version(); }
+    /// This is a count by which one value stands for several. A short text must not become a
+    /// memory that is full: fails below 2, and where a document's counts exceed expansion_limit.
+    std::int64_t expansion() const;
+
     /// Throws InputError: "SOURCE: PATH: MESSAGE".
     [[noreturn]] void fail(const std::string& message) const;
 
@@ -115,83 +129,16 @@ class JsonValue {
 };
 
 /// The root, after checking `schema` and `version`: another schema is another kind of file, a
-/// version that is not from `oldest` to `newest` needs another perfgate.
-JsonValue check_schema(const JsonDocument& document, std::string_view schema, std::int64_t oldest,
+/// version that is not from `oldest` to `newest` needs another perfgate. The document keeps its
+/// version.
+JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int64_t oldest,
                        std::int64_t newest);
-inline JsonValue check_schema(const JsonDocument& document, std::string_view schema,
+inline JsonValue check_schema(JsonDocument& document, std::string_view schema,
                               std::int64_t version) {
     return check_schema(document, schema, version, version);
 }
 
-inline void read(JsonValue value, bool& out) {
-    out = value.boolean();
-}
-inline void read(JsonValue value, double& out) {
-    out = value.number();
-}
-inline void read(JsonValue value, std::int64_t& out) {
-    out = value.count();
-}
-inline void read(JsonValue value, std::uint64_t& out) {
-    out = value.seed();
-}
-inline void read(JsonValue value, std::string& out) {
-    out = value.text();
-}
-
-template <class T>
-void read(JsonValue value, std::optional<T>& out) {
-    read(value, out.emplace());
-}
-
-template <class T>
-void read(JsonValue value, std::vector<T>& out) {
-    out.clear();
-    if (value.kind() == JsonKind::array) out.reserve(value.size());
-    value.elements([&](JsonValue element) { read(element, out.emplace_back()); });
-}
-
-template <class T>
-void read(JsonValue value, std::map<std::string, T>& out) {
-    out.clear();
-    // Documents are sorted, so that the hint makes each insertion constant.
-    value.members([&](std::string_view key, JsonValue member) {
-        read(member, out.emplace_hint(out.end(), key, T())->second);
-    });
-}
-
-/// A field that a document cannot do without.
-template <class T>
-void read_field(const JsonValue& object, std::string_view key, T& out) {
-    read(object.at(key), out);
-}
-
-/// A field that keeps its default where it is absent or null.
-template <class T>
-void read_optional(const JsonValue& object, std::string_view key, T& out) {
-    if (const std::optional<JsonValue> value = object.find(key)) read(*value, out);
-}
-
+/// Says which of `choices` was expected.
 [[noreturn]] void fail_choice(JsonValue value, std::span<const std::string_view> choices);
 
-/// Reads one of `choices` by its to_text().
-template <class Enum, std::size_t N>
-void read_choice(JsonValue value, const Enum (&choices)[N], Enum& out) {
-    const std::string_view found = value.text();
-    std::string_view texts[N];
-    for (std::size_t i = 0; i < N; ++i) {
-        texts[i] = to_text(choices[i]);
-        if (texts[i] == found) {
-            out = choices[i];
-            return;
-        }
-    }
-    fail_choice(value, texts);
-}
-
-/// For quantities that cannot be below zero.
-inline void require_not_negative(JsonValue value, double number) {
-    if (number < 0) value.fail("expected a number that is not negative");
-}
-
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::document {
 
 /// `lines`: each member on a line of its own. `compact`: all of it on one line, which holds for
 /// everything inside too.
@@ -20,7 +20,11 @@ enum class JsonLayout { lines, compact };
 class JsonWriter {
   public:
     /// `compact` makes the whole document one line.
-    explicit JsonWriter(JsonLayout layout = JsonLayout::lines) : outermost_(layout) {}
+    /// `version` is that of the document, 0 where it has none, as JsonDocument::version.
+    explicit JsonWriter(JsonLayout layout = JsonLayout::lines, std::int64_t version = 0)
+        : outermost_(layout), version_(version) {}
+
+    std::int64_t version() const { return version_; }
 
     void begin_object(JsonLayout layout) { begin('{', '}', layout); }
     void end_object() { end(); }
@@ -55,6 +59,7 @@ class JsonWriter {
     void quote(std::string_view text);
 
     JsonLayout outermost_;
+    std::int64_t version_;
     std::string out_;
     std::vector<Open> open_;
     bool after_key_ = false;
@@ -71,6 +76,9 @@ inline void write(JsonWriter& json, std::int64_t value) {
 }
 inline void write(JsonWriter& json, std::uint64_t value) {
     json.value(value);
+}
+inline void write(JsonWriter& json, int value) {
+    json.value(std::int64_t{value});
 }
 inline void write(JsonWriter& json, std::string_view value) {
     json.value(value);
@@ -117,4 +125,4 @@ void write_unless_default(JsonWriter& json, std::string_view key, const T& value
 void write_if_known(JsonWriter& json, std::string_view key, const std::optional<double>& value);
 void write_if_known(JsonWriter& json, std::string_view key, const std::optional<bool>& value);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/json_writer.hpp"
+#include "document/json_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "model/text.hpp"
 #include "model/utf8.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 
 namespace {
 
@@ -112,12 +112,12 @@ void JsonWriter::value(std::uint64_t value) {
 
 void JsonWriter::value(double value) {
     if (!std::isfinite(value)) {
-        throw Error(fmt::format("cannot write {} as JSON, after …{}", value,
-                                printable(std::string_view(out_).substr(
-                                    out_.size() - std::min<std::size_t>(out_.size(), 80)))));
+        throw model::Error(fmt::format("cannot write {} as JSON, after …{}", value,
+                                       model::printable(std::string_view(out_).substr(
+                                           out_.size() - std::min<std::size_t>(out_.size(), 80)))));
     }
     separate();
-    append_number(out_, value);
+    model::append_number(out_, value);
 }
 
 void JsonWriter::real(double value) {
@@ -138,11 +138,11 @@ void JsonWriter::quote(std::string_view text) {
         out_ += text.substr(0, unescaped);
         text.remove_prefix(unescaped);
         if (text.empty()) break;
-        const Utf8Step step = utf8_step(text, 0);
+        const model::Utf8Step step = model::utf8_step(text, 0);
         if (step.valid && step.length == 1) {
             append_escaped(out_, text.front());
         } else {
-            out_ += step.valid ? text.substr(0, step.length) : replacement_character;
+            out_ += step.valid ? text.substr(0, step.length) : model::replacement_character;
         }
         text.remove_prefix(step.length);
     }
@@ -162,4 +162,4 @@ void write_if_known(JsonWriter& json, std::string_view key, const std::optional<
     if (value) write_field(json, key, *value);
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -4,11 +4,26 @@
 #include <random>
 
 #include "awkward_values.hpp"
+#include "document/run.hpp"
+#include "document/shared.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
+
+std::string write_case_line(const CaseResult& result) {
+    return write_line(result);
+}
+
+CaseResult parse_case_line(std::string_view line, std::string_view source) {
+    const JsonDocument document(std::string(line), source);
+    CaseResult result;
+    read(document.root(), result);
+    return result;
+}
 
 using test::AwkwardValues;
 
@@ -227,7 +242,7 @@ TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {
     result.metrics["allocations"] = {"count", 3, "counted", {{0, "host", 7, {3}}}};
     EXPECT_EQ(write_run(run), R"({
   "schema": "perfgate.run",
-  "version": 2,
+  "version": 3,
   "tool_version": "0.1.0",
   "started_at": "2026-11-21T10:00:00Z",
   "wall_s": 0,
@@ -281,8 +296,8 @@ TEST(RunJson, FieldsThatOldOrNewVersionsDoNotShareAreNoError) {
 }
 
 TEST(RunJson, NamesThePlaceOfEachMistake) {
-    EXPECT_EQ(parse_message(changed(R"("version": 1)", R"("version": 3)")),
-              "run.json: schema perfgate.run version 3; this perfgate reads versions 1 to 2: "
+    EXPECT_EQ(parse_message(changed(R"("version": 1)", R"("version": 4)")),
+              "run.json: schema perfgate.run version 4; this perfgate reads versions 1 to 3: "
               "upgrade perfgate");
     EXPECT_EQ(parse_message(changed("perfgate.run", "perfgate.verdict")),
               "run.json: the schema is 'perfgate.verdict', expected 'perfgate.run'");
@@ -321,6 +336,55 @@ TEST(RunJson, NamesThePlaceOfEachMistake) {
               "run.json: suites[0].cases[1]: the case gemm/tiled[n=1] appears twice");
     EXPECT_EQ(parse_message(changed(R"("device": {"key": "k", "name": "n"})", "")),
               "run.json: environment: the field 'device' is missing");
+}
+
+Run with_kernels(const std::vector<Kernel>& kernels) {
+    Run run = awkward_run(1);
+    run.suites.resize(1);
+    run.suites[0].cases.resize(1);
+    run.suites[0].cases[0].kernels = kernels;
+    return run;
+}
+
+Kernel named(const char* name) {
+    Kernel kernel;
+    kernel.name = name;
+    return kernel;
+}
+
+TEST(RunJson, EqualKernelsInARowAreOneWithACount) {
+    const model::Run run = with_kernels(
+        {named("a"), named("a"), named("a"), named("b"), named("a"), named("c"), named("c")});
+    const std::string text = write_run(run);
+    std::vector<std::size_t> counts;
+    for (std::size_t at = text.find("\"count\":"); at != std::string::npos;
+         at = text.find("\"count\":", at + 1)) {
+        counts.push_back(text.at(at + 8) - '0');
+    }
+    EXPECT_EQ(counts, (std::vector<std::size_t>{3, 2}));
+    EXPECT_EQ(parse_run(text, "run.json"), run);
+    EXPECT_EQ(write_run(parse_run(text, "run.json")), text);
+}
+
+TEST(RunJson, WhatKernelsAreCountedToIsBounded) {
+    const std::string text =
+        write_run(with_kernels({named("a"), named("a"), named("b"), named("b")}));
+    const auto counted = [&](const std::string& count) {
+        std::string changed = text;
+        for (std::size_t at = changed.find("\"count\":2"); at != std::string::npos;
+             at = changed.find("\"count\":2", at)) {
+            changed.replace(at, 9, "\"count\":" + count);
+            at += 9;
+        }
+        return parse_message(changed);
+    };
+    EXPECT_EQ(counted("500000"), "(no error)");
+    const std::string place = "run.json: suites[0].cases[0].kernels";
+    const std::string beyond =
+        ".count: the counts of a document may stand for 1000000 values in all";
+    EXPECT_EQ(counted("500001"), place + "[1]" + beyond);
+    EXPECT_EQ(counted("9223372036854775807"), place + "[0]" + beyond);
+    EXPECT_EQ(counted("1"), place + "[0].count: expected a count from 2");
 }
 
 TEST(RunJson, TruncatedDocumentIsRefusedAtEveryLength) {
@@ -373,4 +437,4 @@ TEST(RunJson, CaseLineNamesItsMistakes) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

@@ -5,12 +5,16 @@
 
 #include <string>
 
+#include "document/run.hpp"
+#include "document/verdict.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 Run run_with_relation() {
     Relation relation;
@@ -84,4 +88,4 @@ TEST(RelationJson, VerdictsComeBackAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

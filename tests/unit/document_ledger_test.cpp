@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "document/ledger.hpp"
 #include "model/ledger.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +9,10 @@
 
 #include "model/error.hpp"
 
-namespace perfgate::model {
+namespace perfgate::document {
 namespace {
+
+using namespace model;
 
 LedgerEntry entry(const std::string& id, const std::string& at) {
     LedgerEntry result;
@@ -92,4 +95,4 @@ TEST(Ledger, RefusesWhatIsNoLedgerAndNamesTheLine) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::document

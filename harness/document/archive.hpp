@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// One description of a struct serves reading and writing:
+//
+//     template <class Archive>
+//     void describe(Archive& archive, Described<Archive, Figure>& figure) {
+//         archive.required("metric", figure.metric);
+//         archive.optional("unit", figure.unit);
+//         archive.required("before", figure.before, not_negative);
+//     }
+//
+// `Reader` and `Writer` are the two archives. The description stands in namespace document or in
+// the struct's own, where both find it. Its order is the order in the text. Further arguments of a
+// field, in any order:
+//
+//     lines            writing: each element on a line of its own
+//     absent_if(x)     writing: an optional field is left out where it is x
+//     a Form           both: how the field is read and written, where its type does not say it
+//     anything else    reading: called as check(JsonValue, member&), to fail or to complete
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "document/json_reader.hpp"
+#include "document/json_writer.hpp"
+
+namespace perfgate::document {
+
+/// `const T` for the archive that writes.
+template <class Archive, class T>
+using Described = std::conditional_t<Archive::reads, T, const T>;
+
+/// How an object of this type stands in a document whose layout is not compact.
+template <class T>
+inline constexpr JsonLayout layout_of = JsonLayout::compact;
+
+/// The values of an enum that documents may have, each written as its to_text().
+template <class Enum>
+inline constexpr std::nullptr_t choices = nullptr;
+
+struct Lines {};
+inline constexpr Lines lines;
+
+template <class T>
+struct AbsentIf {
+    T value;
+};
+template <class T>
+constexpr AbsentIf<T> absent_if(T value) {
+    return {std::move(value)};
+}
+
+template <class T>
+struct Form {
+    void (*write)(JsonWriter&, const T&);
+    void (*read)(JsonValue, T&);
+};
+
+/// The name of a field, and the one that it had up to a version.
+struct Key {
+    constexpr Key(const char* name_now) : name(name_now) {}  // NOLINT: most are plain names
+    constexpr Key(std::string_view name_now, std::string_view name_before, std::int64_t version)
+        : name(name_now), old_name(name_before), last_old_version(version) {}
+
+    std::string_view in(std::int64_t version) const {
+        return version != 0 && version <= last_old_version ? old_name : name;
+    }
+
+    std::string_view name, old_name;
+    std::int64_t last_old_version = 0;
+};
+/// renamed("excluded", "set_aside", 2): it was "set_aside" in versions 1 and 2.
+constexpr Key renamed(std::string_view name, std::string_view before, std::int64_t last_version) {
+    return {name, before, last_version};
+}
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+// --- reading
+
+class Reader {
+  public:
+    static constexpr bool reads = true;
+
+    explicit Reader(JsonValue object) : object_(object) {}
+
+    /// A field that a document cannot do without.
+    template <class T, class... How>
+    void required(Key key, T& member, const How&... how) {
+        take(object_.at(name_of(key)), member, how...);
+    }
+    /// A field that keeps its default where it is absent or null. It is always written.
+    template <class T, class... How>
+    void always(Key key, T& member, const How&... how) {
+        if (const auto value = object_.find(name_of(key))) take(*value, member, how...);
+    }
+    /// A field that is left out where it has its default.
+    template <class T, class... How>
+    void optional(Key key, T& member, const How&... how) {
+        always(key, member, how...);
+    }
+    /// An optional struct whose fields stand among the object's own: it is there where `key` is.
+    template <class T>
+    void inlined(Key key, std::optional<T>& member) {
+        if (object_.find(name_of(key))) describe(*this, member.emplace());
+    }
+    /// A field for other programs, which follows from the rest and is not read.
+    template <class Make>
+    void derived(Key /*key*/, const Make& /*make*/) {}
+    /// What must hold between fields: check(JsonValue object) fails where it does not.
+    template <class Check>
+    void check(const Check& check) {
+        check(object_);
+    }
+    bool has(Key key) const { return object_.find(name_of(key)).has_value(); }
+
+    JsonValue object() const { return object_; }
+
+  private:
+    std::string_view name_of(const Key& key) const { return key.in(object_.version()); }
+
+    template <class T, class... How>
+    static void take(JsonValue value, T& member, const How&... how) {
+        if constexpr (!(std::is_same_v<How, Form<T>> || ...)) read(value, member);
+        (apply(value, member, how), ...);
+    }
+    template <class T, class How>
+    static void apply(JsonValue value, T& member, const How& how) {
+        if constexpr (std::is_same_v<How, Form<T>>) {
+            how.read(value, member);
+        } else if constexpr (std::is_invocable_v<How, JsonValue, T&>) {
+            how(value, member);
+        }
+    }
+
+    JsonValue object_;
+};
+
+inline void read(JsonValue value, bool& out) {
+    out = value.boolean();
+}
+inline void read(JsonValue value, double& out) {
+    out = value.number();
+}
+inline void read(JsonValue value, std::int64_t& out) {
+    out = value.count();
+}
+inline void read(JsonValue value, std::uint64_t& out) {
+    out = value.seed();
+}
+inline void read(JsonValue value, std::string& out) {
+    out = value.text();
+}
+inline void read(JsonValue value, int& out) {
+    const std::int64_t number = value.count();
+    if (number > std::numeric_limits<int>::max()) value.fail("expected an integer of 32 bits");
+    out = static_cast<int>(number);
+}
+
+template <class T>
+void read(JsonValue value, std::optional<T>& out) {
+    read(value, out.emplace());
+}
+
+template <class T>
+void read(JsonValue value, std::vector<T>& out) {
+    out.clear();
+    if (value.kind() == JsonKind::array) out.reserve(value.size());
+    value.elements([&](JsonValue element) { read(element, out.emplace_back()); });
+}
+
+template <class T>
+void read(JsonValue value, std::map<std::string, T>& out) {
+    out.clear();
+    // Documents are sorted, so that the hint makes each insertion constant.
+    value.members([&](std::string_view key, JsonValue member) {
+        read(member, out.emplace_hint(out.end(), key, T())->second);
+    });
+}
+
+template <class Enum>
+requires std::is_enum_v<Enum>
+void read(JsonValue value, Enum& out) {
+    const std::string_view found = value.text();
+    std::array<std::string_view, std::size(choices<Enum>)> texts;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        texts[i] = to_text(choices<Enum>[i]);
+        if (texts[i] == found) {
+            out = choices<Enum>[i];
+            return;
+        }
+    }
+    fail_choice(value, texts);
+}
+
+/// A struct with a description.
+template <class T>
+requires std::is_class_v<T>
+void read(JsonValue value, T& out) {
+    Reader reader(value);
+    describe(reader, out);
+}
+
+// --- writing
+
+class Writer {
+  public:
+    static constexpr bool reads = false;
+
+    explicit Writer(JsonWriter& json) : json_(json) {}
+
+    template <class T, class... How>
+    void required(Key key, const T& member, const How&... how) {
+        json_.key(key.in(json_.version()));
+        if constexpr ((std::is_same_v<How, Form<T>> || ...)) {
+            (apply(member, how), ...);
+        } else if constexpr ((std::is_same_v<How, Lines> || ...)) {
+            write_lines(member);
+        } else if constexpr (is_optional<T>) {
+            write(json_, *member);
+        } else {
+            write(json_, member);
+        }
+    }
+    template <class T, class... How>
+    void always(Key key, const T& member, const How&... how) {
+        required(key, member, how...);
+    }
+    template <class T, class... How>
+    void optional(Key key, const T& member, const How&... how) {
+        if (!is_absent(member, how...)) required(key, member, how...);
+    }
+    template <class T>
+    void inlined(Key /*key*/, const std::optional<T>& member) {
+        if (member) describe(*this, *member);
+    }
+    template <class Make>
+    void derived(Key key, const Make& make) {
+        write_field(json_, key.in(json_.version()), make());
+    }
+    template <class Check>
+    void check(const Check& /*check*/) {}
+    static bool has(Key /*key*/) { return true; }
+
+    JsonWriter& json() { return json_; }
+
+  private:
+    template <class T, class... How>
+    static bool is_absent(const T& member, const How&... how) {
+        if constexpr (std::is_same_v<T, std::optional<double>>) {
+            return !member || !std::isfinite(*member);  // JSON has no others
+        } else if constexpr (is_optional<T>) {
+            return !member;
+        } else if constexpr ((std::is_same_v<How, AbsentIf<T>> || ...)) {
+            return (equals(member, how) || ...);
+        } else {
+            return member == T();
+        }
+    }
+    template <class T, class How>
+    static bool equals(const T& member, const How& how) {
+        if constexpr (std::is_same_v<How, AbsentIf<T>>) return member == how.value;
+        return false;
+    }
+    template <class T, class How>
+    void apply(const T& member, const How& how) {
+        if constexpr (std::is_same_v<How, Form<T>>) how.write(json_, member);
+    }
+    template <class T>
+    void write_lines(const std::vector<T>& values) {
+        json_.begin_array(JsonLayout::lines);
+        for (const T& value : values) write(json_, value);
+        json_.end_array();
+    }
+    template <class T>
+    void write_lines(const std::map<std::string, T>& values) {
+        json_.begin_object(JsonLayout::lines);
+        for (const auto& [key, value] : values) write_field(json_, key, value);
+        json_.end_object();
+    }
+
+    JsonWriter& json_;
+};
+
+template <class Enum>
+requires std::is_enum_v<Enum>
+void write(JsonWriter& json, Enum value) {
+    json.value(to_text(value));
+}
+
+/// A struct with a description.
+template <class T>
+requires std::is_class_v<T>
+void write(JsonWriter& json, const T& value) {
+    json.begin_object(layout_of<T>);
+    Writer writer(json);
+    describe(writer, value);
+    json.end_object();
+}
+
+// --- documents
+
+/// What a document's first two fields say.
+struct Schema {
+    std::string_view name;
+    std::int64_t oldest_version, version;  ///< those that are read; the last one is written
+};
+
+template <class T>
+std::string write_document(const Schema& schema, const T& value,
+                           JsonLayout layout = JsonLayout::lines) {
+    JsonWriter json(layout, schema.version);
+    json.begin_object(layout);
+    write_field(json, "schema", schema.name);
+    write_field(json, "version", schema.version);
+    Writer writer(json);
+    describe(writer, value);
+    json.end_object();
+    return json.finish();
+}
+
+template <class T>
+void read_document(JsonDocument& document, const Schema& schema, T& value) {
+    read(check_schema(document, schema.name, schema.oldest_version, schema.version), value);
+}
+
+/// A struct as one line, without its newline.
+template <class T>
+std::string write_line(const T& value) {
+    JsonWriter json(JsonLayout::compact);
+    write(json, value);
+    return json.finish();
+}
+
+// --- of fields
+
+/// For quantities that cannot be below zero.
+struct NotNegative {
+    void operator()(JsonValue value, double number) const {
+        if (number < 0) value.fail("expected a number that is not negative");
+    }
+    void operator()(JsonValue value, const std::optional<double>& number) const {
+        (*this)(value, *number);
+    }
+    void operator()(JsonValue value, const std::map<std::string, double>& numbers) const {
+        for (const auto& [name, number] : numbers) (*this)(value, number);
+    }
+};
+inline constexpr NotNegative not_negative;
+
+/// For integers that may be below zero.
+inline constexpr Form<std::int64_t> with_sign{
+    [](JsonWriter& json, const std::int64_t& value) { json.value(value); },
+    [](JsonValue value, std::int64_t& out) { out = value.integer(); }};
+
+}  // namespace perfgate::document

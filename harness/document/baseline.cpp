@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "document/baseline.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "document/shared.hpp"
+#include "model/date.hpp"
+
+namespace perfgate::document {
+
+using model::Batch;
+using model::MetricSeries;
+
+namespace {
+
+// 1: single values have batches, too; 2: each kernel is written out
+constexpr Schema schema{"perfgate.baseline", 1, 3};
+
+/// A series that has one value per process.
+struct ShortSeries {
+    MetricSeries series;  ///< without its batches
+    std::string device;
+    std::uint64_t seed = 0;
+    std::vector<std::int64_t> runs;        ///< processes of each run; empty: there is one run
+    std::optional<std::int64_t> repeated;  ///< so many processes have the series' value
+    std::vector<double> processes;         ///< else: their values
+    std::vector<double> clocks;            ///< empty: not known
+
+    std::size_t count() const {
+        return repeated ? static_cast<std::size_t>(*repeated) : processes.size();
+    }
+};
+
+void require_sum(JsonValue runs, const std::vector<std::int64_t>& counts, std::size_t processes) {
+    std::size_t left = processes;
+    for (const std::int64_t count : counts) {
+        if (count < 1 || static_cast<std::size_t>(count) > left) {
+            runs.fail("expected counts that add up to the number of processes");
+        }
+        left -= static_cast<std::size_t>(count);
+    }
+    if (left != 0) runs.fail("expected counts that add up to the number of processes");
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
+    const auto is_bounded = [](JsonValue value, const std::optional<std::int64_t>& count) {
+        if (*count < 2 || *count > 100'000) value.fail("expected a count from 2 to 100000");
+    };
+    const auto are_several = [](JsonValue value, const std::vector<double>& values) {
+        if (values.size() < 2) value.fail("expected values of several processes");
+    };
+    const auto one_per_process = [&](JsonValue value, const std::vector<double>& clocks) {
+        if (!clocks.empty() && clocks.size() != series.count()) {
+            value.fail("expected as many clocks as processes");
+        }
+    };
+    describe_value(archive, series.series);
+    archive.required("device", series.device);
+    archive.required("seed", series.seed);
+    archive.optional("runs", series.runs);
+    archive.optional("repeated", series.repeated, is_bounded);
+    if (!series.repeated) archive.required("processes", series.processes, are_several);
+    archive.optional("sm_clock_mhz", series.clocks, one_per_process);
+    archive.check([&](JsonValue value) {
+        if (!series.runs.empty()) require_sum(value.at("runs"), series.runs, series.count());
+    });
+}
+
+/// Whether the short form says all there is: one value per process, in order, nothing set aside.
+bool is_short(const MetricSeries& series) {
+    if (series.batches.size() < 2) return false;
+    const Batch& first = series.batches.front();
+    std::int64_t process = 0;
+    std::int64_t run = 0;
+    for (const Batch& batch : series.batches) {
+        const bool next_run = process > 0 && batch.run == run + 1;
+        const Batch expected{process, first.device, first.seed,         {},
+                             0,       {},           batch.sm_clock_mhz, next_run ? run + 1 : run};
+        Batch found = batch;
+        found.samples.clear();
+        if (batch.samples.size() != 1 || !(found == expected) ||
+            batch.sm_clock_mhz.has_value() != first.sm_clock_mhz.has_value()) {
+            return false;
+        }
+        run = expected.run;
+        ++process;
+    }
+    return true;
+}
+
+ShortSeries shortened(const MetricSeries& series) {
+    ShortSeries result;
+    result.series = {series.unit, series.value, series.method, {}};
+    result.device = series.batches.front().device;
+    result.seed = series.batches.front().seed;
+    for (const Batch& batch : series.batches) {
+        if (result.runs.size() <= static_cast<std::size_t>(batch.run)) result.runs.push_back(0);
+        ++result.runs.back();
+        result.processes.push_back(batch.samples.front());
+        if (batch.sm_clock_mhz) result.clocks.push_back(*batch.sm_clock_mhz);
+    }
+    if (result.runs.size() == 1) result.runs.clear();
+    const bool repeated = std::all_of(result.processes.begin(), result.processes.end(),
+                                      [&](double value) { return value == series.value; });
+    if (repeated) result.repeated = static_cast<std::int64_t>(result.processes.size());
+    return result;
+}
+
+MetricSeries restored(ShortSeries stored) {
+    MetricSeries series = std::move(stored.series);
+    Batch batch;
+    batch.device = std::move(stored.device);
+    batch.seed = stored.seed;
+    std::int64_t in_run = 0;
+    series.batches.reserve(stored.count());
+    for (std::size_t i = 0; i < stored.count(); ++i) {
+        batch.process = static_cast<std::int64_t>(i);
+        batch.samples = {stored.repeated ? series.value : stored.processes[i]};
+        if (!stored.clocks.empty()) batch.sm_clock_mhz = stored.clocks[i];
+        if (!stored.runs.empty() && in_run == stored.runs.at(static_cast<std::size_t>(batch.run))) {
+            ++batch.run;
+            in_run = 0;
+        }
+        ++in_run;
+        series.batches.push_back(batch);
+    }
+    return series;
+}
+
+/// A series as baselines write it: short where that is enough.
+void write_stored(JsonWriter& json, const MetricSeries& series) {
+    if (is_short(series)) {
+        write(json, shortened(series));
+    } else {
+        write(json, series);
+    }
+}
+
+void read_stored(JsonValue value, MetricSeries& series) {
+    if (value.kind() != JsonKind::object || value.find("batches")) {
+        return read(value, series);
+    }
+    ShortSeries stored;
+    read(value, stored);
+    series = restored(std::move(stored));
+}
+
+constexpr Form<MetricSeries> as_stored{write_stored, read_stored};
+
+}  // namespace
+
+template <>
+inline constexpr JsonLayout layout_of<model::BaselineCase> = JsonLayout::lines;
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Provenance>& provenance) {
+    archive.optional("board", provenance.board);
+    archive.optional("driver", provenance.driver);
+    archive.optional("cuda_toolkit", provenance.cuda_toolkit);
+    archive.optional("cupti", provenance.cupti);
+    archive.optional("tool_version", provenance.tool_version);
+    archive.optional("git_revision", provenance.git_revision);
+    archive.optional("recorded_at", provenance.recorded_at);
+    archive.optional("accepted_by", provenance.accepted_by);
+    archive.optional("reason", provenance.reason);
+    archive.optional("wall_s", provenance.wall_s, not_negative);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Acknowledgement>& acknowledgement) {
+    const auto is_day = [](JsonValue value, const std::string& until) {
+        if (!model::is_date(until)) value.fail("expected a day, as 2026-12-31");
+    };
+    archive.required("until", acknowledgement.until, is_day);
+    archive.optional("by", acknowledgement.by);
+    archive.optional("reason", acknowledgement.reason);
+    archive.required("known", acknowledgement.known, as_stored);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::BaselineCase>& expected) {
+    archive.always("provenance", expected.provenance);
+    archive.optional("anchors", expected.anchors);
+    archive.optional("acknowledged", expected.acknowledged, lines);
+    describe_metrics(archive, expected.metrics, as_stored);
+    archive.optional("kernels", expected.kernels, run_lengths);
+    archive.optional("host_code", expected.host_code);
+    archive.optional("libraries", expected.libraries);
+    archive.optional("memory_operations", expected.memory_operations);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Baseline>& baseline) {
+    archive.required("suite", baseline.suite);
+    archive.required("device", baseline.device);
+    archive.required("cases", baseline.cases, lines);
+}
+
+std::string write_baseline(const model::Baseline& baseline) {
+    return write_document(schema, baseline);
+}
+
+bool is_as_written(std::string_view text, const model::Baseline& baseline) {
+    constexpr Schema before{schema.name, 1, 2};
+    return text == write_document(schema, baseline) || text == write_document(before, baseline);
+}
+
+model::Baseline parse_baseline(std::string json, std::string_view source) {
+    JsonDocument document(std::move(json), source);
+    model::Baseline baseline;
+    read_document(document, schema, baseline);
+    return baseline;
+}
+
+}  // namespace perfgate::document

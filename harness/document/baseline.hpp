@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Baseline as a document.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/baseline.hpp"
+
+namespace perfgate::document {
+
+/// JSON, schema "perfgate.baseline" version 3 (1 and 2 are read): sorted, one line per metric, the
+/// same bytes for the same content. A metric whose batches hold one value each, as a refresh makes
+/// them, is written as the list of these values, or as a count where all are equal:
+///
+///   "gpu_time": {"unit":"ns","value":8512,"method":"activity/cold","device":"b888","seed":1,
+///                "runs":[5,5],"processes":[8511.2,8520.5,…],"sm_clock_mhz":[1980,1980,…]}
+///   "registers": {"unit":"registers","value":64,"method":"kernel-record","device":"b888",
+///                 "seed":1,"repeated":10}
+///
+/// `runs` is how many of the processes each run had; absent: one run. Consecutive kernels that
+/// are equal are one with a "count". `kernels`, `host_code`, `libraries` and `memory_operations` of
+/// a case are absent in files from before them.
+///
+/// Where accepted changes or acknowledgements made some, a case has these beside its metrics:
+///
+///   "anchors": {"gpu_time":8200}
+///   "acknowledged": {
+///     "gpu_time": {"until":"2026-12-31","by":"Ada","reason":"…","known":{…}}
+///   }
+std::string write_baseline(const model::Baseline& baseline);
+/// Whether these are the bytes of this baseline, in this version or as the one before wrote it.
+bool is_as_written(std::string_view text, const model::Baseline& baseline);
+model::Baseline parse_baseline(std::string json, std::string_view source);
+
+}  // namespace perfgate::document

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/relation.hpp"
+
+#include <fmt/format.h>
+
+#include "document/shared.hpp"
+
+namespace perfgate::document {
+
+using model::Comparator;
+using model::ExpressionStep;
+using model::Operator;
+using model::PostfixExpression;
+
+template <>
+inline constexpr Comparator choices<Comparator>[] = {Comparator::less,    Comparator::less_equal,
+                                                     Comparator::greater, Comparator::greater_equal,
+                                                     Comparator::equal,   Comparator::not_equal};
+template <>
+inline constexpr Operator choices<Operator>[] = {
+    Operator::add, Operator::subtract, Operator::multiply, Operator::divide, Operator::negate};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::OperandMetric>& metric) {
+    archive.required("operand", metric.operand);
+    archive.required("metric", metric.metric);
+}
+
+// Not in an unnamed namespace: the archives find read and write by their arguments.
+
+static void write(JsonWriter& json, const ExpressionStep& step) {
+    std::visit([&](const auto& value) { write(json, value); }, step);
+}
+
+static void read(JsonValue value, ExpressionStep& step) {
+    switch (value.kind()) {
+        case JsonKind::object:
+            return read(value, step.emplace<model::OperandMetric>());
+        case JsonKind::text:
+            return read(value, step.emplace<Operator>());
+        default:
+            return read(value, step.emplace<double>());
+    }
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Relation>& relation) {
+    const auto& operands = relation.operands;
+    const auto is_not_empty = [](JsonValue value, const std::vector<std::string>& read_operands) {
+        if (read_operands.empty()) value.fail("expected at least one operand");
+    };
+    const auto leaves_one_value = [&](JsonValue value, const PostfixExpression& expression) {
+        if (is_complete(expression, operands.size())) return;
+        value.fail("expected the steps of an expression in postfix order that leave one value");
+    };
+    const auto one_case_per_operand = [&](JsonValue value, const auto& instances) {
+        auto next = instances.begin();
+        value.elements([&](JsonValue instance) {
+            if ((next++)->size() == operands.size()) return;
+            instance.fail(fmt::format("expected {} case ids, one per operand", operands.size()));
+        });
+    };
+    archive.required("left_text", relation.left_text);
+    archive.required("comparator", relation.comparator);
+    archive.required("right_text", relation.right_text);
+    archive.optional("place", relation.place);
+    archive.optional("unit", relation.unit);
+    archive.required("operands", relation.operands, is_not_empty);
+    archive.required("left", relation.left, leaves_one_value);
+    archive.required("right", relation.right, leaves_one_value);
+    archive.required("instances", relation.instances, lines, one_case_per_operand);
+}
+template void describe(Reader&, model::Relation&);
+template void describe(Writer&, const model::Relation&);
+
+}  // namespace perfgate::document

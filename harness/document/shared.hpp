@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Descriptions of the values that more than one document or message has: device and environment,
+// metric series, kernels, relations, a case's result.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "document/archive.hpp"
+#include "model/environment.hpp"
+#include "model/metric.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::document {
+
+template <>
+inline constexpr JsonLayout layout_of<model::Environment> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::Relation> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::CaseResult> = JsonLayout::lines;
+
+// Each is instantiated for both archives where it is defined.
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::BoardState>& state);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Device>& device);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Environment>& environment);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::MetricSeries>& series);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourcePlace>& place);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Kernel>& kernel);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::MemoryOperation>& operation);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Relation>& relation);
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CaseResult>& result);
+
+void write(JsonWriter& json, const model::ParamValue& value);
+void read(JsonValue value, model::ParamValue& param);
+
+void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes);
+void read(JsonValue value, std::array<std::int64_t, 3>& sizes);
+
+/// What each form of a series begins with: unit, value, method.
+template <class Archive>
+void describe_value(Archive& archive, Described<Archive, model::MetricSeries>& series) {
+    archive.required("unit", series.unit);
+    archive.required("value", series.value);
+    archive.required("method", series.method);
+}
+
+/// All batches of a series.
+extern const Form<model::MetricSeries> all_batches;
+
+/// Kernels, each on a line; from version 3, consecutive ones that are equal are one with a "count".
+extern const Form<std::vector<model::Kernel>> run_lengths;
+
+using Metrics = std::map<std::string, model::MetricSeries>;
+
+/// A case's metrics: `"metrics": {…}`, each on a line of its own. Of most there is one value alone,
+/// from the first process: those are written without batches, and `"once": {…}` before says of
+/// which board and seed they are. `form` is that of the others.
+void describe_metrics(Writer& writer, const Metrics& metrics,
+                      const Form<model::MetricSeries>& form = all_batches);
+void describe_metrics(Reader& reader, Metrics& metrics,
+                      const Form<model::MetricSeries>& form = all_batches);
+
+}  // namespace perfgate::document

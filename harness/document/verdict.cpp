@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "document/verdict.hpp"
+
+#include "document/shared.hpp"
+
+namespace perfgate::document {
+
+using model::Bound;
+using model::CodeChange;
+using model::OnChange;
+using model::Verdict;
+
+namespace {
+
+constexpr Schema schema{"perfgate.verdict", 1, 3};
+
+}  // namespace
+
+template <>
+inline constexpr Verdict choices<Verdict>[] = {
+    Verdict::pass,        Verdict::improved,     Verdict::skipped,   Verdict::acknowledged,
+    Verdict::no_baseline, Verdict::inconclusive, Verdict::invalid,   Verdict::not_collected,
+    Verdict::error,       Verdict::missing,      Verdict::incorrect, Verdict::regressed};
+template <>
+inline constexpr Bound choices<Bound>[] = {Bound::memory, Bound::compute, Bound::neither};
+template <>
+inline constexpr CodeChange choices<CodeChange>[] = {
+    CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
+template <>
+inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
+                                                 OnChange::refuse};
+
+template <>
+inline constexpr JsonLayout layout_of<model::CaseVerdict> = JsonLayout::lines;
+template <>
+inline constexpr JsonLayout layout_of<model::SuiteVerdict> = JsonLayout::lines;
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::MetricVerdict>& verdict) {
+    archive.required("metric", verdict.metric);
+    archive.required("unit", verdict.unit);
+    archive.required("verdict", verdict.verdict);
+    archive.optional("baseline", verdict.baseline);
+    archive.optional("measured", verdict.measured);
+    archive.optional("change", verdict.change);
+    archive.optional("tolerance", verdict.tolerance);
+    archive.optional("sees", verdict.sees);
+    archive.optional("baseline_clock_mhz", verdict.baseline_clock_mhz);
+    archive.optional("measured_clock_mhz", verdict.measured_clock_mhz);
+    archive.optional("sentence", verdict.sentence);
+    archive.optional("baseline_batches", verdict.baseline_batches);
+    archive.optional("measured_batches", verdict.measured_batches);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Figure>& figure) {
+    archive.required("metric", figure.metric);
+    archive.required("unit", figure.unit);
+    archive.required("before", figure.before);
+    archive.required("after", figure.after);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Cause>& cause) {
+    archive.required("rule", cause.rule);
+    archive.required("sentence", cause.sentence);
+    archive.optional("figures", cause.figures);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CeilingShare>& ceiling) {
+    archive.required("bound", ceiling.bound);
+    archive.required("ceiling", ceiling.ceiling);
+    archive.required("ceiling_share", ceiling.share);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict) {
+    archive.required("workload", verdict.workload);
+    archive.required("id", verdict.id);
+    archive.optional("place", verdict.place);
+    archive.required("verdict", verdict.verdict);
+    archive.optional("reason", verdict.reason);
+    archive.optional("log", verdict.log);
+    archive.always("wall_s", verdict.wall_s);
+    archive.always("metrics", verdict.metrics, lines);
+    archive.optional("notes", verdict.notes);
+    archive.inlined("bound", verdict.ceiling);
+    archive.optional("baseline_values", verdict.baseline_values);
+    archive.optional("why", verdict.why, lines);
+    archive.optional("code", verdict.code);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::RelationVerdict>& verdict) {
+    archive.required("relation", verdict.relation);
+    archive.required("leading", verdict.leading);
+    archive.optional("place", verdict.place);
+    archive.required("verdict", verdict.verdict);
+    archive.optional("unit", verdict.unit);
+    archive.optional("left", verdict.left);
+    archive.optional("right", verdict.right);
+    archive.optional("sentence", verdict.sentence);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SuiteVerdict>& verdict) {
+    archive.required("name", verdict.name);
+    archive.always("file", verdict.file);
+    archive.optional("baseline_file", verdict.baseline_file);
+    archive.optional("notes", verdict.notes);
+    archive.required("cases", verdict.cases, lines);
+    archive.optional("relations", verdict.relations, lines);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::ChangePolicy>& changed) {
+    archive.always("board", changed.board);
+    archive.always("driver", changed.driver);
+    archive.always("cuda_toolkit", changed.cuda_toolkit);
+    archive.always("cupti", changed.cupti);
+    archive.always("tool_version", changed.tool_version);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
+    const model::Policy usual;
+    const auto is_probability = [](JsonValue value, double number) {
+        if (!(number > 0 && number < 1)) value.fail("expected a probability between 0 and 1");
+    };
+    archive.required("no_baseline_fails", policy.no_baseline_fails);
+    archive.required("inconclusive_fails", policy.inconclusive_fails);
+    archive.optional("false_alarms", policy.false_alarms, absent_if(usual.false_alarms),
+                     is_probability);
+    archive.optional("rounds", policy.rounds, absent_if(usual.rounds));
+    archive.optional("changed", policy.changed);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::VerdictDocument>& document) {
+    const auto is_exit_code = [](JsonValue value, int code) {
+        if (code > 255) value.fail("expected an exit code, 0 to 255");
+    };
+    archive.always("tool_version", document.tool_version);
+    archive.always("started_at", document.started_at);
+    archive.always("wall_s", document.wall_s);
+    archive.always("interrupted", document.interrupted);
+    archive.required("backend", document.backend);
+    archive.required("environment", document.environment);
+    archive.always("policy", document.policy);
+    archive.required("exit_code", document.exit_code, is_exit_code);
+    archive.required("suites", document.suites, lines);
+}
+
+std::string write_verdict(const model::VerdictDocument& document) {
+    return write_document(schema, document);
+}
+
+model::VerdictDocument parse_verdict(std::string_view json, std::string_view source) {
+    JsonDocument parsed(std::string(json), source);
+    model::VerdictDocument document;
+    read_document(parsed, schema, document);
+    return document;
+}
+
+}  // namespace perfgate::document
