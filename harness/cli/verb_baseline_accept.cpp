@@ -60,6 +60,7 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
     std::string folder = options.baselines;
     take_unless_given(verb, "--baselines", profile.baselines, folder);
     const model::Run run = read_run(options.run);
+    const gate::BaselineLock lock(folder, waiting_for_baselines(folder));
     const gate::BaselineSet baselines = load_baselines(run, folder);
     const gate::BatchRule rule(profile.policy);
     const std::vector<gate::Accepted> results =
@@ -71,8 +72,7 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
         const std::string file =
             gate::baseline_path(folder, baseline.device.key, baseline.suite).string();
         if (!result.entries.empty()) {
-            gate::save_baseline(folder, baseline);
-            gate::append_to_ledger(folder, baseline.device.key, baseline.suite, result.entries);
+            gate::store_accepted(lock, baseline, result.entries);
         }
         text += accepted_text(result, file, !options.choice.until.empty());
     }

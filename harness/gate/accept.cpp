@@ -144,6 +144,9 @@ class Accepting {
         if (entry.changes.empty()) {
             ++accepted.unchanged;
         } else {
+            entry.digests.emplace(
+                verdict.id,
+                model::digest_of_case(verdict.id, accepted.baseline.cases.at(verdict.id)));
             accepted.entries.push_back(std::move(entry));
         }
     }

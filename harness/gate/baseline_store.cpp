@@ -187,6 +187,15 @@ void append_to_ledger(const fs::path& folder, const std::string& device_key,
                                  model::write_ledger(std::move(ledger)));
 }
 
+fs::path store_accepted(const BaselineLock& lock, const model::Baseline& baseline,
+                        const std::vector<model::LedgerEntry>& entries) {
+    append_to_ledger(lock.folder(), baseline.device.key, baseline.suite, entries);
+    if (!baseline.cases.empty()) return save_baseline(lock.folder(), baseline);
+    fs::path path = baseline_path(lock.folder(), baseline.device.key, baseline.suite);
+    fs::remove(path);
+    return path;
+}
+
 void require_same_device(const model::Device& measured, const model::Device& baseline,
                          std::string_view baseline_file) {
     const auto require = [&](std::string_view field, const std::string& then,

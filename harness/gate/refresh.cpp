@@ -91,6 +91,10 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshe
     entry.git_revision = run.git_revision;
     entry.anchor_reset = acceptance.reset_anchors;
     entry.cases = static_cast<std::int64_t>(refreshed.accepted.size());
+    for (const std::string& id : refreshed.accepted) {
+        entry.digests.emplace(id, model::digest_of_case(id, refreshed.baseline.cases.at(id)));
+    }
+    entry.removed = refreshed.removed;
     return entry;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/date.hpp"
+#include "model/sha256.hpp"
 #include "model/shared_json.hpp"
 
 namespace perfgate::model {
@@ -108,10 +109,7 @@ static void read_short(JsonValue value, MetricSeries& series) {
 
     std::vector<double> values;
     if (const auto repeated = value.find("repeated")) {
-        constexpr std::int64_t most = 100'000;
-        const std::int64_t count = repeated->count();
-        if (count < 2 || count > most) repeated->fail("expected a count from 2 to 100000");
-        values.assign(static_cast<std::size_t>(count), series.value);
+        values.assign(repeated->repetition(2), series.value);
     } else {
         read_field(value, "processes", values);
         if (values.size() < 2) value.at("processes").fail("expected values of several processes");
@@ -212,6 +210,17 @@ static void read(JsonValue value, BaselineCase& expected) {
     read_metrics(value, expected.metrics, read_stored);
     read_optional(value, "kernels", expected.kernels);
     read_optional(value, "host_code", expected.host_code);
+}
+
+std::string digest_of_case(std::string_view id, const BaselineCase& expected) {
+    JsonWriter json(JsonLayout::compact);
+    json.begin_object(JsonLayout::compact);
+    write_field(json, id, expected);
+    json.end_object();
+    const std::string object = json.finish();
+    Sha256 hash;
+    hash.add(std::string_view(object).substr(1, object.size() - 2));  // without its braces
+    return hash.fingerprint();
 }
 
 std::string write_baseline(const Baseline& baseline) {

@@ -55,7 +55,9 @@ class JsonDocument {
     std::string path_to(std::uint32_t node) const;
 
     std::string source_;
-    std::vector<Node> nodes_;  ///< an object's members are a key (text) and its value each
+    std::size_t repetition_limit_ = 0;
+    mutable std::size_t repeated_ = 0;  ///< so far, by JsonValue::repetition()
+    std::vector<Node> nodes_;           ///< an object's members are a key (text) and its value each
     std::string texts_;
 };
 
@@ -73,6 +75,10 @@ class JsonValue {
     std::int64_t integer() const;
     std::int64_t count() const;  ///< an integer, not negative
     std::uint64_t seed() const;  ///< an integer of 64 bits without a sign
+    /// A count of values, `least` or more, that the document has but once. Throws where all that a
+    /// document repeats adds up to more than a list of the text's size could hold, or 500,000: a
+    /// short text must not become gigabytes.
+    std::size_t repetition(std::size_t least) const;
     std::string_view text() const;
 
     /// The member, or nothing where it is absent or null. Throws where this is no object.

@@ -19,7 +19,8 @@ namespace perfgate::model {
 namespace {
 
 constexpr std::string_view schema = "perfgate.ledger";
-constexpr std::int64_t version = 1;
+constexpr std::int64_t oldest_version = 1;  // entries have no digests
+constexpr std::int64_t version = 2;
 
 }  // namespace
 
@@ -54,6 +55,8 @@ static void write(JsonWriter& json, const LedgerEntry& entry) {
     write_unless_default(json, "anchor_reset", entry.anchor_reset);
     write_unless_default(json, "cases", entry.cases);
     write_unless_default(json, "changes", entry.changes);
+    write_unless_default(json, "digests", entry.digests);
+    write_unless_default(json, "removed", entry.removed);
     json.end_object();
 }
 
@@ -75,6 +78,8 @@ static void read(JsonValue value, LedgerEntry& entry) {
     read_optional(value, "anchor_reset", entry.anchor_reset);
     read_optional(value, "cases", entry.cases);
     read_optional(value, "changes", entry.changes);
+    read_optional(value, "digests", entry.digests);
+    read_optional(value, "removed", entry.removed);
     if (entry.id.empty() != (entry.action == LedgerAction::refresh)) {
         value.fail("expected a case, but for a refresh, which is of many");
     }
@@ -123,13 +128,20 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         const JsonDocument document(std::string(line), fmt::format("{}:{}", source, ++number));
-        if (number == 1) {
-            const JsonValue head = check_schema(document, schema, version);
-            read_field(head, "suite", ledger.suite);
-            read_field(head, "device", ledger.device_key);
-        } else {
-            read(document.root(), ledger.entries.emplace_back());
+        const JsonValue root = document.root();
+        if (number > 1 && !root.find("schema")) {
+            read(root, ledger.entries.emplace_back());
+            continue;
         }
+        check_schema(document, schema, oldest_version, version);
+        std::string suite, device_key;
+        read_field(root, "suite", suite);
+        read_field(root, "device", device_key);
+        if (number > 1 && (suite != ledger.suite || device_key != ledger.device_key)) {
+            root.fail("expected the suite and device of the first line");
+        }
+        ledger.suite = std::move(suite);
+        ledger.device_key = std::move(device_key);
     }
     if (number == 0) {
         throw InputError(

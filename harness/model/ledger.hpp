@@ -43,6 +43,9 @@ struct LedgerEntry {
     bool anchor_reset = false;
     std::int64_t cases = 0;                            ///< of a refresh: so many were accepted
     std::map<std::string, LedgerChange> changes = {};  ///< by metric
+    /// By id: digest_of_case() of each case that this entry wrote. Empty in entries of version 1.
+    std::map<std::string, std::string> digests = {};
+    std::vector<std::string> removed = {};  ///< by a refresh: cases that the suite no longer has
 
     bool operator==(const LedgerEntry&) const = default;
 };
@@ -55,16 +58,17 @@ struct Ledger {
     bool operator==(const Ledger&) const = default;
 };
 
-/// JSON lines: a head (schema "perfgate.ledger" version 1), then a line for each entry, sorted by
-/// case and time. Lines are only added, so that a union of two branches' is a ledger.
+/// JSON lines: a head (schema "perfgate.ledger" version 2; 1 is read), then a line for each entry,
+/// sorted by case and time. Lines are only added, so that a union of two branches' is a ledger.
 ///
-///   {"schema":"perfgate.ledger","version":1,"suite":"gemm","device":"nvidia-h100-80gb-hbm3"}
+///   {"schema":"perfgate.ledger","version":2,"suite":"gemm","device":"nvidia-h100-80gb-hbm3"}
 ///   {"case":"gemm/tiled[m=64]","at":"…","action":"accept","by":"Ada","reason":"…",…,
-///    "changes":{"gpu_time":{"unit":"ns","before":8200,"after":8512,"anchor":8200}}}
+///    "changes":{"gpu_time":{"unit":"ns","before":8200,"after":8512,"anchor":8200}},
+///    "digests":{"gemm/tiled[m=64]":"4b3d…"}}
 std::string write_ledger(Ledger ledger);
 
-/// Takes entries in any order: a merge may have put them so. `source` names the document in
-/// messages, with the line.
+/// Takes entries in any order: a merge may have put them so, and left the heads of both sides.
+/// `source` names the document in messages, with the line.
 Ledger parse_ledger(std::string_view text, std::string_view source);
 
 }  // namespace perfgate::model
