@@ -84,6 +84,7 @@ bool is_output_option(const std::string& name) {
 /// are as they were typed, whatever their options make of them.
 bool is_input(const CLI::App& verb, const fs::path& file) {
     std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return false;
     for (const CLI::Option* option : verb.get_options()) {
         if (is_output_option(option->get_name())) continue;
         for (const std::string& value : option->results()) {
