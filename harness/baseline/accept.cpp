@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "baseline/pooling.hpp"
+#include "document/baseline.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/error.hpp"
@@ -144,6 +145,9 @@ class Accepting {
         if (entry.changes.empty()) {
             ++accepted.unchanged;
         } else {
+            entry.digests.emplace(
+                verdict.id,
+                document::digest_of_case(verdict.id, accepted.baseline.cases.at(verdict.id)));
             accepted.entries.push_back(std::move(entry));
         }
     }
@@ -196,7 +200,8 @@ class Accepting {
         after.anchors =
             moved_anchors(run_, result, before, after.metrics, acceptance_.reset_anchors);
         if (!acceptance_.reset_anchors) {
-            for (std::string& line : baseline::creeping(run_, result, after, acceptance_.creep_bound)) {
+            for (std::string& line :
+                 baseline::creeping(run_, result, after, acceptance_.creep_bound)) {
                 creeping.push_back(std::move(line));
             }
         }

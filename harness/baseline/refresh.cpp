@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "baseline/pooling.hpp"
+#include "document/baseline.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/error.hpp"
@@ -92,6 +93,10 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshe
     entry.git_revision = run.git_revision;
     entry.anchor_reset = acceptance.reset_anchors;
     entry.cases = static_cast<std::int64_t>(refreshed.accepted.size());
+    for (const std::string& id : refreshed.accepted) {
+        entry.digests.emplace(id, document::digest_of_case(id, refreshed.baseline.cases.at(id)));
+    }
+    entry.removed = refreshed.removed;
     return entry;
 }
 

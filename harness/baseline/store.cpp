@@ -173,4 +173,13 @@ void append_to_ledger(const fs::path& folder, const std::string& device_key,
                                  document::write_ledger(std::move(ledger)));
 }
 
+fs::path store_accepted(const BaselineLock& lock, const model::Baseline& baseline,
+                        const std::vector<model::LedgerEntry>& entries) {
+    append_to_ledger(lock.folder(), baseline.device.key, baseline.suite, entries);
+    if (!baseline.cases.empty()) return save_baseline(lock.folder(), baseline);
+    fs::path path = baseline_path(lock.folder(), baseline.device.key, baseline.suite);
+    fs::remove(path);
+    return path;
+}
+
 }  // namespace perfgate::baseline

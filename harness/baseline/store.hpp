@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baseline/lock.hpp"
 #include "gate/baseline_set.hpp"
 #include "model/baseline.hpp"
 #include "model/ledger.hpp"
@@ -70,5 +71,11 @@ std::optional<model::Ledger> load_ledger(const std::filesystem::path& folder,
 /// A folder without .gitattributes gets one that makes git merge ledgers by keeping both sides.
 void append_to_ledger(const std::filesystem::path& folder, const std::string& device_key,
                       const std::string& suite, const std::vector<model::LedgerEntry>& entries);
+
+/// Stores what was accepted, and in the ledger why: the ledger first, so that an acceptance which
+/// is cut short in between is found by `verify` and can be made again. A baseline without cases is
+/// removed; its ledger stays, and says so. Returns the baseline's path.
+std::filesystem::path store_accepted(const BaselineLock& lock, const model::Baseline& baseline,
+                                     const std::vector<model::LedgerEntry>& entries);
 
 }  // namespace perfgate::baseline

@@ -67,25 +67,19 @@ class Checking {
 
     /// `baseline` null: there is none.
     void ledger(const model::Ledger& ledger, const model::Baseline* baseline) {
-        std::string last_refresh;
-        std::map<std::string, std::vector<const LedgerEntry*>> by_case;
-        for (const LedgerEntry& entry : ledger.entries) {
-            if (entry.action == LedgerAction::refresh) {
-                last_refresh = std::max(last_refresh, entry.at);
-            } else {
-                by_case[entry.id].push_back(&entry);
-            }
+        read(ledger);
+        std::set<std::string> ids;
+        for (const auto& [id, told] : told_) ids.insert(id);
+        if (baseline != nullptr) {
+            for (const auto& [id, expected] : baseline->cases) ids.insert(id);
         }
-        for (auto& [id, entries] : by_case) {
-            // Of one second, what stands last is the newest.
-            std::reverse(entries.begin(), entries.end());
-            std::stable_sort(
-                entries.begin(), entries.end(),
-                [](const auto* left, const auto* right) { return left->at > right->at; });
-            // A refresh takes what it finds: what was accepted before says nothing of it.
-            std::erase_if(entries,
-                          [&](const LedgerEntry* entry) { return entry->at < last_refresh; });
-            history(id, entries, baseline);
+        for (const std::string& id : ids) {
+            const BaselineCase* expected = nullptr;
+            if (baseline != nullptr) {
+                const auto found = baseline->cases.find(id);
+                if (found != baseline->cases.end()) expected = &found->second;
+            }
+            agreement(id, told_[id], expected);
         }
     }
 
@@ -124,18 +118,88 @@ class Checking {
         }
     }
 
-    /// `entries` are of one case, the newest first.
-    void history(const std::string& id, const std::vector<const LedgerEntry*>& entries,
-                 const model::Baseline* baseline) {
+    /// What the ledger says of one case. Times are of whole seconds, and of one second any entry
+    /// may be the last one.
+    struct Told {
+        std::string at;                         ///< of the newest entry that names the case
+        std::set<std::string> digests;          ///< of that second, as the next two
+        bool removed = false, old = false;      ///< old: an entry without a digest
+        std::vector<const LedgerEntry*> alone;  ///< all entries of this case alone
+    };
+
+    Told& newest(const std::string& id, const std::string& at) {
+        Told& told = told_[id];
+        if (told.at < at) {
+            told.at = at;
+            told.digests.clear();
+            told.removed = told.old = false;
+        }
+        return told;
+    }
+
+    void read(const model::Ledger& ledger) {
+        for (const LedgerEntry& entry : ledger.entries) {
+            const bool refresh = entry.action == LedgerAction::refresh;
+            if (refresh) last_refresh_ = std::max(last_refresh_, entry.at);
+            if (!refresh) told_[entry.id].alone.push_back(&entry);
+            const auto tell = [&](const std::string& id, const auto& say) {
+                if (Told& told = newest(id, entry.at); told.at == entry.at) say(told);
+            };
+            for (const auto& [id, digest] : entry.digests) {
+                tell(id, [&](Told& told) { told.digests.insert(digest); });
+            }
+            for (const std::string& id : entry.removed) {
+                tell(id, [](Told& told) { told.removed = true; });
+            }
+            if (entry.action == LedgerAction::prune) {
+                tell(entry.id, [](Told& told) { told.removed = true; });
+            } else if (entry.digests.empty() && !refresh) {
+                tell(entry.id, [](Told& told) { told.old = true; });
+                any_old_ = true;
+            } else if (entry.digests.empty() && entry.cases > 0) {
+                // Of which cases, an old refresh does not say.
+                last_old_refresh_ = std::max(last_old_refresh_, entry.at);
+                any_old_ = true;
+            }
+        }
+    }
+
+    /// `expected` null: the baseline does not have the case.
+    void agreement(const std::string& id, Told& told, const BaselineCase* expected) {
+        if (expected == nullptr && told.removed) return;
+        if (expected != nullptr && told.digests.contains(document::digest_of_case(id, *expected))) {
+            return;
+        }
+        const bool old = told.old || told.at < last_old_refresh_ || (told.at.empty() && any_old_);
+        if (expected != nullptr && old) check_.not_covered[file_].push_back(id);
+        const std::size_t faults = check_.faults.size();
+        history(id, told.alone, expected);
+        if (old || check_.faults.size() > faults) return;
+        if (expected == nullptr) {
+            fault(id, "the ledger says that it was accepted, and the baseline does not have it");
+        } else if (told.at.empty()) {
+            fault(id, "the ledger does not know it: nobody accepted it");
+        } else if (told.digests.empty()) {
+            fault(id, "the ledger says that it was removed");
+        } else {
+            fault(id, "not as it was accepted: edited by hand, or merged without care");
+        }
+    }
+
+    /// What the newest entries of a case say of its values: names what was edited, as far as they
+    /// tell. `entries` are of this case alone.
+    void history(const std::string& id, std::vector<const LedgerEntry*>& entries,
+                 const BaselineCase* expected) {
+        // Of one second, what stands last is the newest.
+        std::reverse(entries.begin(), entries.end());
+        std::stable_sort(entries.begin(), entries.end(),
+                         [](const auto* left, const auto* right) { return left->at > right->at; });
+        // A refresh takes what it finds: what was accepted before says nothing of it.
+        std::erase_if(entries, [&](const LedgerEntry* entry) { return entry->at < last_refresh_; });
         const auto newest = std::find_if(entries.begin(), entries.end(), [](const auto* entry) {
             return entry->action != LedgerAction::acknowledge;
         });
         if (newest == entries.end()) return;
-        const BaselineCase* expected = nullptr;
-        if (baseline != nullptr) {
-            const auto found = baseline->cases.find(id);
-            if (found != baseline->cases.end()) expected = &found->second;
-        }
         if ((*newest)->action == LedgerAction::prune) {
             if (expected != nullptr) fault(id, "the ledger says that it was pruned");
             return;
@@ -176,6 +240,9 @@ class Checking {
 
     std::string file_;
     StoreCheck& check_;
+    std::map<std::string, Told> told_;  ///< by case
+    std::string last_refresh_, last_old_refresh_;
+    bool any_old_ = false;  ///< an entry without digests
 };
 
 /// The document, or nothing and a fault.
@@ -218,7 +285,15 @@ StoreCheck verify_store(const fs::path& folder, const std::string& today) {
             checking.baseline(baseline->baseline, today);
             checking.acknowledgements(baseline->baseline, ledger ? &*ledger : nullptr);
         }
-        if (ledger) checking.ledger(*ledger, baseline ? &baseline->baseline : nullptr);
+        if (ledger) {
+            checking.ledger(*ledger, baseline ? &baseline->baseline : nullptr);
+        } else {
+            check.faults.push_back(fmt::format(
+                "{}: it has no ledger: restore {} from version control, or remove the baseline "
+                "and refresh it",
+                shown(file.string()),
+                shown(ledger_path(folder, place.device_key, place.suite).string())));
+        }
     }
     return check;
 }

@@ -6,6 +6,8 @@
 #include <exception>
 #include <string_view>
 
+#include "cli/command_line.hpp"
+#include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
 #include "measure/workers.hpp"
 #include "model/error.hpp"
@@ -64,12 +66,16 @@ int main(int argc, char** argv) {
     cli::add_completion(app, invocation);
     cli::add_worker(app, invocation);
 
+    cli::refuse_empty_values(app);
+
     try {
-        app.parse(argc, argv);
+        app.parse(cli::reversed_words(argc, argv));
         return invocation.body ? invocation.body() : 2;
     } catch (const CLI::ParseError& error) {
         // CLI11 prints help and version with exit 0; everything else is a usage error.
-        return app.exit(error) == 0 ? 0 : 2;
+        if (app.exit(error) == 0) return 0;
+        for (const CLI::App* verb : app.get_subcommands()) cli::clear_outputs(*verb);
+        return 2;
     } catch (const measure::Interrupted& error) {
         return report_error(error.what(), 130);
     } catch (const model::InputError& error) {

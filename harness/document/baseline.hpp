@@ -31,6 +31,16 @@ namespace perfgate::document {
 std::string write_baseline(const model::Baseline& baseline);
 /// Whether these are the bytes of this baseline, in this version or as the one before wrote it.
 bool is_as_written(std::string_view text, const model::Baseline& baseline);
+/// What the ledger keeps of a case to tell whether it was edited since: the SHA-256, of which the
+/// first 128 bits are written, of the case's canonical form. That is its member of "cases" as
+/// write_baseline() writes it, id and object, on one line without any space between tokens:
+///
+///   "gemm/tiled[m=64]":{"provenance":{"board":"b888",…},"metrics":{"gpu_time":{"unit":"ns",…
+///
+/// A field that is written only where it says something may be added without a change to the
+/// digests of cases that do not have it. What changes the text of existing cases makes their
+/// digests others, and so raises the ledger's version.
+std::string digest_of_case(std::string_view id, const model::BaselineCase& expected);
 model::Baseline parse_baseline(std::string json, std::string_view source);
 
 }  // namespace perfgate::document

@@ -261,6 +261,9 @@ JsonDocument::JsonDocument(std::string json, std::string_view source)
     simdjson::dom::element root;
     const simdjson::error_code error = parser.parse(text.data(), text.size(), false).get(root);
     if (error != simdjson::SUCCESS) Refusal::explain(text, source_, error);
+    constexpr std::size_t shortest_element = 2;  // "1,"
+    constexpr std::size_t least_limit = 500'000;
+    repetition_limit_ = std::max(json.size() / shortest_element, least_limit);
     // Usual documents fit without growing; what is not used is never touched, so it costs nothing.
     nodes_.reserve(json.size() / 8 + 1);
     texts_.reserve(json.size());
@@ -346,20 +349,21 @@ std::int64_t JsonValue::count() const {
     return value;
 }
 
-std::int64_t JsonValue::expansion() const {
-    const std::int64_t value = count();
-    if (value < 2) fail("expected a count from 2");
-    if (value > expansion_limit - document_->expanded_) {
-        fail(fmt::format("the counts of a document may stand for {} values in all",
-                         expansion_limit));
-    }
-    document_->expanded_ += value;
-    return value;
-}
-
 std::uint64_t JsonValue::seed() const {
     if (kind() != JsonKind::integer || here().negative) count();  // says what is wrong
     return here().payload;
+}
+
+std::size_t JsonValue::repetition(std::size_t least) const {
+    const auto times = static_cast<std::size_t>(count());
+    if (times < least) fail(fmt::format("expected a count from {}", least));
+    std::size_t& repeated = document_->repeated_;
+    if (times > document_->repetition_limit_ - repeated) {
+        fail(fmt::format("the document repeats more than {} values in all; record it anew",
+                         document_->repetition_limit_));
+    }
+    repeated += times;
+    return times;
 }
 
 std::string_view JsonValue::text() const {

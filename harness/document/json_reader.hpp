@@ -23,9 +23,6 @@ enum class JsonKind : std::uint8_t { null, boolean, integer, real, text, array, 
 /// Containers nested deeper than this are refused.
 inline constexpr std::size_t json_depth_limit = 64;
 
-/// What the counts of one document may stand for, in all.
-inline constexpr std::int64_t expansion_limit = 1'000'000;
-
 /// "a string", "a number", …
 std::string_view to_text(JsonKind kind);
 
@@ -63,8 +60,9 @@ class JsonDocument {
 
     std::string source_;
     std::int64_t version_ = 0;
-    mutable std::int64_t expanded_ = 0;  ///< values that stand for others, so far
-    std::vector<Node> nodes_;  ///< an object's members are a key (text) and its value each
+    std::size_t repetition_limit_ = 0;
+    mutable std::size_t repeated_ = 0;  ///< so far, by JsonValue::repetition()
+    std::vector<Node> nodes_;           ///< an object's members are a key (text) and its value each
     std::string texts_;
 };
 
@@ -82,6 +80,10 @@ class JsonValue {
     std::int64_t integer() const;
     std::int64_t count() const;  ///< an integer, not negative
     std::uint64_t seed() const;  ///< an integer of 64 bits without a sign
+    /// A count of values, `least` or more, that the document has but once. Throws where all that a
+    /// document repeats adds up to more than a list of the text's size could hold, or 500,000: a
+    /// short text must not become gigabytes.
+    std::size_t repetition(std::size_t least) const;
     std::string_view text() const;
 
     /// The member, or nothing where it is absent or null. Throws where this is no object.
@@ -108,9 +110,6 @@ class JsonValue {
     std::size_t size() const { return here().size; }  ///< of an array or object
 
     std::int64_t version() const { return document_->version(); }
-    /// This is a count by which one value stands for several. A short text must not become a
-    /// memory that is full: fails below 2, and where a document's counts exceed expansion_limit.
-    std::int64_t expansion() const;
 
     /// Throws InputError: "SOURCE: PATH: MESSAGE".
     [[noreturn]] void fail(const std::string& message) const;

@@ -21,7 +21,7 @@ using model::LedgerEntry;
 
 namespace {
 
-constexpr Schema schema{"perfgate.ledger", 1, 1};
+constexpr Schema schema{"perfgate.ledger", 1, 2};  // 1: entries have no digests
 
 }  // namespace
 
@@ -55,6 +55,8 @@ void describe(Archive& archive, Described<Archive, LedgerEntry>& entry) {
     archive.optional("anchor_reset", entry.anchor_reset);
     archive.optional("cases", entry.cases);
     archive.optional("changes", entry.changes);
+    archive.optional("digests", entry.digests);
+    archive.optional("removed", entry.removed);
     archive.check([&](JsonValue value) {
         if (entry.id.empty() == (entry.action == LedgerAction::refresh)) return;
         value.fail("expected a case, but for a refresh, which is of many");
@@ -86,10 +88,16 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         JsonDocument document(std::string(line), fmt::format("{}:{}", source, ++number));
-        if (number == 1) {
-            read_document(document, schema, ledger);
-        } else {
+        if (number > 1 && !document.root().find("schema")) {
             read(document.root(), ledger.entries.emplace_back());
+            continue;
+        }
+        Ledger head;
+        read_document(document, schema, head);
+        if (number == 1) {
+            ledger = std::move(head);
+        } else if (head.suite != ledger.suite || head.device_key != ledger.device_key) {
+            document.root().fail("expected the suite and device of the first line");
         }
     }
     if (number == 0) {

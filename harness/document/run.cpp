@@ -130,7 +130,7 @@ static void read_kernels(JsonValue value, std::vector<model::Kernel>& kernels) {
         model::Kernel kernel;
         read(element, kernel);
         const auto count = element.find("count");
-        if (count) kernels.insert(kernels.end(), count->expansion() - 1, kernel);
+        if (count) kernels.insert(kernels.end(), count->repetition(2) - 1, kernel);
         kernels.push_back(std::move(kernel));
     });
 }

@@ -111,9 +111,8 @@ inline constexpr model::MemoryOperationKind choices<model::MemoryOperationKind>[
 };
 template <>
 inline constexpr model::MemoryKind choices<model::MemoryKind>[] = {
-    model::MemoryKind::unknown,       model::MemoryKind::pageable,
-    model::MemoryKind::pinned,        model::MemoryKind::device,
-    model::MemoryKind::array,         model::MemoryKind::managed,
+    model::MemoryKind::unknown,       model::MemoryKind::pageable,       model::MemoryKind::pinned,
+    model::MemoryKind::device,        model::MemoryKind::array,          model::MemoryKind::managed,
     model::MemoryKind::device_static, model::MemoryKind::managed_static,
 };
 

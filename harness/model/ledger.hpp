@@ -43,6 +43,9 @@ struct LedgerEntry {
     bool anchor_reset = false;
     std::int64_t cases = 0;                            ///< of a refresh: so many were accepted
     std::map<std::string, LedgerChange> changes = {};  ///< by metric
+    /// By id: digest_of_case() of each case that this entry wrote. Empty in entries of version 1.
+    std::map<std::string, std::string> digests = {};
+    std::vector<std::string> removed = {};  ///< by a refresh: cases that the suite no longer has
 
     bool operator==(const LedgerEntry&) const = default;
 };

@@ -2,8 +2,11 @@
 """Baselines in the flow of a project: accept, acknowledge, log, verify, prune, and git merging them."""
 
 import datetime
+import fcntl
+import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -194,6 +197,84 @@ class Baselines(tool.Case):
         self.write(self.path.with_name("No Suite.json"), "{}")
         self.assertIn("No Suite", self.run_tool("baseline", "verify", code=2).stderr)
         self.run_tool("baseline", "verify", "--baselines", "nowhere", code=2)
+
+    def digest(self, case):
+        """As harness/model/baseline.hpp defines it, from the stored text."""
+        lines = self.path.read_text().splitlines()
+        first = next(i for i, line in enumerate(lines)
+                     if line.startswith(f"    {json.dumps(case)}: {{"))
+        last = next(i for i in range(first, len(lines)) if lines[i] in ("    }", "    },"))
+        text = "".join(re.sub(r'^("(?:[^"\\]|\\.)*"): ', r"\1:", line.strip())
+                       for line in lines[first:last + 1])
+        return hashlib.sha256(text.removesuffix(",").encode()).hexdigest()[:32]
+
+    def test_verify_sees_any_edit_after_a_refresh(self):
+        (refresh,) = self.entries()
+        self.assertEqual(self.digest(self.first), refresh["digests"][self.first])
+        self.assertNotIn("not covered", self.run_tool("baseline", "verify").stdout)
+        good = self.path.read_text()
+        document = json.loads(good)
+        for case in document["cases"].values():
+            series = case["metrics"]["gpu_time"]
+            for key in ("value", "processes"):
+                if key in series:
+                    series[key] = ([2 * value for value in series[key]]
+                                   if isinstance(series[key], list) else 2 * series[key])
+            for batch in series.get("batches", []):
+                batch["samples"] = [2 * sample for sample in batch["samples"]]
+        self.path.write_text(json.dumps(document))
+        stderr = self.run_tool("baseline", "verify", code=2).stderr
+        self.assertIn(f"{self.first}: not as it was accepted", stderr)
+
+        self.path.write_text(good)
+        self.accept(self.slower())
+        self.assertEqual(self.digest(self.first), self.entries()[-1]["digests"][self.first])
+        self.run_tool("baseline", "verify")
+        kept = self.ledger.read_text()
+        self.ledger.unlink()
+        stderr = self.run_tool("baseline", "verify", code=2).stderr
+        self.assertIn("has no ledger: restore", stderr)
+        self.ledger.write_text(kept)
+
+    def test_cases_from_before_digests_are_listed_as_not_covered(self):
+        head, *entries = map(json.loads, self.ledger.read_text().splitlines())
+        head["version"] = 1
+        for entry in entries:
+            entry.pop("digests", None)
+        self.ledger.write_text("".join(json.dumps(line) + "\n" for line in [head, *entries]))
+        done = self.run_tool("baseline", "verify")
+        self.assertIn("not covered: baselines/", done.stdout)
+        self.accept(self.slower())
+        covered = self.run_tool("baseline", "verify").stdout
+        count = [int(re.search(r"gemm.json: (\d+) cases", text).group(1))
+                 for text in (done.stdout, covered)]
+        self.assertEqual(count[0] - 1, count[1])
+
+    def test_a_writer_waits_for_another_and_says_so(self):
+        self.slower()
+        folder = os.open(self.folder / "baselines", os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        writer = subprocess.Popen([tool.PERFGATE, "baseline", "accept", "slower.json", "--reason",
+                                   "meant"], cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                                  stdout=subprocess.DEVNULL)
+        self.assertIn("another perfgate is writing baselines", writer.stderr.readline())
+        self.assertEqual(1, len(self.entries()))
+        self.run_tool("compare", "base.json")  # readers do not wait
+        os.close(folder)
+        self.assertEqual("", writer.stderr.read())
+        self.assertEqual(0, writer.wait())
+        writer.stderr.close()
+        self.assertEqual(2, len(self.entries()))
+
+    def test_a_short_document_that_repeats_much_is_refused(self):
+        document = json.loads(self.path.read_text())
+        case = document["cases"][self.first]
+        case["metrics"] = {f"m{i}": {"unit": "ns", "value": 1, "method": "x", "device": "b",
+                                     "seed": 1, "repeated": 100000} for i in range(300)}
+        document["cases"] = {self.first: case}
+        self.path.write_text(json.dumps(document))
+        done = self.run_tool("compare", "base.json", code=2)
+        self.assert_one_line(done.stderr, "repeats more than 500000 values", "m5.repeated")
 
     def test_prune_shows_orphans_and_takes_them_out(self):
         self.write("gemm.yaml", "name: gemm\ndefaults: {metrics: [gpu_time], "

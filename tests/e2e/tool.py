@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -60,6 +61,26 @@ class Case(unittest.TestCase):
         self.assertEqual(1, len(lines), text)
         for part in parts:
             self.assertIn(part, lines[0])
+
+
+def help_of(verb):
+    return subprocess.run([PERFGATE, *verb, "--help"], capture_output=True, text=True, check=True,
+                          timeout=PATIENCE_S).stdout
+
+
+def verbs(above=()):
+    """The words of every command that help shows, the program itself first."""
+    found = [list(above)]
+    listed = help_of(above).partition("\nSubcommands:\n")[2]
+    for verb in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE):
+        found += verbs([*above, verb])
+    return found
+
+
+def options(verb):
+    """Option -> what its help says of the value; empty for a flag."""
+    return {name: value for name, value in re.findall(
+        r"^  (?:-\w,)?(--[a-z-]+)(?: (\S+))?", help_of(verb), re.MULTILINE)}
 
 
 def main():

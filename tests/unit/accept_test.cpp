@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baseline/refresh.hpp"
+#include "document/baseline.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/suspects.hpp"
 #include "median_rule.hpp"
@@ -118,6 +119,8 @@ TEST(Accept, TheLedgerSaysWhoWhatAndWhy) {
     expected.recorded_at = "2026-11-22T08:00:00Z";
     expected.git_revision = "def";
     expected.changes["gpu_time"] = {"ns", 1000, 1080, 1000};
+    expected.digests[second_id] =
+        document::digest_of_case(second_id, result.baseline.cases.at(second_id));
     EXPECT_EQ(result.entries[0], expected);
     EXPECT_EQ(result.entries[1].id, third_id);
     EXPECT_EQ(result.entries[1].changes.at("gpu_time"),

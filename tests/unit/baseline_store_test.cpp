@@ -115,6 +115,22 @@ TEST_F(BaselineStore, AProjectsGitAttributesAreLeftAlone) {
     EXPECT_EQ(fs::file_size(folder_ / ".gitattributes"), 7U);
 }
 
+TEST_F(BaselineStore, StoresTheLedgerBeforeTheBaseline) {
+    const model::Baseline baseline = baseline_of(run_of({measured_case()}));
+    model::LedgerEntry entry;
+    entry.id = "gemm/tiled[m=1]";
+    entry.at = "2026-11-21T10:00:00Z";
+    const BaselineLock lock(folder_, {});
+    fs::create_directories(file());  // so that the baseline cannot be written
+    EXPECT_THROW(store_accepted(lock, baseline, {entry}), model::Error);
+    EXPECT_EQ(load_ledger(folder_, key, "s")->entries.size(), 1U);
+    fs::remove(file());
+    EXPECT_EQ(store_accepted(lock, baseline, {entry}), file());
+    EXPECT_EQ(load_baseline(folder_, key, "s")->baseline, baseline);
+    store_accepted(lock, {baseline.suite, baseline.device, {}}, {entry});
+    EXPECT_FALSE(fs::exists(file()));
+}
+
 TEST_F(BaselineStore, ALedgerInTheWrongPlaceIsRefused) {
     model::LedgerEntry entry;
     entry.id = "a/b[]";

@@ -24,6 +24,7 @@ LedgerEntry entry(const std::string& id, const std::string& at) {
     result.git_revision = "abc";
     result.changes["gpu_time"] = {"ns", 8200, 8512.25, 8000};
     result.changes["registers"] = {"registers", std::nullopt, 64, std::nullopt};
+    result.digests[id] = "0123456789abcdef0123456789abcdef";
     return result;
 }
 
@@ -33,6 +34,8 @@ Ledger whole() {
     refresh.action = LedgerAction::refresh;
     refresh.cases = 165;
     refresh.anchor_reset = true;
+    refresh.digests = {{"a/b[]", "0123"}, {"b/c[]", "4567"}};
+    refresh.removed = {"gone[]"};
     LedgerEntry known = entry("b/c[]", "2026-11-21T10:00:00Z");
     known.action = LedgerAction::acknowledge;
     known.until = "2026-12-31";
@@ -77,6 +80,27 @@ TEST(Ledger, TakesEntriesAsAMergeHasPutThem) {
     const std::string moved = text.substr(first, second - first);
     text.erase(first, second - first);
     EXPECT_EQ(write_ledger(parse_ledger(text + moved, "x")), write_ledger(mixed));
+}
+
+TEST(Ledger, ReadsVersion1WhichHasNoDigests) {
+    const Ledger old = parse_ledger(
+        head + R"({"at":"2026-11-21T10:00:00Z","action":"refresh","cases":3})" + "\n", "x");
+    ASSERT_EQ(old.entries.size(), 1U);
+    EXPECT_TRUE(old.entries[0].digests.empty());
+    EXPECT_NE(write_ledger(old).find(R"("version":2)"), std::string::npos);
+}
+
+TEST(Ledger, TheHeadsOfBothSidesOfAMergeAreOne) {
+    const std::string entry = R"({"at":"2026-11-21T10:00:00Z","action":"refresh","cases":3})"
+                              "\n";
+    std::string newer = head;
+    newer.replace(newer.find("\"version\":1"), 11, "\"version\":2");
+    const Ledger merged = parse_ledger(newer + entry + head + entry, "x");
+    EXPECT_EQ(merged.entries.size(), 2U);
+    EXPECT_NE(
+        refusal(head + R"({"schema":"perfgate.ledger","version":1,"suite":"t","device":"host-x"})")
+            .find("the suite and device of the first line"),
+        std::string::npos);
 }
 
 TEST(Ledger, RefusesWhatIsNoLedgerAndNamesTheLine) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,11 @@ TEST(Refresh, ACaseThatMeasuresTheSameLaterIsLeftAlone) {
     EXPECT_EQ(second.unchanged, Ids{"gemm/tiled[m=1]"});
     EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=2]"});
     const auto& cases = second.baseline.cases;
+    EXPECT_EQ(second.entry->digests,
+              (std::map<std::string, std::string>{
+                  {"gemm/tiled[m=2]",
+                   document::digest_of_case("gemm/tiled[m=2]", cases.at("gemm/tiled[m=2]"))}}))
+        << "what was left alone is not vouched for anew";
     EXPECT_EQ(cases.at("gemm/tiled[m=1]"), first.baseline.cases.at("gemm/tiled[m=1]"));
     EXPECT_EQ(cases.at("gemm/tiled[m=2]").provenance.recorded_at, second_run.started_at);
     EXPECT_EQ(cases.at("gemm/tiled[m=2]").provenance.accepted_by, "");

@@ -8,9 +8,11 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "baseline/store.hpp"
+#include "document/baseline.hpp"
 #include "model/baseline.hpp"
 #include "model/error.hpp"
 #include "model/ledger.hpp"
@@ -32,6 +34,7 @@ using Lines = std::vector<std::string>;
 
 constexpr const char* key = "nvidia-h100-80gb-hbm3";
 const std::string id = "gemm/tiled[m=1]";
+const std::string other = "gemm/tiled[m=2]";
 const std::string today = "2026-11-21";
 
 /// A folder with a baseline of two cases, which a test changes as a person would by hand.
@@ -51,6 +54,9 @@ class VerifyStore : public ::testing::Test {
     model::BaselineCase& expected() { return baseline_.cases.at(id); }
     StoreCheck checked() {
         save_baseline(folder_, baseline_);
+        if (!fs::exists(ledger_path(folder_, key, "s")) && !covered_) {
+            entry(LedgerAction::refresh, 0).cases = 2;
+        }
         append_to_ledger(folder_, key, "s", entries_);
         entries_.clear();
         return verify_store(folder_, today);
@@ -77,6 +83,18 @@ class VerifyStore : public ::testing::Test {
         if (action == LedgerAction::accept) added.changes["gpu_time"] = {"ns", 900, after, {}};
         return added;
     }
+    /// An entry that has the digests of these cases as they are now.
+    LedgerEntry& entry_with_digests(LedgerAction action, int second, const Lines& ids) {
+        covered_ = true;
+        LedgerEntry& added = entry(action, second);
+        added.changes.clear();
+        added.cases = action == LedgerAction::refresh ? std::ssize(ids) : 0;
+        for (const std::string& of : ids) {
+            added.digests[of] = document::digest_of_case(of, baseline_.cases.at(of));
+        }
+        return added;
+    }
+    void refresh_both() { entry_with_digests(LedgerAction::refresh, 1, {id, other}); }
     void acknowledge(const std::string& until) {
         expected().acknowledged["gpu_time"] = {until, "Ada", "known", documents::series({1200})};
     }
@@ -84,6 +102,7 @@ class VerifyStore : public ::testing::Test {
     fs::path folder_;
     model::Baseline baseline_ = baseline_of(run_of({measured_case(1), measured_case(2)}));
     std::vector<LedgerEntry> entries_;
+    bool covered_ = false;  ///< the ledger begins with an entry that has digests
 };
 
 TEST_F(VerifyStore, WhatPerfgateWroteIsInOrder) {
@@ -204,6 +223,79 @@ TEST_F(VerifyStore, ALedgerWhoseBaselineIsGoneSaysWhatIsMissing) {
     EXPECT_EQ(check.faults.size(), 1U);
     EXPECT_EQ(check.baselines, 0U);
     EXPECT_EQ(check.ledgers, 1U);
+}
+
+TEST_F(VerifyStore, AnyEditAfterARefreshIsSeen) {
+    const std::string fault =
+        id + ": not as it was accepted: edited by hand, or merged without care";
+    refresh_both();
+    EXPECT_EQ(faults(), Lines{});
+    const model::Baseline accepted = baseline_;
+    expected().metrics["gpu_time"] = documents::series({2000});
+    EXPECT_EQ(faults(), Lines{fault});
+    baseline_ = accepted;
+    expected().provenance.reason = "another";
+    EXPECT_EQ(faults(), Lines{fault});
+    baseline_ = accepted;
+    expected().anchors["gpu_time"] = 5000;
+    EXPECT_EQ(faults(), Lines{fault});
+    baseline_ = accepted;
+    EXPECT_EQ(faults(), Lines{});
+    EXPECT_TRUE(checked().not_covered.empty());
+}
+
+TEST_F(VerifyStore, ACaseThatIsAnothersIsSeen) {
+    expected().metrics["gpu_time"] = documents::series({2000});
+    refresh_both();
+    std::swap(expected(), baseline_.cases.at(other));
+    EXPECT_EQ(faults().size(), 2U);
+}
+
+TEST_F(VerifyStore, CasesWithoutADigestAreNamedAndNoFault) {
+    const StoreCheck old = checked();
+    EXPECT_EQ(old.faults, Lines{});
+    const std::string file = baseline_path(folder_, key, "s").string();
+    EXPECT_EQ(old.not_covered.at(file), (Lines{id, other}));
+    entry_with_digests(LedgerAction::accept, 1, {id});
+    EXPECT_EQ(checked().not_covered.at(file), Lines{other});
+    expected().metrics["gpu_time"] = documents::series({2000});
+    EXPECT_EQ(faults().size(), 1U) << "what is covered is checked beside what is not";
+}
+
+TEST_F(VerifyStore, ACaseThatNobodyAcceptedIsSeen) {
+    entry_with_digests(LedgerAction::refresh, 1, {id});
+    EXPECT_EQ(faults(), Lines{other + ": the ledger does not know it: nobody accepted it"});
+}
+
+TEST_F(VerifyStore, ACaseIsGoneWhereARefreshTookItOutAndNotOtherwise) {
+    refresh_both();
+    baseline_.cases.erase(other);
+    EXPECT_EQ(faults(), Lines{other + ": the ledger says that it was accepted, and the baseline "
+                                      "does not have it"});
+    entry_with_digests(LedgerAction::refresh, 2, {}).removed = {other};
+    EXPECT_EQ(faults(), Lines{});
+    baseline_ = baseline_of(run_of({measured_case(1), measured_case(2)}));
+    EXPECT_EQ(faults(), Lines{other + ": the ledger says that it was removed"});
+}
+
+TEST_F(VerifyStore, OfEntriesOfOneSecondAnyMayBeTheLast) {
+    refresh_both();
+    const model::Baseline first = baseline_;
+    expected().metrics["gpu_time"] = documents::series({2000});
+    entry_with_digests(LedgerAction::accept, 1, {id});
+    EXPECT_EQ(faults(), Lines{});
+    baseline_ = first;
+    EXPECT_EQ(faults(), Lines{});
+    expected().metrics["gpu_time"] = documents::series({3000});
+    EXPECT_EQ(faults().size(), 1U);
+}
+
+TEST_F(VerifyStore, ABaselineWithoutALedgerIsAFault) {
+    checked();
+    fs::remove(ledger_path(folder_, key, "s"));
+    const StoreCheck check = verify_store(folder_, today);
+    ASSERT_EQ(check.faults.size(), 1U);
+    EXPECT_NE(check.faults[0].find("it has no ledger"), std::string::npos) << check.faults[0];
 }
 
 }  // namespace

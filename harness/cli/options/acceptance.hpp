@@ -6,6 +6,7 @@
 #include <string>
 
 #include "baseline/acceptance.hpp"
+#include "baseline/lock.hpp"
 #include "suite/profile.hpp"
 
 namespace CLI {
@@ -29,5 +30,8 @@ void add_acceptance_options(CLI::App& app, AcceptanceOptions& options);
 /// With today's time, and git's name for the user where none is given. Throws InputError for a
 /// bound that is none.
 baseline::Acceptance acceptance_of(const AcceptanceOptions& options, const suite::Profile& profile);
+
+/// How the lock on `folder` is waited for: told on standard error.
+baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder);
 
 }  // namespace perfgate::cli

@@ -15,7 +15,8 @@
 namespace perfgate::cli {
 
 void add_device_option(CLI::App& app, std::string& key) {
-    app.add_option("--device", key,
+    app.add_option("--device", key)->group("");  // its former name
+    app.add_option("--device-key", key,
                    "Device key (nvidia-h100-80gb-hbm3); may be left out where there is one")
         ->type_name("KEY");
 }
@@ -30,8 +31,8 @@ std::string chosen_device(const std::string& folder, const std::string& suite,
             fmt::format("{}: no device has a baseline of suite '{}'", shown(folder), shown(suite)));
     }
     throw model::InputError(fmt::format(
-        "suite '{}' has baselines for several devices; choose one with --device: {}", shown(suite),
-        model::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
+        "suite '{}' has baselines for several devices; choose one with --device-key: {}",
+        shown(suite), model::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
 }
 
 }  // namespace perfgate::cli

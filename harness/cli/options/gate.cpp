@@ -65,7 +65,13 @@ void take_unless_given(const CLI::App& verb, const std::string& option,
 suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                              OutputOptions& output_options) {
     if (gate_options.profile.empty()) return {};
-    suite::Profile profile = suite::load_profile(gate_options.profile);
+    suite::Profile profile;
+    try {
+        profile = suite::load_profile(gate_options.profile);
+    } catch (...) {
+        clear_outputs(verb);
+        throw;
+    }
     if (verb.get_option_no_throw("--baselines") != nullptr)
         take_unless_given(verb, "--baselines", profile.baselines, gate_options.baselines);
     take_unless_given(verb, "--no-baseline", profile.policy.no_baseline_fails ? "fail" : "skip",

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -54,6 +56,56 @@ std::vector<Destination> destinations(const OutputOptions& options) {
         if (!file.empty()) result.push_back({report::find_format(format), file});
     }
     return result;
+}
+
+/// The run documents that a verb stores in its output folder.
+std::vector<fs::path> stored_runs(const CLI::App& verb, const fs::path& out) {
+    const std::string name = verb.get_name();
+    if (name == "run" || name == "merge") return {out / "run.json"};
+    if (name == "ab") return {out / "run.json", out / "base" / "run.json"};
+    std::vector<fs::path> runs;
+    if (name != "selftest") return runs;
+    std::error_code error;
+    for (fs::directory_iterator entry(out, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string folder = entry->path().filename().string();
+        if (folder == "base" || folder.starts_with("trial-")) {
+            runs.push_back(entry->path() / "run.json");
+        }
+    }
+    return runs;
+}
+
+bool is_output_option(const std::string& name) {
+    return name == "--out" || (name.starts_with("--") && report::find_format(name.substr(2)));
+}
+
+/// Whether a file is read by this call: the command line names it, or it is a baseline. The values
+/// are as they were typed, whatever their options make of them.
+bool is_input(const CLI::App& verb, const fs::path& file) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return false;
+    for (const CLI::Option* option : verb.get_options()) {
+        if (is_output_option(option->get_name())) continue;
+        for (const std::string& value : option->results()) {
+            if (fs::equivalent(file, value, ignored)) return true;
+        }
+    }
+    std::ifstream stream(file, std::ios::binary);
+    std::string head(256, '\0');
+    stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+    return head.find("\"perfgate.baseline\"") != std::string::npos;
+}
+
+void clear(const CLI::App& verb, const fs::path& file) {
+    std::error_code ignored;
+    if (file == "-" || !fs::is_regular_file(file, ignored) || is_input(verb, file)) return;
+    // A link stays, as it does when its target is written.
+    if (fs::is_symlink(file, ignored)) {
+        fs::resize_file(file, 0, ignored);
+    } else {
+        fs::remove(file, ignored);
+    }
 }
 
 bool takes_standard_output(const OutputOptions& options) {
@@ -173,7 +225,34 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
     app.add_flag("--verbose", options.verbose, "List every case, not only what needs attention");
 }
 
-void check_outputs(const OutputOptions& options) {
+void clear_outputs(const CLI::App& verb, const OutputOptions& options) {
+    for (const Destination& destination : destinations(options)) clear(verb, destination.file);
+    if (options.out.empty()) return;
+    for (const fs::path& run : stored_runs(verb, options.out)) clear(verb, run);
+}
+
+void clear_outputs(const CLI::App& verb) {
+    const std::vector<const CLI::Option*> all = verb.get_options();
+    if (std::none_of(all.begin(), all.end(),
+                     [](const auto* option) { return option->count() > 0; }))
+        return;
+    const auto typed = [&](const std::string& name) {
+        const CLI::Option* option = verb.get_option_no_throw(name);
+        if (option == nullptr) return std::string();
+        return option->results().empty() ? option->get_default_str() : option->results().back();
+    };
+    OutputOptions options;
+    options.out = typed("--out");
+    if (const std::string resumed = typed("--resume"); !resumed.empty()) options.out = resumed;
+    for (const report::Format& format : report::formats()) {
+        const std::string name(format.name);
+        options.files[name] = typed("--" + name);
+    }
+    clear_outputs(verb, options);
+}
+
+void check_outputs(const CLI::App& verb, const OutputOptions& options) {
+    clear_outputs(verb, options);
     if (!options.report_url.empty() && !report::is_web_address(options.report_url)) {
         throw model::InputError(
             fmt::format("--report-url {}: expected an address that begins with https:// or http://",
@@ -186,6 +265,11 @@ void check_outputs(const OutputOptions& options) {
             throw model::InputError(fmt::format("--html: {}", report::no_html_page));
         }
         if (destination.file != "-") {
+            if (is_input(verb, destination.file)) {
+                throw model::InputError(
+                    fmt::format("cannot write {}: it is an input; choose another file",
+                                model::printable(destination.file)));
+            }
             require_writable(destination.file);
             continue;
         }

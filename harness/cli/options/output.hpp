@@ -29,9 +29,21 @@ struct OutputOptions {
 /// default, which is what `options.out` holds now.
 void add_output_options(CLI::App& app, OutputOptions& options);
 
-/// Throws InputError, before anything is measured or judged, where two reports want standard output
-/// or a file cannot be written where it should go.
-void check_outputs(const OutputOptions& options);
+/// Removes what an earlier call left where this one writes: its results must not pass for this
+/// one's, should this one end early. Besides reports, that is the run document of a verb that
+/// stores one. Left alone are files that the command line names as inputs, baselines, and what is
+/// no plain file.
+void clear_outputs(const CLI::App& verb, const OutputOptions& options);
+
+/// The same where the command line was refused, or its profile cannot be read: for the outputs that
+/// it names, or the verb's default folder. A verb alone, as people type it to see how it is used,
+/// clears nothing.
+void clear_outputs(const CLI::App& verb);
+
+/// Clears the outputs. Throws InputError, before anything is measured or judged, where two reports
+/// want standard output, one would overwrite an input or a baseline, or a file cannot be written
+/// where it should go.
+void check_outputs(const CLI::App& verb, const OutputOptions& options);
 
 /// Prints what `write` makes for the terminal (or the file) that it goes to: standard output, or
 /// standard error where a report takes that.

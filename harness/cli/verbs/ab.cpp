@@ -99,7 +99,7 @@ void add_ab(CLI::App& app, Invocation& invocation) {
             MeasuringChoice& measuring = options->measuring;
             apply_measuring_profile(*verb, apply_profile(*verb, options->gate, options->output),
                                     measuring);
-            check_outputs(options->output);
+            check_outputs(*verb, options->output);
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;

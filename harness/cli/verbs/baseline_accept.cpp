@@ -61,6 +61,7 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
     std::string folder = options.baselines;
     take_unless_given(verb, "--baselines", profile.baselines, folder);
     const model::Run run = read_run(options.run);
+    const baseline::BaselineLock lock(folder, waiting_for_baselines(folder));
     const gate::BaselineSet baselines = load_baselines(run, folder);
     const gate::BatchRule rule(profile.policy);
     const std::vector<baseline::Accepted> results =
@@ -72,8 +73,7 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
         const std::string file =
             baseline::baseline_path(folder, baseline.device.key, baseline.suite).string();
         if (!result.entries.empty()) {
-            baseline::save_baseline(folder, baseline);
-            baseline::append_to_ledger(folder, baseline.device.key, baseline.suite, result.entries);
+            baseline::store_accepted(lock, baseline, result.entries);
         }
         text += accepted_text(result, file, !options.choice.until.empty());
     }

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,21 +44,12 @@ CasesOfSuites cases_of(const PruneOptions& options) {
     return cases;
 }
 
-/// A baseline of which nothing is left goes as a whole; its ledger stays, and tells of it.
-void store(const PruneOptions& options, const baseline::Pruned& pruned) {
-    const model::Baseline& baseline = pruned.baseline;
-    if (baseline.cases.empty()) {
-        std::filesystem::remove(
-            baseline::baseline_path(options.baselines, baseline.device.key, baseline.suite));
-    } else {
-        baseline::save_baseline(options.baselines, baseline);
-    }
-    baseline::append_to_ledger(options.baselines, baseline.device.key, baseline.suite,
-                               pruned.entries);
-}
-
 int prune(const PruneOptions& options) {
     const CasesOfSuites cases = cases_of(options);
+    // Without baselines there is nothing to take out, and no folder to make.
+    baseline::stored_places(options.baselines);
+    std::optional<baseline::BaselineLock> lock;
+    if (!options.dry_run) lock.emplace(options.baselines, waiting_for_baselines(options.baselines));
     const baseline::Acceptance acceptance = acceptance_of(options.acceptance, {});
     std::string text;
     std::size_t orphans = 0;
@@ -77,7 +68,7 @@ int prune(const PruneOptions& options) {
                             ids == cases.end() ? std::set<std::string>() : ids->second, acceptance);
         orphans += pruned.entries.size();
         if (pruned.entries.empty()) continue;
-        if (!options.dry_run) store(options, pruned);
+        if (lock) baseline::store_accepted(*lock, pruned.baseline, pruned.entries);
         text += fmt::format("{}\n", shown(stored->file));
         for (const model::LedgerEntry& entry : pruned.entries) {
             text += fmt::format("  {}\n", shown(entry.id));

@@ -118,14 +118,13 @@ std::string lessons_text(const baseline::Lessons& lessons) {
 
 void accept_run(const model::Run& run, const RefreshOptions& options) {
     std::string text;
+    const baseline::BaselineLock lock(options.baselines, waiting_for_baselines(options.baselines));
     const std::vector<baseline::Refreshed> results = refresh_all(run, options);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const model::Baseline& baseline = results[i].baseline;
-        text += refreshed_text(results[i], baseline::save_baseline(options.baselines, baseline));
-        if (results[i].entry) {
-            baseline::append_to_ledger(options.baselines, baseline.device.key, baseline.suite,
-                                       {*results[i].entry});
-        }
+        std::vector<model::LedgerEntry> entries;
+        if (results[i].entry) entries.push_back(*results[i].entry);
+        text += refreshed_text(results[i], baseline::store_accepted(lock, baseline, entries));
         text += lessons_text(baseline::lessons(run, run.suites[i], baseline, options.taken.policy));
     }
     model::write_file_atomically("-", text);

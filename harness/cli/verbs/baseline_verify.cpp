@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -23,6 +25,20 @@ int verify(const std::string& folder) {
     baseline::refuse_if_any(fmt::format("{}: not in order:", shown(folder)), check.faults);
     std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n", shown(folder),
                                    check.baselines, check.ledgers);
+    for (const auto& [file, ids] : check.not_covered) {
+        text += fmt::format("not covered: {}: {} cases, whose last ledger entry has no digest:\n",
+                            shown(file), ids.size());
+        constexpr std::size_t most_names = 20;
+        for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
+            text += fmt::format("  {}\n", shown(ids[i]));
+        }
+        if (ids.size() > most_names)
+            text += fmt::format("  and {} more\n", ids.size() - most_names);
+    }
+    if (!check.not_covered.empty()) {
+        text +=
+            "An edit of these is not seen until they are refreshed or accepted with new values.\n";
+    }
     for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);
     model::write_file_atomically("-", text);
     return 0;
@@ -37,7 +53,9 @@ void add_baseline_verify(CLI::App& baseline, Invocation& invocation) {
     add_baselines_option(*verb, *folder);
     verb->footer(
         "For a pull request that touches baselines: what was edited by hand, merged without care "
-        "or accepted\nby nobody is named. Exit code: 0 in order; 2 not.");
+        "or accepted\nby nobody is named. Cases accepted before ledgers had digests are listed as "
+        "not "
+        "covered: an edit of those is\nnot seen. Exit code: 0 in order; 2 not.");
     verb->callback(
         [&invocation, folder] { invocation.body = [folder] { return verify(*folder); }; });
 }

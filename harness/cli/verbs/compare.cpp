@@ -33,7 +33,7 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
             "compare judges one run; pass --across-devices to set two side by side");
     }
     apply_profile(verb, options.gate, options.output);
-    check_outputs(options.output);
+    check_outputs(verb, options.output);
     const model::Run run =
         gate::select_cases(read_run(options.runs.front()), options.gate.selection);
     return judge_and_report(run, options.gate, options.output);
@@ -59,7 +59,7 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
             fmt::format("--across-devices needs two runs, {} given", options.runs.size()));
     }
     refuse_options_of_judging(verb);
-    check_outputs(options.output);
+    check_outputs(verb, options.output);
     const model::Run first = gate::select_cases(read_run(options.runs[0]), options.gate.selection);
     const model::Run second = gate::select_cases(read_run(options.runs[1]), options.gate.selection);
     const report::NamedRun left{options.runs[0], &first};

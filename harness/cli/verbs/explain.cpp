@@ -48,7 +48,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
             }
             OutputOptions output;
             output.files["json"] = options->json;
-            check_outputs(output);
+            check_outputs(*verb, output);
             model::VerdictDocument document = judge_run(run, options->gate);
             if (!options->glob.empty()) explain::explain(run, explain::Which::all, document);
             if (!options->json.empty()) {

@@ -23,7 +23,7 @@ struct MergeOptions {
 
 int merge(const CLI::App& verb, MergeOptions& options) {
     apply_profile(verb, options.gate, options.output);
-    check_outputs(options.output);
+    check_outputs(verb, options.output);
     std::vector<gate::NamedRun> shards;
     for (const std::string& file : options.runs) shards.push_back({file, read_run(file)});
     const model::Run run = gate::merge_shards(std::move(shards));

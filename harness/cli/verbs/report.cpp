@@ -31,7 +31,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] {
             apply_profile(*verb, options->gate, options->output);
-            check_outputs(options->output);
+            check_outputs(*verb, options->output);
             const model::Run run =
                 gate::select_cases(read_run(options->run), options->gate.selection);
             return write_reports(judge_run(run, options->gate), run, options->output);

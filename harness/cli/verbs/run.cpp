@@ -107,7 +107,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
             const suite::Profile profile = apply_profile(*verb, options->gate, options->output);
             apply_measuring_profile(*verb, profile, measuring);
             if (!measuring.resume.empty()) options->output.out = measuring.resume;
-            check_outputs(options->output);
+            check_outputs(*verb, options->output);
             measuring.filters = options->gate.selection.filters;
             measuring.tags = options->gate.selection.tags;
             measuring.out = options->output.out;

@@ -22,8 +22,8 @@
 #include "document/json_writer.hpp"
 #include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/self_test.hpp"
 #include "gate/rounds.hpp"
+#include "gate/self_test.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
@@ -296,9 +296,12 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
         "or invalid input; 3 something could\nnot be measured; 130 interrupted.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] {
-            OutputOptions unused;
-            apply_measuring_profile(*verb, apply_profile(*verb, options->gate, unused),
+            OutputOptions output;
+            apply_measuring_profile(*verb, apply_profile(*verb, options->gate, output),
                                     options->measuring);
+            output.out = options->out;
+            output.files["json"] = options->json;
+            clear_outputs(*verb, output);
             options->measuring.filters = options->gate.selection.filters;
             options->measuring.tags = options->gate.selection.tags;
             const std::uint64_t seed = options->seed.value_or(fresh_seed());

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One writer at a time for a folder of baselines: held from before a baseline is read until it and
+// its ledger are written, so that of two acceptances at once none is lost. Readers need no lock:
+// each file is replaced as a whole.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+namespace perfgate::baseline {
+
+class BaselineLock {
+  public:
+    struct Waiting {
+        double limit_s = 60;
+        std::function<void()> tell = {};  ///< once, when it has to wait
+        /// As flock(2). Network file systems may lock no folder, which a test plays with this.
+        std::function<int(int fd, int operation)> flock = {};
+    };
+    /// Locks the folder itself, which leaves no file behind and works where it is read-only; where
+    /// the file system locks no folder, a file `.perfgate.lock` in it. The kernel releases the lock
+    /// when the process ends, however it ends. Creates the folder. Throws model::Error naming the
+    /// folder where another process holds the lock for longer than the limit, or nothing can be
+    /// locked.
+    BaselineLock(std::filesystem::path folder, const Waiting& waiting);
+    ~BaselineLock();
+    BaselineLock(const BaselineLock&) = delete;
+    BaselineLock& operator=(const BaselineLock&) = delete;
+
+    const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    std::filesystem::path folder_;
+    int fd_ = -1;
+};
+
+}  // namespace perfgate::baseline

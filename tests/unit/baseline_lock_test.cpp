@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline/lock.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "model/error.hpp"
+
+namespace perfgate::baseline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BaselineLocks : public ::testing::Test {
+  protected:
+    BaselineLocks() {
+        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = fs::temp_directory_path() /
+                  ("perfgate_lock_" + std::to_string(::getpid()) + "_" + info->name());
+    }
+    ~BaselineLocks() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    std::string refusal(BaselineLock::Waiting waiting) const {
+        try {
+            const BaselineLock lock(folder_, waiting);
+        } catch (const model::Error& error) {
+            return error.what();
+        }
+        return "locked";
+    }
+
+    fs::path folder_;
+};
+
+BaselineLock::Waiting at_most(double limit_s) {
+    BaselineLock::Waiting waiting;
+    waiting.limit_s = limit_s;
+    return waiting;
+}
+
+/// As NFS does it: a folder, which is not open for writing, cannot be locked.
+int flock_of_files(int fd, int operation) {
+    struct stat about {};
+    ::fstat(fd, &about);
+    if (!S_ISDIR(about.st_mode)) return ::flock(fd, operation);
+    errno = EBADF;
+    return -1;
+}
+
+TEST_F(BaselineLocks, IsFreeAgainWhenItsHolderIsGoneAndLeavesNothingBehind) {
+    { const BaselineLock lock(folder_, at_most(0)); }
+    EXPECT_EQ(refusal(at_most(0)), "locked");
+    EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(BaselineLocks, WaitsForALimitedTimeAndSaysSo) {
+    const BaselineLock lock(folder_, at_most(0));
+    int told = 0;
+    BaselineLock::Waiting waiting = at_most(0.1);
+    waiting.tell = [&] { ++told; };
+    EXPECT_EQ(refusal(waiting),
+              folder_.string() +
+                  ": another perfgate has been writing here for 0.1 s: end it, or "
+                  "try again later");
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(BaselineLocks, OneHolderAtATime) {
+    int counter = 0;  // no atomic: the lock is what keeps it whole
+    std::vector<std::thread> writers;
+    for (int i = 0; i < 4; ++i) {
+        writers.emplace_back([&] {
+            for (int round = 0; round < 25; ++round) {
+                const BaselineLock lock(folder_, at_most(60));
+                ++counter;
+            }
+        });
+    }
+    for (std::thread& writer : writers) writer.join();
+    EXPECT_EQ(counter, 100);
+}
+
+TEST_F(BaselineLocks, WhereNoFolderCanBeLockedAFileInItIs) {
+    BaselineLock::Waiting waiting = at_most(0);
+    waiting.flock = flock_of_files;
+    const BaselineLock lock(folder_, waiting);
+    EXPECT_TRUE(fs::exists(folder_ / ".perfgate.lock"));
+    EXPECT_NE(refusal(waiting).find("another perfgate"), std::string::npos);
+}
+
+TEST_F(BaselineLocks, WithoutAnyLocksNothingIsWritten) {
+    BaselineLock::Waiting waiting = at_most(0);
+    waiting.flock = [](int, int) {
+        errno = ENOLCK;
+        return -1;
+    };
+    EXPECT_NE(refusal(waiting).find("cannot lock " + folder_.string()), std::string::npos);
+}
+
+TEST_F(BaselineLocks, AReadOnlyFolderCanBeLocked) {
+    fs::create_directories(folder_);
+    fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+    EXPECT_EQ(refusal(at_most(0)), "locked");
+    fs::permissions(folder_, fs::perms::owner_all);
+}
+
+}  // namespace
+}  // namespace perfgate::baseline
