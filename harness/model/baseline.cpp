@@ -187,6 +187,7 @@ static void read(JsonValue value, Acknowledgement& acknowledgement) {
 static void write(JsonWriter& json, const BaselineCase& expected) {
     json.begin_object(JsonLayout::lines);
     write_field(json, "provenance", expected.provenance);
+    if (expected.tags) write_field(json, "tags", *expected.tags);
     write_unless_default(json, "anchors", expected.anchors);
     if (!expected.acknowledged.empty()) {
         json.key("acknowledged");
@@ -207,6 +208,7 @@ static void write(JsonWriter& json, const BaselineCase& expected) {
 
 static void read(JsonValue value, BaselineCase& expected) {
     read_optional(value, "provenance", expected.provenance);
+    if (value.find("tags")) read_field(value, "tags", expected.tags.emplace());
     read_optional(value, "anchors", expected.anchors);
     read_optional(value, "acknowledged", expected.acknowledged);
     read_metrics(value, expected.metrics, read_stored);

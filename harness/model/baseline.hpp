@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ struct BaselineCase {
     /// moved since it was anchored: its value is its anchor.
     std::map<std::string, double> anchors = {};
     std::map<std::string, Acknowledgement> acknowledged = {};  ///< by metric
+    /// The suite's tags of the case: whether a run with --tag should have it. Absent: not known.
+    std::optional<std::vector<std::string>> tags = std::nullopt;
 
     bool operator==(const BaselineCase&) const = default;
 };
@@ -71,8 +74,8 @@ struct Baseline {
 ///   "registers": {"unit":"registers","value":64,"method":"kernel-record","device":"b888",
 ///                 "seed":1,"repeated":10}
 ///
-/// `runs` is how many of the processes each run had; absent: one run. `kernels` and `host_code` of
-/// a case are absent in files from before them.
+/// `runs` is how many of the processes each run had; absent: one run. `tags`, `kernels` and
+/// `host_code` of a case are absent in files from before them.
 ///
 /// Where accepted changes or acknowledgements made some, a case has these beside its metrics:
 ///

@@ -148,6 +148,7 @@ void write(JsonWriter& json, const CaseResult& result) {
     }
     write_unless_default(json, "host_code", result.host_code);
     write_unless_default(json, "unchanged", result.unchanged);
+    write_unless_default(json, "skipped_by_suite", result.skipped_by_suite);
     json.end_object();
 }
 
@@ -178,6 +179,14 @@ static void write(JsonWriter& json, const ShardedSuite& suite) {
     json.begin_array(JsonLayout::lines);
     for (const std::string& id : suite.cases) json.value(id);
     json.end_array();
+    write_unless_default(json, "gates", suite.gates);
+    json.end_object();
+}
+
+static void write(JsonWriter& json, const Selection& selection) {
+    json.begin_object(JsonLayout::compact);
+    write_unless_default(json, "filters", selection.filters);
+    write_unless_default(json, "tags", selection.tags);
     json.end_object();
 }
 
@@ -322,6 +331,7 @@ void read(JsonValue value, CaseResult& result) {
     read_optional(value, "readings", result.readings);
     read_optional(value, "host_code", result.host_code);
     read_optional(value, "unchanged", result.unchanged);
+    read_optional(value, "skipped_by_suite", result.skipped_by_suite);
 }
 
 /// The gate looks cases up by their ids: two cases with one id would hide each other.
@@ -347,10 +357,28 @@ static void read(JsonValue value, SuiteResult& suite) {
     refuse_duplicate_cases(value, suite);
 }
 
+/// Baselines and verdicts are looked up by the suite's name.
+static void refuse_duplicate_suites(JsonValue root, const Run& run) {
+    std::set<std::string> names;
+    auto suite = run.suites.begin();
+    root.at("suites").elements([&](JsonValue value) {
+        const std::string& name = (suite++)->name;
+        if (!names.insert(name).second) {
+            value.fail(fmt::format("the suite '{}' appears twice", printable(name, 200)));
+        }
+    });
+}
+
+static void read(JsonValue value, Selection& selection) {
+    read_optional(value, "filters", selection.filters);
+    read_optional(value, "tags", selection.tags);
+}
+
 static void read(JsonValue value, ShardedSuite& suite) {
     read_field(value, "name", suite.name);
     read_optional(value, "partial", suite.partial);
     read_field(value, "cases", suite.cases);
+    read_optional(value, "gates", suite.gates);
 }
 
 static void read(JsonValue value, Shard& shard) {
@@ -399,6 +427,7 @@ std::string write_run(const Run& run) {
     }
     json.end_object();
     if (run.shard) write_field(json, "shard", *run.shard);
+    write_unless_default(json, "selections", run.selections);
     json.key("suites");
     json.begin_array(JsonLayout::lines);
     for (const SuiteResult& suite : run.suites) write(json, suite);
@@ -423,7 +452,9 @@ Run parse_run(std::string json, std::string_view source) {
     read_optional(root, "metric_definitions", run.metric_definitions);
     for (auto& [name, definition] : run.metric_definitions) definition.name = name;
     read_optional(root, "shard", run.shard);
+    read_optional(root, "selections", run.selections);
     read_field(root, "suites", run.suites);
+    refuse_duplicate_suites(root, run);
     return run;
 }
 

@@ -226,6 +226,9 @@ static void write(JsonWriter& json, const Policy& policy) {
         write_field(json, "false_alarms", policy.false_alarms);
     }
     if (policy.rounds != usual.rounds) write_field(json, "rounds", policy.rounds);
+    if (policy.acknowledgement_days != usual.acknowledgement_days) {
+        write_field(json, "acknowledgement_days", policy.acknowledgement_days);
+    }
     write_unless_default(json, "changed", policy.changed);
     json.end_object();
 }
@@ -239,6 +242,10 @@ static void read(JsonValue value, Policy& policy) {
     }
     read_optional(value, "rounds", policy.rounds);
     if (policy.rounds < 0) value.at("rounds").fail("expected a number of rounds from 0");
+    read_optional(value, "acknowledgement_days", policy.acknowledgement_days);
+    if (policy.acknowledgement_days < 0) {
+        value.at("acknowledgement_days").fail("expected a number of days from 0");
+    }
     read_optional(value, "changed", policy.changed);
 }
 
@@ -251,6 +258,7 @@ std::string write_verdict(const VerdictDocument& document) {
     write_field(json, "started_at", document.started_at);
     write_field(json, "wall_s", document.wall_s);
     write_field(json, "interrupted", document.interrupted);
+    write_unless_default(json, "verify_only", document.verify_only);
     write_field(json, "backend", document.backend);
     write_field(json, "environment", document.environment);
     write_field(json, "policy", document.policy);
@@ -271,6 +279,7 @@ VerdictDocument parse_verdict(std::string_view json, std::string_view source) {
     read_optional(root, "started_at", document.started_at);
     read_optional(root, "wall_s", document.wall_s);
     read_optional(root, "interrupted", document.interrupted);
+    read_optional(root, "verify_only", document.verify_only);
     read_field(root, "backend", document.backend);
     read_field(root, "environment", document.environment);
     read_optional(root, "policy", document.policy);
