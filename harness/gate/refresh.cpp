@@ -31,12 +31,12 @@ void require_acceptable(const model::SuiteResult& suite) {
     std::size_t refused = 0;
     for (const CaseResult& result : suite.cases) {
         if (result.status == CaseStatus::skipped) continue;
-        const std::string why = objection(result);
+        const std::string why = objection(run, result);
         if (why.empty()) continue;
         if (++refused > shown) continue;
         if (!listed.empty()) listed += "; ";
         listed += fmt::format("{} ({})", model::printable(model::case_id(result.spec), 200),
-                              model::printable(why, 300));
+                              model::printable(why, 500));
     }
     if (refused == 0) return;
     if (refused > shown) listed += fmt::format("; and {} more", refused - shown);
@@ -56,7 +56,7 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     if (candidate.accepted_by.empty()) candidate.accepted_by = then.accepted_by;
     if (candidate.reason.empty()) candidate.reason = then.reason;
     return before.metrics == now.metrics && before.kernels == now.kernels &&
-           before.host_code == now.host_code && then == candidate;
+           before.host_code == now.host_code && before.tags == now.tags && then == candidate;
 }
 
 /// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
@@ -127,6 +127,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         }
         BaselineCase accepted{provenance_of(run, result, acceptance), result.metrics,
                               as_expected(result.kernels), result.host_code};
+        accepted.tags = result.tags;
         for (auto& [metric, series] : accepted.metrics) series = condensed(series);
         if (old_case) {
             const BaselineCase& before = old_case.mapped();
