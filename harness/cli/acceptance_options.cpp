@@ -35,6 +35,7 @@ gate::Acceptance acceptance_of(const AcceptanceOptions& options, const suite::Pr
     acceptance.reason = options.reason;
     acceptance.at = utc_now();
     acceptance.reset_anchors = options.reset_anchor;
+    acceptance.acknowledgement_days = profile.policy.acknowledgement_days;
     acceptance.creep_bound = profile.creep.value_or(gate::usual_creep_bound);
     if (options.creep.empty()) return acceptance;
     const std::optional<double> bound = suite::fraction_of(options.creep);
