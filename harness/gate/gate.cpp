@@ -332,7 +332,12 @@ class Judging {
             const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
             if (code.excuses) judgement.verdict = Verdict::inconclusive;
             std::string doubt;
-            if ((code.excuses || !clock.empty()) && beyond_any_machine(judgement)) {
+            // Processes that lie too far apart to tell are no better an excuse.
+            const bool not_told =
+                pending.code.change == CodeChange::unchanged &&
+                pending.comparison.definition->metric_class == model::MetricClass::timing &&
+                (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
+            if ((code.excuses || not_told || !clock.empty()) && beyond_any_machine(judgement)) {
                 judgement.verdict = Verdict::invalid;
                 doubt = beyond_any_machine_words;
             } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {

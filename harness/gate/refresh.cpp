@@ -25,7 +25,7 @@ using model::CaseStatus;
 using model::Provenance;
 
 /// Names the first few; a suite may have thousands.
-void require_acceptable(const model::SuiteResult& suite) {
+void require_acceptable(const model::Run& run, const model::SuiteResult& suite) {
     constexpr std::size_t shown = 3;
     std::string listed;
     std::size_t refused = 0;
@@ -99,7 +99,7 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshe
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
     require_finished(run);
-    require_acceptable(suite);
+    require_acceptable(run, suite);
 
     Refreshed refreshed;
     refreshed.baseline.suite = suite.name;

@@ -99,13 +99,14 @@ std::string not_judged_note(const std::vector<std::string>& ids, bool selection_
         listed += (i == 0 ? "" : ", ") + model::printable(ids[i], 200);
     }
     if (ids.size() > shown) listed += fmt::format(" and {} more", ids.size() - shown);
-    return fmt::format(
-        "{} case{} of the baseline not in the run and not judged as missing: {} ({})", ids.size(),
-        ids.size() == 1 ? " is" : "s are",
-        selection_known ? "the run was selected with --tag and the baseline stores no tags; "
-                          "'perfgate baseline refresh' stores them"
-                        : "the run document does not say how its cases were selected",
-        listed);
+    return fmt::format("{} of the baseline {} not in the run and not judged as missing: {} ({})",
+                       ids.size() == 1 ? "1 case" : fmt::format("{} cases", ids.size()),
+                       ids.size() == 1 ? "is" : "are",
+                       selection_known
+                           ? "the run was selected with --tag and the baseline stores no tags; "
+                             "'perfgate baseline refresh' stores them"
+                           : "the run document does not say how its cases were selected",
+                       listed);
 }
 
 void add_missing(const model::Run& run, const model::SuiteResult& suite,

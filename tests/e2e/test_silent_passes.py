@@ -12,7 +12,7 @@ SUITE = """
 name: probe
 defaults:
   metrics: [host_time]
-  tolerances: {host_time: 1000%}
+  tolerances: {host_time: 10000%}
   time_budget: 5ms
 workloads:
   - workload: probe
@@ -136,7 +136,6 @@ class SilentPasses(tool.Case):
             for batch in case["metrics"]["gpu_time"]["batches"]:
                 batch["samples"] = [1e6 * sample for sample in batch["samples"]]
         done = self.compare(run, code=3)
-        self.assertIn("nothing changed", done.stdout)
         self.assertIn("more than 10 times the baseline", done.stdout)
 
     def test_a_baseline_whose_processes_disagree_is_refused_and_hides_nothing(self):
@@ -182,7 +181,7 @@ class SilentPasses(tool.Case):
 
     def test_shards_with_other_tolerances_are_no_run(self):
         self.measure("--shard", "1/2", "--out", "shard-1")
-        self.write("probe.yaml", SUITE.replace("1000%", "2000%"))
+        self.write("probe.yaml", SUITE.replace("10000%", "5000%"))
         self.measure("--shard", "2/2", "--out", "shard-2")
         done = self.run_tool("merge", "shard-1/run.json", "shard-2/run.json", "--out", "merged", code=2)
         self.assert_one_line(done.stderr, "suite 'probe' has other tolerances")
@@ -196,7 +195,7 @@ class SilentPasses(tool.Case):
         self.assert_one_line(self.compare(run, code=2).stderr, "suites[1]", "'probe' appears twice")
 
     def test_a_tolerance_of_everything_and_a_division_by_zero_are_no_suite(self):
-        self.write("wide.yaml", SUITE.replace("1000%", "1e308%"))
+        self.write("wide.yaml", SUITE.replace("10000%", "1e308%"))
         self.write("zero.yaml", SUITE + 'expect: {probe/host.host_time: "<= probe/host.host_time / 0"}\n')
         for name, part in (("wide.yaml", "at most 10000%"), ("zero.yaml", "division by zero")):
             done = self.run_tool("validate", name, *self.plugin("probe_base"), code=2)
@@ -241,8 +240,8 @@ class SilentPasses(tool.Case):
 
     def test_a_run_that_only_verified_says_so_everywhere(self):
         self.refresh()
-        done = self.measure("--verify-only", "--profile", tool.SOURCE / "configs/ci.yaml", "--backend", "host",
-                            "--markdown", "report.md", "--annotations", "annotations.txt")
+        done = self.measure("--verify-only", "--profile", tool.SOURCE / "configs/ci.yaml", "--markdown",
+                            "report.md", "--annotations", "annotations.txt")
         told = "verified only, nothing was measured"
         for text in (done.stdout, (self.folder / "report.md").read_text(),
                      (self.folder / "annotations.txt").read_text(),

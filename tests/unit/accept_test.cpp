@@ -368,8 +368,9 @@ TEST(Acknowledge, AWarningComesAWeekBeforeTheEnd) {
     const auto notes = [&](const std::string& started_at) {
         run.started_at = started_at;
         std::string text;
-        for (const std::string& note :
-             judge(run, stored(result.baseline), {}, BatchRule{model::Policy{}}).suites[0].notes) {
+        const model::VerdictDocument document =
+            judge(run, stored(result.baseline), {}, BatchRule{model::Policy{}});
+        for (const std::string& note : document.suites[0].notes) {
             if (note.find("acknowledgement") != std::string::npos) text += note;
         }
         return text;
