@@ -274,7 +274,7 @@ TEST(RunJson, FieldsThatOldOrNewVersionsDoNotShareAreNoError) {
 }
 
 TEST(RunJson, RefusesTwoSuitesOfOneName) {
-    Run run;
+    model::Run run;
     run.backend = "host";
     run.environment.device = {};
     run.environment.device.key = "k";
