@@ -333,9 +333,10 @@ class Judging {
             if (code.excuses) judgement.verdict = Verdict::inconclusive;
             std::string doubt;
             // Processes that lie too far apart to tell are no better an excuse.
+            const std::string& name = pending.comparison.definition->name;
             const bool not_told =
+                (name == "gpu_time" || name == "gpu_span") &&
                 pending.code.change == CodeChange::unchanged &&
-                pending.comparison.definition->metric_class == model::MetricClass::timing &&
                 (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
             if ((code.excuses || not_told || !clock.empty()) && beyond_any_machine(judgement)) {
                 judgement.verdict = Verdict::invalid;
