@@ -66,6 +66,13 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
         throw model::InputError(
             fmt::format("--expires {}: that day is over, today is {}", choice.until, today));
     }
+    if (!today.empty() &&
+        model::days_between(today, choice.until) > acceptance.acknowledgement_days) {
+        throw model::InputError(fmt::format(
+            "--expires {}: that is more than {} days ahead; name an earlier day, or raise "
+            "acknowledgement_days in the profile's policy",
+            choice.until, acceptance.acknowledgement_days));
+    }
 }
 
 /// Why a case cannot be accepted, beyond objection(); empty: it can.
@@ -126,7 +133,7 @@ class Accepting {
             ++accepted.skipped;
             return;
         }
-        std::string why = objection(result);
+        std::string why = objection(run_, result);
         if (why.empty()) why = undecided(verdict);
         if (!why.empty()) {
             refused.push_back(fmt::format("{} ({})", model::printable(verdict.id, 200),
@@ -191,6 +198,7 @@ class Accepting {
         after.host_code = result.host_code;
         after.libraries = result.libraries;
         after.memory_operations = result.memory_operations;
+        after.tags = result.tags;
         const std::set<std::string> replaced =
             replaced_metrics(result, verdict, before, after.provenance);
         for (const std::string& metric : replaced) {

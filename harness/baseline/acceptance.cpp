@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "gate/batch_rule.hpp"
 #include "gate/rule.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
@@ -48,7 +49,7 @@ gate::Change change_of(const model::MetricDefinition& definition, const model::T
 
 }  // namespace
 
-std::string objection(const CaseResult& result) {
+std::string objection(const model::Run& run, const CaseResult& result) {
     if (result.status != CaseStatus::measured) {
         return fmt::format("{}: {}", model::to_text(result.status), result.reason);
     }
@@ -63,6 +64,15 @@ std::string objection(const CaseResult& result) {
             std::find(inapplicable.begin(), inapplicable.end(), gate.metric) == inapplicable.end();
         if (applies && !result.metrics.contains(gate.metric)) {
             return fmt::format("it has no value of {}", gate.metric);
+        }
+        const auto definition = run.metric_definitions.find(gate.metric);
+        if (applies && definition != run.metric_definitions.end() &&
+            disagrees(definition->second, result.metrics.at(gate.metric), gate.tolerance)) {
+            return fmt::format(
+                "the processes disagree about {} by more than its tolerance of {}, so that a "
+                "regression could hide in it: measure while nothing else uses the machine, or "
+                "allow as much as the case varies",
+                gate.metric, model::to_text(gate.tolerance, definition->second.unit));
         }
     }
     if (result.metrics.empty()) return "it has no values";

@@ -7,12 +7,14 @@
 // first of them. A better value, beyond the tolerance, is the anchor from then on.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "model/baseline.hpp"
 #include "model/run.hpp"
+#include "model/verdict.hpp"
 
 namespace perfgate::baseline {
 
@@ -26,10 +28,12 @@ struct Acceptance {
     std::string at = {};  ///< UTC, now
     double creep_bound = usual_creep_bound;
     bool reset_anchors = false;  ///< what changes now is its own anchor
+    /// The last day of an acknowledgement is at most so many days ahead.
+    std::int64_t acknowledgement_days = model::Policy{}.acknowledgement_days;
 };
 
 /// Why a case's values are no truth to compare with, in one clause; empty: they are.
-std::string objection(const model::CaseResult& result);
+std::string objection(const model::Run& run, const model::CaseResult& result);
 
 /// Throws InputError for a run that only verified, or did not come to its end.
 void require_finished(const model::Run& run);

@@ -26,18 +26,18 @@ using model::CaseStatus;
 using model::Provenance;
 
 /// Names the first few; a suite may have thousands.
-void require_acceptable(const model::SuiteResult& suite) {
+void require_acceptable(const model::Run& run, const model::SuiteResult& suite) {
     constexpr std::size_t shown = 3;
     std::string listed;
     std::size_t refused = 0;
     for (const CaseResult& result : suite.cases) {
         if (result.status == CaseStatus::skipped) continue;
-        const std::string why = objection(result);
+        const std::string why = objection(run, result);
         if (why.empty()) continue;
         if (++refused > shown) continue;
         if (!listed.empty()) listed += "; ";
         listed += fmt::format("{} ({})", model::printable(model::case_id(result.spec), 200),
-                              model::printable(why, 300));
+                              model::printable(why, 500));
     }
     if (refused == 0) return;
     if (refused > shown) listed += fmt::format("; and {} more", refused - shown);
@@ -58,7 +58,8 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     if (candidate.reason.empty()) candidate.reason = then.reason;
     return before.metrics == now.metrics && before.kernels == now.kernels &&
            before.host_code == now.host_code && before.libraries == now.libraries &&
-           before.memory_operations == now.memory_operations && then == candidate;
+           before.memory_operations == now.memory_operations && before.tags == now.tags &&
+           then == candidate;
 }
 
 /// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
@@ -105,7 +106,7 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshe
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
     require_finished(run);
-    require_acceptable(suite);
+    require_acceptable(run, suite);
 
     Refreshed refreshed;
     refreshed.baseline.suite = suite.name;
@@ -137,6 +138,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                               result.host_code,
                               result.libraries,
                               result.memory_operations};
+        accepted.tags = result.tags;
         for (auto& [metric, series] : accepted.metrics) series = condensed(series);
         if (old_case) {
             const BaselineCase& before = old_case.mapped();

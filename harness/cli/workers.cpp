@@ -238,6 +238,9 @@ void complete(model::Run& run, OpenedBackend& backend, const MeasuringChoice& ch
     run.git_revision = git_revision(std::filesystem::absolute(suite_file).parent_path());
     run.started_at = started_at;
     run.backend = backend.name;
+    if (!choice.filters.empty() || !choice.tags.empty()) {
+        run.selections.push_back({choice.filters, choice.tags});
+    }
     run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -456,6 +459,7 @@ measure::BothRuns measure_both(const std::vector<std::string>& files, const Meas
     runs.base.tool_version = runs.head.tool_version;
     runs.base.started_at = runs.head.started_at;
     runs.base.backend = runs.head.backend;
+    runs.base.selections = runs.head.selections;
     runs.base.wall_s = runs.head.wall_s;
     return runs;
 }

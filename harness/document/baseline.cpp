@@ -186,6 +186,7 @@ void describe(Archive& archive, Described<Archive, model::Acknowledgement>& ackn
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::BaselineCase>& expected) {
     archive.always("provenance", expected.provenance);
+    archive.optional("tags", expected.tags);
     archive.optional("anchors", expected.anchors);
     archive.optional("acknowledged", expected.acknowledged, lines);
     describe_metrics(archive, expected.metrics, as_stored);

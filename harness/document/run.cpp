@@ -169,6 +169,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("libraries", result.libraries);
     archive.optional("memory_operations", result.memory_operations);
     archive.optional("unchanged", result.unchanged);
+    archive.optional("skipped_by_suite", result.skipped_by_suite);
 }
 template void describe(Reader&, model::CaseResult&);
 template void describe(Writer&, const model::CaseResult&);
@@ -196,11 +197,31 @@ void describe(Archive& archive, Described<Archive, model::SuiteResult>& suite) {
     archive.optional("relations", suite.relations, lines);
 }
 
+/// Baselines and verdicts are looked up by the suite's name.
+static void refuse_duplicate_suites(JsonValue value,
+                                    const std::vector<model::SuiteResult>& suites) {
+    std::set<std::string> names;
+    auto suite = suites.begin();
+    value.elements([&](JsonValue element) {
+        const std::string& name = (suite++)->name;
+        if (!names.insert(name).second) {
+            element.fail(fmt::format("the suite '{}' appears twice", model::printable(name, 200)));
+        }
+    });
+}
+
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::ShardedSuite>& suite) {
     archive.required("name", suite.name);
     archive.optional("partial", suite.partial);
     archive.required("cases", suite.cases, lines);
+    archive.optional("gates", suite.gates);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Selection>& selection) {
+    archive.optional("filters", selection.filters);
+    archive.optional("tags", selection.tags);
 }
 
 template <class Archive>
@@ -230,7 +251,8 @@ void describe(Archive& archive, Described<Archive, model::Run>& run) {
     archive.required("environment", run.environment);
     archive.always("metric_definitions", run.metric_definitions, lines, name_them);
     archive.optional("shard", run.shard);
-    archive.required("suites", run.suites, lines);
+    archive.optional("selections", run.selections);
+    archive.required("suites", run.suites, lines, refuse_duplicate_suites);
 }
 
 std::string write_run(const model::Run& run) {

@@ -133,6 +133,8 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     archive.optional("false_alarms", policy.false_alarms, absent_if(usual.false_alarms),
                      is_probability);
     archive.optional("rounds", policy.rounds, absent_if(usual.rounds));
+    archive.optional("acknowledgement_days", policy.acknowledgement_days,
+                     absent_if(usual.acknowledgement_days));
     archive.optional("changed", policy.changed);
 }
 
@@ -145,6 +147,7 @@ void describe(Archive& archive, Described<Archive, model::VerdictDocument>& docu
     archive.always("started_at", document.started_at);
     archive.always("wall_s", document.wall_s);
     archive.always("interrupted", document.interrupted);
+    archive.optional("verify_only", document.verify_only);
     archive.required("backend", document.backend);
     archive.required("environment", document.environment);
     archive.always("policy", document.policy);

@@ -26,8 +26,22 @@ std::string origin(const Acknowledgement& acknowledgement) {
     return text;
 }
 
+/// The warning comes this many days before the end.
+constexpr std::int64_t days_of_warning = 7;
+
+std::string warning(const std::string& day, const std::string& until) {
+    const std::int64_t left = model::days_between(day, until);
+    if (left > days_of_warning) return {};
+    const std::string when = left == 0   ? "today"
+                             : left == 1 ? "tomorrow"
+                                         : fmt::format("in {} days", left);
+    return fmt::format("its acknowledgement ends {}, on {}; from then on it fails the run", when,
+                       until);
+}
+
 Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& comparison,
-                    const Judgement& against_known, const std::string& day) {
+                    const Judgement& against_known, const std::string& day,
+                    std::int64_t most_days) {
     const std::string& until = acknowledgement.until;
     if (day.empty()) {
         return {false,
@@ -38,6 +52,12 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
         return {false,
                 fmt::format("its acknowledgement ended on {}{}", until, origin(acknowledgement))};
     }
+    if (model::days_between(day, until) > most_days) {
+        return {false,
+                fmt::format("its acknowledgement until {} does not hold: that is more than {} days "
+                            "ahead (the policy's acknowledgement_days)",
+                            until, most_days)};
+    }
     const Verdict verdict = against_known.verdict;
     if (verdict == Verdict::regressed || verdict == Verdict::invalid) {
         return {false, fmt::format("worse than the {} that are acknowledged until {}{}",
@@ -45,13 +65,15 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
                                                         comparison.definition->unit),
                                    until, origin(acknowledgement))};
     }
-    return {true, fmt::format("acknowledged until {}{}", until, origin(acknowledgement))};
+    return {true, fmt::format("acknowledged until {}{}", until, origin(acknowledgement)),
+            warning(day, until)};
 }
 
 }  // namespace
 
 std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
-                                       const Rule& rule, const std::string& started_at) {
+                                       const Rule& rule, const std::string& started_at,
+                                       std::int64_t most_days) {
     if (comparisons.empty()) return {};
     const std::string day = model::date_of(started_at);
     std::vector<Comparison> against_known;
@@ -63,8 +85,8 @@ std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> c
     const std::vector<Judgement> judgements = rule.judge(against_known);
     std::vector<Acknowledged> answers;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        answers.push_back(
-            answer(*comparisons[i].acknowledgement, against_known[i], judgements.at(i), day));
+        answers.push_back(answer(*comparisons[i].acknowledgement, against_known[i],
+                                 judgements.at(i), day, most_days));
     }
     return answers;
 }

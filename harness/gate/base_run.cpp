@@ -27,9 +27,10 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
         for (const model::CaseResult& result : suite.cases) {
             if (result.status != model::CaseStatus::measured) continue;
             provenance.board = model::board_of(base, result);
-            stored.baseline.cases[model::case_id(result.spec)] = {
-                provenance,       result.metrics,   result.kernels,
-                result.host_code, result.libraries, result.memory_operations};
+            model::BaselineCase& expected = stored.baseline.cases[model::case_id(result.spec)];
+            expected = {provenance,       result.metrics,   result.kernels,
+                        result.host_code, result.libraries, result.memory_operations};
+            expected.tags = result.tags;
         }
         baselines.insert_or_assign(suite.name, std::move(stored));
     }

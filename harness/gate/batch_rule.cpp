@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 
@@ -25,6 +26,8 @@ using model::Verdict;
 /// to do so again: the next one within what so few runs let expect with this probability.
 constexpr double drift_level = 0.01;
 constexpr std::size_t least_drift_runs = 3;
+/// Processes that agree to this are not asked to agree better, however fine the tolerance.
+constexpr double finest_agreement = 0.01;
 
 bool all_finite(const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -164,6 +167,26 @@ std::vector<double> batch_values(const model::MetricSeries& series) {
     return values;
 }
 
+bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
+               const model::Tolerance& tolerance) {
+    if (definition.metric_class != MetricClass::timing) return false;
+    std::vector<double> values = batch_values(series);
+    if (values.size() < 2 || !all_finite(values)) return false;
+    if (definition.direction == model::Direction::higher) {
+        std::sort(values.begin(), values.end(), std::greater<>());
+    } else {
+        std::sort(values.begin(), values.end());
+    }
+    const std::span better(values.data(), values.size() / 2);
+    Comparison comparison;
+    comparison.definition = &definition;
+    comparison.tolerance = tolerance;
+    comparison.tolerance.worse = std::max(tolerance.worse, finest_agreement);
+    const Change change = change_between(comparison, stats::trimmed_mean(better, trimmed_processes),
+                                         stats::trimmed_mean(values, trimmed_processes));
+    return change.counts && !change.good_way;
+}
+
 bool repeats(const model::MetricSeries& series) {
     const std::vector<double> values = batch_values(series);
     return values.size() > 1 && std::all_of(values.begin(), values.end(),
@@ -199,6 +222,8 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
         judgement.measured = stats::trimmed_mean(found.measured, trimmed_processes);
         judgement.verdict = Verdict::pass;
+        judgement.baseline_disagrees = disagrees(
+            *comparisons[i].definition, *comparisons[i].baseline, comparisons[i].tolerance);
         if (found.basis == Basis::spread) {
             judge_by_spread(comparisons[i], found, levels, shifts, judgement);
         } else {

@@ -40,6 +40,16 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
 /// empty where every batch was set aside.
 std::vector<double> batch_values(const model::MetricSeries& series);
 
+/// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
+/// the better half of them alone, the baseline itself would be beyond it. What the gate compares
+/// with is then no longer what most processes do, and a regression of twice the tolerance passes. A
+/// tolerance below 1 % counts as 1 %: so much times spread anyway.
+bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
+               const model::Tolerance& tolerance);
+inline constexpr const char* disagreement_words =
+    "the baseline's processes disagree by more than the tolerance, so that it hides regressions: "
+    "record it anew with 'perfgate baseline refresh' while nothing else uses the machine";
+
 /// Whether the series has several processes, and all of them have the same value.
 bool repeats(const model::MetricSeries& series);
 

@@ -172,12 +172,7 @@ class Judging {
                 verdict.verdict = Verdict::invalid;
                 return;
             case CaseStatus::skipped:
-                verdict.verdict = Verdict::skipped;
-                if (result.unchanged) {
-                    verdict.code = CodeChange::unchanged;
-                } else if (expected != nullptr && !run_.interrupted) {
-                    verdict.notes.emplace_back("the baseline has this case: it ran there before");
-                }
+                add_skipped(result, expected, verdict);
                 return;
             case CaseStatus::measured:
                 break;
@@ -188,7 +183,8 @@ class Judging {
             return;
         }
         if (run_.verify_only) {
-            if (result.verification) verdict.reason = "verified: " + result.verification->detail;
+            verdict.verdict = Verdict::skipped;
+            verdict.reason = "verified and not measured (--verify-only)";
             return;
         }
         CodeComparison code;
@@ -200,6 +196,24 @@ class Judging {
             add_baseline_values(result, *expected, verdict);
         }
         add_metrics(result, expected, code, verdict);
+    }
+
+    /// Only --changed-only and the suite itself may leave out what the baseline expects: a variant
+    /// that is no longer built, or asks for a newer device, is a gate that is gone.
+    void add_skipped(const CaseResult& result, const BaselineCase* expected,
+                     CaseVerdict& verdict) const {
+        verdict.verdict = Verdict::skipped;
+        if (result.unchanged) verdict.code = CodeChange::unchanged;
+        if (expected == nullptr || result.unchanged || run_.interrupted) return;
+        if (result.skipped_by_suite) {
+            verdict.notes.emplace_back("the baseline has this case, and the suite skips it");
+            return;
+        }
+        verdict.verdict = Verdict::missing;
+        verdict.reason = fmt::format(
+            "in the baseline and not measured: {}; make it run here again, or state in the suite "
+            "that it need not ('skip' in an override)",
+            result.reason);
     }
 
     /// Of the metrics that nobody judges: reports that explain a change need both sides.
@@ -317,6 +331,20 @@ class Judging {
             }
             const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
             if (code.excuses) judgement.verdict = Verdict::inconclusive;
+            std::string doubt;
+            // Processes that lie too far apart to tell are no better an excuse.
+            const std::string& name = pending.comparison.definition->name;
+            const bool not_told =
+                (name == "gpu_time" || name == "gpu_span") &&
+                pending.code.change == CodeChange::unchanged &&
+                (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
+            if ((code.excuses || not_told || !clock.empty()) && beyond_any_machine(judgement)) {
+                judgement.verdict = Verdict::invalid;
+                doubt = beyond_any_machine_words;
+            } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
+                judgement.verdict = Verdict::inconclusive;
+                doubt = disagreement_words;
+            }
             if (known[i].holds) {
                 judgement.verdict = Verdict::acknowledged;
                 judgement.measure_again = false;
@@ -337,7 +365,13 @@ class Judging {
                 judged_sentence(metric.metric, pending.comparison, judgement, code.words);
             if (!clock.empty()) metric.sentence += "; " + clock;
             if (!code.detail.empty()) metric.sentence += "; " + code.detail;
+            if (!doubt.empty()) metric.sentence += "; " + doubt;
             if (!known[i].words.empty()) metric.sentence += "; " + known[i].words;
+            if (known[i].holds && !known[i].ends_soon.empty()) {
+                verdicts_[pending.suite].notes.push_back(fmt::format(
+                    "{} of {}: {}", metric.metric, verdicts_[pending.suite].cases[pending.index].id,
+                    known[i].ends_soon));
+            }
             if (judgement.measure_again) suspect(pending, metric.sentence);
             limits_.add(pending.suite, verdicts_[pending.suite].cases[pending.index].id,
                         *pending.comparison.definition, judgement);
@@ -364,7 +398,8 @@ class Judging {
             places.push_back(i);
             comparisons.push_back({&comparison, &found->second});
         }
-        std::vector<Acknowledged> answers = acknowledged(comparisons, rule, run_.started_at);
+        std::vector<Acknowledged> answers =
+            acknowledged(comparisons, rule, run_.started_at, policy_.acknowledgement_days);
         std::vector<Acknowledged> result(pending_.size());
         for (std::size_t i = 0; i < places.size(); ++i) result[places[i]] = std::move(answers[i]);
         return result;
@@ -388,8 +423,19 @@ class Judging {
     std::vector<Pending> pending_;
 };
 
-/// Cases that --changed-only left out are as good as measured: their values are the baseline's.
-bool nothing_measured(const VerdictDocument& document) {
+bool is_measured(const CaseResult& result) {
+    return result.status == CaseStatus::measured;
+}
+
+/// Cases that --changed-only left out are as good as measured: their values are the baseline's. A
+/// run that was only to verify did that.
+bool nothing_measured(const Run& run, const VerdictDocument& document) {
+    const bool verified =
+        run.verify_only &&
+        std::any_of(run.suites.begin(), run.suites.end(), [](const SuiteResult& suite) {
+            return std::any_of(suite.cases.begin(), suite.cases.end(), is_measured);
+        });
+    if (verified) return false;
     for (const SuiteVerdict& suite : document.suites) {
         for (const CaseVerdict& verdict : suite.cases) {
             if (verdict.verdict != Verdict::skipped) return false;
@@ -444,15 +490,23 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     document.started_at = run.started_at;
     document.wall_s = run.wall_s;
     document.interrupted = run.interrupted;
+    document.verify_only = run.verify_only;
     document.backend = run.backend;
     document.environment = run.environment;
     document.policy = policy;
     document.suites = Judging(run, baselines, policy).suites(rule);
     add_what_needs_no_baseline(run, document);
+    if (run.verify_only) {
+        for (SuiteVerdict& suite : document.suites) {
+            suite.notes.emplace_back(
+                "results were verified and nothing was measured (--verify-only): no performance "
+                "was judged");
+        }
+    }
 
     if (run.interrupted) {
         document.exit_code = 130;
-    } else if (nothing_measured(document)) {
+    } else if (nothing_measured(run, document)) {
         // A gate that measured nothing must not look like one that passed.
         document.exit_code = 2;
         for (SuiteVerdict& suite : document.suites) {

@@ -272,6 +272,10 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
     return {};
 }
 
+bool beyond_any_machine(const Judgement& judgement) {
+    return judgement.measured > slowest_machine * judgement.baseline;
+}
+
 bool runs_the_same(const Code& now, const Code& baseline) {
     const CodeChange change = compare_code(now, baseline).change;
     if (change != CodeChange::device_unchanged) return change == CodeChange::unchanged;

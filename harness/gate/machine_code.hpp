@@ -54,6 +54,16 @@ struct CodeAside {
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
+/// The most that a machine alone can make of a time: the lowest SM clock of the GPUs that perfgate
+/// runs on is about a tenth of the highest (harness/gate/README.md).
+inline constexpr double slowest_machine = 10;
+
+/// Whether a time is so much longer than the baseline's that no clock explains it.
+bool beyond_any_machine(const Judgement& judgement);
+inline constexpr const char* beyond_any_machine_words =
+    "more than 10 times the baseline, which no clock explains: check the device and the baseline, "
+    "and measure again";
+
 /// Whether a case need not be measured again: what it launches is the baseline's to the bit, with
 /// the same inputs under the same driver, and the same libraries are loaded. Another plugin file
 /// that launches the same is the same here: a change to one of its kernels is none to the others.

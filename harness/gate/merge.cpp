@@ -64,6 +64,10 @@ std::string difference(const Shard& first, const Shard& other) {
         const auto [one, two] = std::mismatch(left.cases.begin(), left.cases.end(),
                                               right.cases.begin(), right.cases.end());
         if (one == left.cases.end() && two == right.cases.end()) {
+            if (left.partial == right.partial) {
+                return fmt::format("suite '{}' has other tolerances or relations in one",
+                                   shown(left.name));
+            }
             return fmt::format("suite '{}' was filtered in one", shown(left.name));
         }
         return fmt::format("suite '{}' differs from case '{}' on", shown(left.name),
@@ -94,6 +98,10 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     if (!different.empty()) {
         refuse(fmt::format("{} and {} are not of the same suites: {}", shown(first.file),
                            shown(other.file), different));
+    }
+    if (first.run.selections != other.run.selections) {
+        refuse(fmt::format("{} and {} were selected with other --filter or --tag",
+                           shown(first.file), shown(other.file)));
     }
 }
 

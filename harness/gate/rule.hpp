@@ -46,6 +46,8 @@ struct Judgement {
     std::optional<double> sees = std::nullopt;
     /// The spread alone hides changes as large as the tolerance.
     bool tolerance_is_finer = false;
+    /// The baseline's own processes lie further apart than the tolerance: see disagrees().
+    bool baseline_disagrees = false;
     /// Fresh processes could tell whether there is a change.
     bool measure_again = false;
 

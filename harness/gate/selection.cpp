@@ -14,16 +14,39 @@ namespace perfgate::gate {
 
 namespace {
 
+bool matches_any(const std::vector<std::string>& globs, const std::string& id) {
+    return std::any_of(globs.begin(), globs.end(),
+                       [&](const std::string& glob) { return model::glob_match(glob, id); });
+}
+
+bool shares_any(const std::vector<std::string>& wanted, const std::vector<std::string>& tags) {
+    return std::find_first_of(tags.begin(), tags.end(), wanted.begin(), wanted.end()) != tags.end();
+}
+
 bool selects(const Selection& selection, const model::CaseResult& result) {
-    const std::string id = model::case_id(result.spec);
-    const auto matches = [&](const std::string& glob) { return model::glob_match(glob, id); };
-    const auto tagged = [&](const std::string& tag) {
-        return std::find(result.tags.begin(), result.tags.end(), tag) != result.tags.end();
-    };
     return (selection.filters.empty() ||
-            std::any_of(selection.filters.begin(), selection.filters.end(), matches)) &&
-           (selection.tags.empty() ||
-            std::any_of(selection.tags.begin(), selection.tags.end(), tagged));
+            matches_any(selection.filters, model::case_id(result.spec))) &&
+           (selection.tags.empty() || shares_any(selection.tags, result.tags));
+}
+
+bool selects_any(const model::Run& run, const Selection& selection) {
+    return std::any_of(run.suites.begin(), run.suites.end(), [&](const model::SuiteResult& suite) {
+        return std::any_of(
+            suite.cases.begin(), suite.cases.end(),
+            [&](const model::CaseResult& result) { return selects(selection, result); });
+    });
+}
+
+/// The first filter or tag that selects nothing, which is a typo also where others select
+/// something; empty: each selects a case.
+std::string unused(const model::Run& run, const Selection& selection) {
+    for (const std::string& glob : selection.filters) {
+        if (!selects_any(run, {{glob}, {}})) return fmt::format("--filter '{}'", glob);
+    }
+    for (const std::string& tag : selection.tags) {
+        if (!selects_any(run, {{}, {tag}})) return fmt::format("--tag '{}'", tag);
+    }
+    return {};
 }
 
 std::string quoted_list(const std::vector<std::string>& texts) {
@@ -38,6 +61,8 @@ std::string quoted_list(const std::vector<std::string>& texts) {
 
 model::Run select_cases(model::Run run, const Selection& selection) {
     if (selection.filters.empty() && selection.tags.empty()) return run;
+    const std::string typo = unused(run, selection);
+    run.selections.push_back(selection);
     std::size_t before = 0;
     std::string example;
     for (model::SuiteResult& suite : run.suites) {
@@ -49,8 +74,14 @@ model::Run select_cases(model::Run run, const Selection& selection) {
         std::erase_if(suite.cases,
                       [&](const model::CaseResult& result) { return !selects(selection, result); });
     }
-    std::erase_if(run.suites, [](const model::SuiteResult& suite) { return suite.cases.empty(); });
-    if (!run.suites.empty()) return run;
+    const bool any =
+        std::any_of(run.suites.begin(), run.suites.end(),
+                    [](const model::SuiteResult& suite) { return !suite.cases.empty(); });
+    if (any && typo.empty()) return run;
+    if (any) {
+        throw model::InputError(
+            fmt::format("{} selects no case of the run", model::printable(typo, 200)));
+    }
 
     std::string asked;
     if (!selection.filters.empty()) asked += " --filter " + quoted_list(selection.filters);
@@ -59,6 +90,18 @@ model::Run select_cases(model::Run run, const Selection& selection) {
         "none of the run's {} cases is selected by{}{}", before, asked,
         example.empty() ? ""
                         : fmt::format("; an id looks like '{}'", model::printable(example, 200))));
+}
+
+std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,
+                           const std::optional<std::vector<std::string>>& tags) {
+    bool known = true;
+    for (const Selection& selection : selections) {
+        if (!selection.filters.empty() && !matches_any(selection.filters, id)) return false;
+        if (selection.tags.empty()) continue;
+        if (tags && !shares_any(selection.tags, *tags)) return false;
+        known = known && tags.has_value();
+    }
+    return known ? std::optional(true) : std::nullopt;
 }
 
 }  // namespace perfgate::gate

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing cases of a stored run, as --filter and --tag do.
+// Choosing cases of a stored run, as --filter and --tag do, and which of a baseline were chosen.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,15 +10,15 @@
 
 namespace perfgate::gate {
 
-/// A case is selected where one of `filters` matches its id and it has one of `tags`; no filters,
-/// or no tags, select all.
-struct Selection {
-    std::vector<std::string> filters;  ///< globs
-    std::vector<std::string> tags;
-};
+using Selection = model::Selection;
 
-/// The run with the selected cases only. Its suites are partial then: what a selection left out is
-/// not missing. Throws InputError where nothing is selected.
+/// The run with the selected cases only. Its suites are partial then, and stay where none of their
+/// cases is selected: their baselines may have one that is. Throws InputError for a filter or tag
+/// that selects no case, and where nothing is selected.
 model::Run select_cases(model::Run run, const Selection& selection);
+
+/// Whether the selections of a run select a case of a baseline. Nothing: its tags are not known.
+std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,
+                           const std::optional<std::vector<std::string>>& tags);
 
 }  // namespace perfgate::gate

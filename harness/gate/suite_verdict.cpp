@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "gate/circumstances.hpp"
+#include "gate/selection.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::gate {
 
@@ -70,12 +73,56 @@ void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
     }
 }
 
-void add_missing(const model::SuiteResult& suite, const model::Baseline& baseline,
-                 SuiteVerdict& verdict) {
-    std::set<std::string> present;
+/// The cases that the suite has and this run need not have: another shard does.
+std::set<std::string> of_other_shards(const model::Run& run, const std::string& suite) {
+    if (!run.shard) return {};
+    for (const model::ShardedSuite& whole : run.shard->whole) {
+        if (whole.name == suite) return {whole.cases.begin(), whole.cases.end()};
+    }
+    return {};
+}
+
+/// Whether cases were selected before the run was divided.
+bool is_partial(const model::Run& run, const model::SuiteResult& suite) {
+    if (!run.shard) return suite.partial;
+    return std::any_of(run.shard->whole.begin(), run.shard->whole.end(),
+                       [&](const model::ShardedSuite& whole) {
+                           return whole.name == suite.name && whole.partial;
+                       });
+}
+
+/// Of cases that the baseline has and the run has not, and nobody knows whether it should.
+std::string not_judged_note(const std::vector<std::string>& ids, bool selection_known) {
+    constexpr std::size_t shown = 10;
+    std::string listed;
+    for (std::size_t i = 0; i < std::min(ids.size(), shown); ++i) {
+        listed += (i == 0 ? "" : ", ") + model::printable(ids[i], 200);
+    }
+    if (ids.size() > shown) listed += fmt::format(" and {} more", ids.size() - shown);
+    return fmt::format("{} of the baseline {} not in the run and not judged as missing: {} ({})",
+                       ids.size() == 1 ? "1 case" : fmt::format("{} cases", ids.size()),
+                       ids.size() == 1 ? "is" : "are",
+                       selection_known
+                           ? "the run was selected with --tag and the baseline stores no tags; "
+                             "'perfgate baseline refresh' stores them"
+                           : "the run document does not say how its cases were selected",
+                       listed);
+}
+
+void add_missing(const model::Run& run, const model::SuiteResult& suite,
+                 const model::Baseline& baseline, SuiteVerdict& verdict) {
+    std::set<std::string> present = of_other_shards(run, suite.name);
     for (const CaseVerdict& case_verdict : verdict.cases) present.insert(case_verdict.id);
+    const bool partial = is_partial(run, suite);
+    std::vector<std::string> not_judged;
     for (const auto& [id, expected] : baseline.cases) {
         if (present.contains(id)) continue;
+        std::optional<bool> covered = covers(run.selections, id, expected.tags);
+        // Nothing was left out: then the suite no longer has the case, whatever its tags.
+        if (!covered && !partial) covered = true;
+        if (partial && run.selections.empty()) covered.reset();
+        if (!covered) not_judged.push_back(id);
+        if (!covered.value_or(false)) continue;
         CaseVerdict& missing = verdict.cases.emplace_back();
         missing.workload = id.substr(0, id.find('/'));
         missing.id = id;
@@ -85,6 +132,9 @@ void add_missing(const model::SuiteResult& suite, const model::Baseline& baselin
             "in the baseline and not in the run: put the case back into the suite, or drop it "
             "from the baseline with {}",
             refresh_remedy);
+    }
+    if (!not_judged.empty()) {
+        verdict.notes.push_back(not_judged_note(not_judged, !run.selections.empty()));
     }
 }
 
@@ -100,8 +150,8 @@ void finish_suite(const model::Run& run, const model::SuiteResult& suite,
     if (run.interrupted) {
         verdict.notes.emplace_back(
             "the run was interrupted: cases that it did not reach are not judged");
-    } else if (baseline != nullptr && !suite.partial) {
-        add_missing(suite, *baseline, verdict);
+    } else if (baseline != nullptr) {
+        add_missing(run, suite, *baseline, verdict);
     }
 }
 

@@ -28,6 +28,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.tags = planned.tags;
             entry.gates = planned.gates;
             entry.reason = planned.skip_reason;
+            entry.skipped_by_suite = planned.skipped_by_suite;
             for (const std::string& name : planned.metrics)
                 if (const auto metric = metrics::find_metric(name))
                     run.metric_definitions[name] = metric->definition;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct BaselineCase {
     /// moved since it was anchored: its value is its anchor.
     std::map<std::string, double> anchors = {};
     std::map<std::string, Acknowledgement> acknowledged = {};  ///< by metric
+    /// The suite's tags of the case: whether a run with --tag should have it. Absent: not known.
+    std::optional<std::vector<std::string>> tags = std::nullopt;
 
     bool operator==(const BaselineCase&) const = default;
 };

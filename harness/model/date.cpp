@@ -17,6 +17,13 @@ int number_at(std::string_view text, std::size_t begin, std::size_t count) {
     return value;
 }
 
+/// Of a text in the form.
+std::chrono::year_month_day day_of(std::string_view text) {
+    return {std::chrono::year(number_at(text, 0, 4)),
+            std::chrono::month(static_cast<unsigned>(number_at(text, 5, 2))),
+            std::chrono::day(static_cast<unsigned>(number_at(text, 8, 2)))};
+}
+
 }  // namespace
 
 bool is_date(std::string_view text) {
@@ -25,17 +32,17 @@ bool is_date(std::string_view text) {
         const bool digit = text[i] >= '0' && text[i] <= '9';
         if (form[i] == '0' ? !digit : text[i] != form[i]) return false;
     }
-    const std::chrono::year_month_day day{
-        std::chrono::year(number_at(text, 0, 4)),
-        std::chrono::month(static_cast<unsigned>(number_at(text, 5, 2))),
-        std::chrono::day(static_cast<unsigned>(number_at(text, 8, 2)))};
-    return day.ok();
+    return day_of(text).ok();
 }
 
 std::string date_of(std::string_view utc) {
     const std::string_view day = utc.substr(0, form.size());
     const bool time_follows = utc.size() > form.size() && utc[form.size()] == 'T';
     return is_date(day) && time_follows ? std::string(day) : std::string();
+}
+
+std::int64_t days_between(std::string_view first, std::string_view last) {
+    return (std::chrono::sys_days(day_of(last)) - std::chrono::sys_days(day_of(first))).count();
 }
 
 }  // namespace perfgate::model

@@ -2,6 +2,7 @@
 // Days as text, "2026-12-31": they sort as they are. Of UTC, always.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ bool is_date(std::string_view text);
 
 /// The day of a UTC time ("2026-11-21T10:00:00Z"); empty where the text does not begin with one.
 std::string date_of(std::string_view utc);
+
+/// How many days `last` lies after `first`; both are days (is_date).
+std::int64_t days_between(std::string_view first, std::string_view last);
 
 }  // namespace perfgate::model

@@ -29,6 +29,7 @@ struct PlannedCase {
     /// is added to all; absent: nothing is added to any.
     std::optional<double> added_work = std::nullopt;
     std::string skip_reason;  ///< not empty: known beforehand not to run (not built, capability)
+    bool skipped_by_suite = false;  ///< the skip_reason is the suite's own
 };
 
 struct PlannedSuite {

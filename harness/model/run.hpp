@@ -130,6 +130,8 @@ struct CaseResult {
     std::optional<std::vector<MemoryOperation>> memory_operations;
     /// Skipped because its code and inputs equal the baseline's (--changed-only).
     bool unchanged = false;
+    /// Skipped because the suite says so (`skip` in an override), not because it cannot run here.
+    bool skipped_by_suite = false;
 
     bool operator==(const CaseResult&) const = default;
 };
@@ -138,9 +140,7 @@ struct SuiteResult {
     std::string name;
     std::string file;
     std::string description;
-    /// True where --filter, --tag or the backend left cases out: the gate then says nothing about
-    /// cases that only the baseline has.
-    bool partial = false;
+    bool partial = false;  ///< --filter, --tag or a shard left cases out
     std::vector<CaseResult> cases;
     std::vector<Relation> relations = {};  ///< what must hold between the cases
 
@@ -152,6 +152,9 @@ struct ShardedSuite {
     std::string name;
     bool partial = false;            ///< --filter, --tag left cases out before it was divided
     std::vector<std::string> cases;  ///< ids, in the suite's order
+    /// Fingerprint of the gates of all cases and of the relations. Empty: from before there was
+    /// one.
+    std::string gates = {};
 
     bool operator==(const ShardedSuite&) const = default;
 };
@@ -162,6 +165,15 @@ struct Shard {
     std::vector<ShardedSuite> whole;    ///< of what: equal in all shards
 
     bool operator==(const Shard&) const = default;
+};
+
+/// What --filter and --tag select: a case of which one of `filters` matches the id, and that has
+/// one of `tags`. No filters, or no tags, select all.
+struct Selection {
+    std::vector<std::string> filters;  ///< globs
+    std::vector<std::string> tags;
+
+    bool operator==(const Selection&) const = default;
 };
 
 struct Run {
@@ -178,6 +190,8 @@ struct Run {
     std::map<std::string, MetricDefinition> metric_definitions;  ///< of every metric in the run
     std::vector<SuiteResult> suites;
     std::optional<Shard> shard = std::nullopt;  ///< absent: the run was not divided
+    /// What its cases were selected with, each selection from what the one before left; none: all.
+    std::vector<Selection> selections = {};
 
     bool operator==(const Run&) const = default;
 };

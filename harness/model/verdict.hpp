@@ -68,6 +68,8 @@ struct Policy {
     double false_alarms = 0.001;
     /// How often suspects may be measured again. 0: what was measured first decides.
     std::int64_t rounds = 2;
+    /// The last day of an acknowledgement is at most so many days ahead.
+    std::int64_t acknowledgement_days = 90;
     ChangePolicy changed{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Policy&) const = default;
@@ -180,6 +182,7 @@ struct VerdictDocument {
     std::string started_at;
     double wall_s = 0;
     bool interrupted = false;
+    bool verify_only = false;  ///< results were checked; nothing was measured
     std::string backend;
     Environment environment;
     Policy policy;

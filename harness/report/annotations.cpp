@@ -196,8 +196,11 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     std::string out;
     append(out, "error", std::move(errors));
     append(out, "warning", std::move(warnings));
-    return out + command("notice", {}, "perfgate",
-                         fmt::format("{}; exit {}", counts_text(document), document.exit_code));
+    return out +
+           command("notice", {}, "perfgate",
+                   fmt::format("{}{}{}; exit {}", counts_text(document),
+                               document.verify_only ? "; " : "",
+                               document.verify_only ? verify_only_text : "", document.exit_code));
 }
 
 }  // namespace perfgate::report

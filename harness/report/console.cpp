@@ -472,6 +472,9 @@ class Console {
         if (document.suites.size() != 1) {
             out_ += fmt::format("{} suites: {}", document.suites.size(), counts_text(document));
         }
+        if (document.verify_only) {
+            out_ += "; " + paint_(Style::yellow, verify_only_text);
+        }
         if (document.interrupted) out_ += "; " + paint_(Style::yellow, "interrupted");
         const std::string exit = fmt::format("exit {}", document.exit_code);
         out_ += "; " + paint_(document.exit_code == 0 ? Style::green : Style::red, exit) + "\n";

@@ -342,6 +342,7 @@ void add_environment(pugi::xml_node suite, const model::VerdictDocument& documen
     add("cuda_toolkit", environment.cuda_toolkit);
     add("cupti", environment.cupti);
     add("baseline", verdict.baseline_file);
+    if (document.verify_only) add("measured", verify_only_text);
     add("exit_code", std::to_string(document.exit_code));
 }
 

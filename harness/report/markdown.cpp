@@ -119,6 +119,7 @@ std::string suite_heading(const JoinedSuite& suite) {
 std::string title(const model::VerdictDocument& document, const model::Run& run) {
     const model::Environment& environment = document.environment;
     std::string text = "## perfgate: " + counts_text(document);
+    if (document.verify_only) text.append(", ").append(verify_only_text);
     if (document.interrupted) text += ", interrupted";
     text += fmt::format("\n\nexit {}", document.exit_code);
     const auto add = [&text](std::string_view what, const std::string& value) {

@@ -17,6 +17,9 @@ std::string counts_text(const model::SuiteVerdict& suite);
 /// The same over all suites.
 std::string counts_text(const model::VerdictDocument& document);
 
+/// What the counts of a run with --verify-only must not be told without.
+inline constexpr std::string_view verify_only_text = "verified only, nothing was measured";
+
 /// "12 relations hold, 1 broken, 2 skipped"; empty for none.
 std::string relations_text(const model::SuiteVerdict& suite);
 

@@ -61,7 +61,9 @@ std::optional<Amount> parse_amount(std::string_view text) {
 }
 
 std::optional<double> as_fraction(const Amount& amount) {
-    if (amount.unit == "%") return amount.value / 100;
+    if (amount.unit == "%") {
+        return amount.value <= most_percent ? std::optional(amount.value / 100) : std::nullopt;
+    }
     if (amount.unit.empty() && amount.value <= 1) return amount.value;
     return std::nullopt;
 }
@@ -137,7 +139,10 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
     const std::optional<Amount> amount = read_amount(node, what, problems);
     if (!amount) return std::nullopt;
     if (const std::optional<double> fraction = as_fraction(*amount)) return fraction;
-    add_wrong_type(node, what, "a percentage (3%) or a fraction from 0 to 1", problems);
+    add_wrong_type(node, what,
+                   amount->unit == "%" ? fmt::format("at most {}%", most_percent)
+                                       : "a percentage (3%) or a fraction from 0 to 1",
+                   problems);
     return std::nullopt;
 }
 

@@ -25,7 +25,10 @@ struct AmountUnit {
     double factor;
 };
 
-/// "3%" or "0.03" of the command line: from 0 to 1, or a percentage.
+/// What exceeds a hundred times is no share of anything.
+inline constexpr double most_percent = 10'000;
+
+/// "3%" or "0.03" of the command line: from 0 to 1, or a percentage up to `most_percent`.
 std::optional<double> fraction_of(std::string_view text);
 
 /// The number at the start of `text`, as YAML writes one but without sign; it is cut off.
@@ -44,7 +47,8 @@ std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, P
 /// Nothing where the units measure different things.
 std::optional<double> in_unit(const Amount& amount, std::string_view unit);
 
-/// "3%" or 0.03. A plain number above 1 is refused: `registers: 2` does not mean 200 %.
+/// "3%" or 0.03, up to `most_percent`. A plain number above 1 is refused: `registers: 2` does not
+/// mean 200 %.
 std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
                                     Problems& problems);
 

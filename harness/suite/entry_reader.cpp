@@ -15,8 +15,9 @@ namespace {
 constexpr std::size_t most_tags = 32;
 constexpr std::size_t longest_text_value = 64;
 constexpr std::size_t longest_glob = 256;
+constexpr std::size_t longest_reason = 300;
 
-constexpr std::array<std::string_view, 2> override_scope_keys{"match", "device"};
+constexpr std::array<std::string_view, 3> override_own_keys{"match", "device", "skip"};
 constexpr std::array<std::string_view, 6> entry_own_keys{"workload", "variants", "params",
                                                          "matrix",   "tags",     "overrides"};
 
@@ -30,7 +31,7 @@ std::vector<std::string_view> entry_keys() {
 /// The cache is part of what a case is, and the seed of what it measures: overrides that changed
 /// them would compare different things on different devices.
 std::vector<std::string_view> override_keys() {
-    std::vector<std::string_view> keys(override_scope_keys.begin(), override_scope_keys.end());
+    std::vector<std::string_view> keys(override_own_keys.begin(), override_own_keys.end());
     for (const std::string_view key : settings_keys()) {
         if (key != "cache" && key != "seed") keys.push_back(key);
     }
@@ -352,6 +353,11 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
             over.device =
                 read_text(*device, "device", "a glob on the device key", longest_glob, problems)
                     .value_or("*");
+        }
+        if (const YamlNode* skip = fields.find("skip")) {
+            over.skip =
+                read_text(*skip, "skip", "why the cases are not measured", longest_reason, problems)
+                    .value_or("");
         }
         over.settings = read_settings(fields, problems);
     }

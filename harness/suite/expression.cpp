@@ -63,7 +63,25 @@ std::vector<std::string> names_of(const Infos& infos) {
 struct Part {
     std::optional<Dimension> dimension;
     std::string unit = {};
+    std::optional<double> constant = {};  ///< its value, where no metric is in it
 };
+
+std::optional<double> folded(const Part& left, const Part& right, Operator op) {
+    if (!left.constant || !right.constant) return std::nullopt;
+    switch (op) {
+        case Operator::add:
+            return *left.constant + *right.constant;
+        case Operator::subtract:
+            return *left.constant - *right.constant;
+        case Operator::multiply:
+            return *left.constant * *right.constant;
+        case Operator::divide:
+            return *left.constant / *right.constant;
+        case Operator::negate:
+            break;
+    }
+    return std::nullopt;
+}
 
 class SideParser {
   public:
@@ -169,7 +187,9 @@ class SideParser {
             }
             if (!right.dimension) left.dimension.reset();
             left.unit.clear();
-            steps_.emplace_back(adds ? Operator::add : Operator::subtract);
+            const Operator op = adds ? Operator::add : Operator::subtract;
+            left.constant = folded(left, right, op);
+            steps_.emplace_back(op);
         }
     }
 
@@ -180,7 +200,12 @@ class SideParser {
             const bool multiplies = peek() == '*';
             if (!multiplies && peek() != '/') return left;
             ++at_;
+            skip_spaces();
+            const std::size_t where = at_;
             const Part right = factor();
+            if (!multiplies && right.constant == 0.0) {
+                placed_.add(where, "division by zero; expected another divisor", problems_);
+            }
             if (left.dimension && right.dimension) {
                 left.dimension = multiplies ? *left.dimension * *right.dimension
                                             : *left.dimension / *right.dimension;
@@ -188,7 +213,9 @@ class SideParser {
                 left.dimension.reset();
             }
             left.unit.clear();
-            steps_.emplace_back(multiplies ? Operator::multiply : Operator::divide);
+            const Operator op = multiplies ? Operator::multiply : Operator::divide;
+            left.constant = folded(left, right, op);
+            steps_.emplace_back(op);
         }
     }
 
@@ -202,6 +229,7 @@ class SideParser {
         Part part;
         if (take('-')) {
             part = factor();
+            if (part.constant) part.constant = -*part.constant;
             steps_.emplace_back(Operator::negate);
         } else if (take('(')) {
             const std::size_t open = at_ - 1;
@@ -249,7 +277,7 @@ class SideParser {
                                     in_quotes(text_.substr(begin, at_ - begin))));
         }
         steps_.emplace_back(scaled);
-        return {meaning.dimension};
+        return {meaning.dimension, {}, scaled};
     }
 
     // --- metrics of cases

@@ -76,6 +76,18 @@ std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_
     return {};
 }
 
+/// Why the suite itself skips the case on this device, by the last override that says so; empty: it
+/// does not.
+std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key) {
+    std::string reason;
+    for (const Override* over : suite_case.overrides) {
+        const bool holds = over->device.empty() ||
+                           (!device_key.empty() && model::glob_match(over->device, device_key));
+        if (holds && !over->skip.empty()) reason = "the suite skips it: " + over->skip;
+    }
+    return reason;
+}
+
 /// Settings per set of layers: the cases of an entry mostly share them.
 class SettingsCache {
   public:
@@ -163,7 +175,11 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.seed = settings.seed;
         out.precision = settings.precision;
         out.time_budget_s = settings.time_budget_s;
-        out.skip_reason = skip_reason(suite_case, options.compute_capability);
+        out.skip_reason = stated_skip(suite_case, options.device_key);
+        out.skipped_by_suite = !out.skip_reason.empty();
+        if (!out.skipped_by_suite) {
+            out.skip_reason = skip_reason(suite_case, options.compute_capability);
+        }
         if (!out.skip_reason.empty()) ++counts.skipped;
     }
     problems.throw_if_any();

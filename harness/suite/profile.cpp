@@ -16,11 +16,12 @@ constexpr std::size_t longest_path = 4096;
 
 constexpr std::array<std::string_view, 8> profile_keys{
     "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep", "canary"};
-constexpr std::array<std::string_view, 5> policy_keys{"no_baseline", "inconclusive", "false_alarms",
-                                                      "rounds", "changed"};
+constexpr std::array<std::string_view, 6> policy_keys{
+    "no_baseline", "inconclusive", "false_alarms", "rounds", "acknowledgement_days", "changed"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
                                                        "tool_version"};
 constexpr std::int64_t most_rounds = 10;
+constexpr std::int64_t most_acknowledgement_days = 3650;
 constexpr std::int64_t most_processes = 1000;
 
 std::optional<std::string> read_word(const Fields& fields, std::string_view key,
@@ -63,6 +64,15 @@ void read_numbers(const Fields& policies, model::Policy& policy, Problems& probl
             policy.rounds = *rounds;
         } else {
             add_wrong_type(*node, "rounds", "a number of rounds from 0 to 10", problems);
+        }
+    }
+    if (const YamlNode* node = policies.find("acknowledgement_days")) {
+        const std::optional<std::int64_t> days = integer_of(*node);
+        if (days && *days >= 0 && *days <= most_acknowledgement_days) {
+            policy.acknowledgement_days = *days;
+        } else {
+            add_wrong_type(*node, "acknowledgement_days", "a number of days from 0 to 3650",
+                           problems);
         }
     }
 }

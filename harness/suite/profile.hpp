@@ -8,6 +8,7 @@
 //     inconclusive: fail     # fail or pass
 //     false_alarms: 0.1%     # of whole runs in which nothing changed
 //     rounds: 2              # how often suspects may be measured again
+//     acknowledgement_days: 90  # how far ahead the last day of an acknowledgement may be
 //     changed:               # since the baseline: accept, warn (the default) or refuse
 //       board: warn
 //       driver: refuse       # so cuda_toolkit, cupti, tool_version

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t longest_metric_name = 200;
 constexpr double longest_time_budget_s = 600;
+/// In the metric's unit (eleven days, a petabyte): nothing that is measured differs by more.
+constexpr double most_leeway = 1e15;
 
 constexpr std::array<std::string_view, 7> keys{
     "metrics", "tolerances", "cross_board_tolerance", "cache", "precision", "time_budget", "seed"};
@@ -79,13 +81,14 @@ std::optional<double> read_leeway(const YamlNode& node, const metrics::Metric& m
     if (!amount) return std::nullopt;
     const std::string& unit = metric.definition.unit;
     const std::optional<double> value = in_unit(*amount, unit);
-    if (!value) {
-        const std::string units = units_for(unit);
-        add_wrong_type(node, "abs",
-                       units.empty() ? "a plain number" : "a plain number or one in " + units,
-                       problems);
-    }
-    return value;
+    if (value && *value <= most_leeway) return value;
+    const std::string units = units_for(unit);
+    add_wrong_type(node, "abs",
+                   value           ? fmt::format("at most {:g} of the metric's unit", most_leeway)
+                   : units.empty() ? "a plain number"
+                                   : "a plain number or one in " + units,
+                   problems);
+    return std::nullopt;
 }
 
 std::optional<model::Tolerance> read_tolerance_map(const YamlNode& node,
@@ -122,17 +125,22 @@ std::optional<model::Tolerance> read_tolerance(const YamlNode& node, const metri
     const std::string& name = metric.definition.name;
     const std::optional<Amount> amount = read_amount(node, name, problems);
     if (!amount) return std::nullopt;
-    if (amount->unit == "%") return model::Tolerance{amount->value / 100, {}, 0};
-    if (!amount->unit.empty()) {
+    if (amount->unit == "%") {
+        if (amount->value <= most_percent) return model::Tolerance{amount->value / 100, {}, 0};
+    } else if (!amount->unit.empty()) {
         const std::optional<double> leeway = in_unit(*amount, metric.definition.unit);
-        if (leeway) return model::Tolerance{0, {}, *leeway};
+        if (leeway && *leeway <= most_leeway) return model::Tolerance{0, {}, *leeway};
     } else if (amount->value <= 1) {
         return model::Tolerance{amount->value, {}, 0};
     }
     const std::string units = units_for(metric.definition.unit);
+    const bool too_much = in_unit(*amount, metric.definition.unit).value_or(0) > most_leeway;
     add_wrong_type(node, name,
-                   fmt::format("a percentage (3%), a fraction from 0 to 1, {} or {{abs: …}}",
-                               units.empty() ? "none" : "an amount in " + units),
+                   amount->unit == "%" ? fmt::format("at most {}%", most_percent)
+                   : too_much
+                       ? fmt::format("at most {:g} of the metric's unit", most_leeway)
+                       : fmt::format("a percentage (3%), a fraction from 0 to 1, {} or {{abs: …}}",
+                                     units.empty() ? "none" : "an amount in " + units),
                    problems);
     return std::nullopt;
 }

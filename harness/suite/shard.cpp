@@ -13,6 +13,7 @@
 
 #include "model/case.hpp"
 #include "model/error.hpp"
+#include "model/sha256.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::suite {
@@ -99,12 +100,29 @@ void deal(const model::Plan& plan, std::vector<Item>& items, std::size_t count) 
     }
 }
 
+/// Shards are judged as one run: they must gate alike.
+std::string gates_of(const model::PlannedSuite& suite) {
+    model::Sha256 digest;
+    for (const model::PlannedCase& planned : suite.cases) {
+        for (const model::GateRule& gate : planned.gates) {
+            digest.add(fmt::format("{} {} {} {} {} {}\n", model::case_id(planned.spec), gate.metric,
+                                   gate.tolerance.worse, gate.tolerance.better.value_or(-1),
+                                   gate.tolerance.abs, gate.cross_board));
+        }
+    }
+    for (const model::Relation& relation : suite.relations) {
+        digest.add(model::to_text(relation) + '\n');
+    }
+    return digest.fingerprint();
+}
+
 model::Shard whole_of(const model::Plan& plan, const ShardChoice& choice) {
     model::Shard shard{choice.index, choice.count, {}};
     for (const model::PlannedSuite& suite : plan.suites) {
         model::ShardedSuite& whole = shard.whole.emplace_back();
         whole.name = suite.name;
         whole.partial = suite.partial;
+        whole.gates = gates_of(suite);
         for (const model::PlannedCase& planned : suite.cases) {
             whole.cases.push_back(model::case_id(planned.spec));
         }

@@ -26,6 +26,7 @@ inline constexpr std::size_t most_cases = 10'000;
 struct Override {
     std::string match = "*";  ///< glob
     std::string device;       ///< glob; empty: on every device
+    std::string skip;         ///< why the cases are not measured; empty: they are
     Settings settings;
     Position at;
 };

@@ -349,6 +349,46 @@ TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
     EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::pass) << "it was repaired";
 }
 
+TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {
+    Accepted result =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
+    result.baseline.cases.at(second_id).acknowledged.at("gpu_time").until = "9999-12-31";
+    model::Policy policy;
+    const auto judged = [&] {
+        return judge(after(), stored(result.baseline), policy, BatchRule{policy});
+    };
+    EXPECT_EQ(judged().suites[0].cases[1].verdict, Verdict::regressed);
+    EXPECT_NE(judged().suites[0].cases[1].reason.find("more than 90 days ahead"),
+              std::string::npos);
+    result.baseline.cases.at(second_id).acknowledged.at("gpu_time").until = "2027-03-01";
+    EXPECT_EQ(judged().exit_code, 1);
+    policy.acknowledgement_days = 120;
+    EXPECT_EQ(judged().suites[0].cases[1].verdict, Verdict::acknowledged);
+}
+
+TEST(Acknowledge, AWarningComesAWeekBeforeTheEnd) {
+    const Accepted result =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
+    model::Run run = after();
+    const auto notes = [&](const std::string& started_at) {
+        run.started_at = started_at;
+        std::string text;
+        const model::VerdictDocument document =
+            judge(run, stored(result.baseline), {}, BatchRule{model::Policy{}});
+        for (const std::string& note : document.suites[0].notes) {
+            if (note.find("acknowledgement") != std::string::npos) text += note;
+        }
+        return text;
+    };
+    EXPECT_EQ(notes("2026-11-22T10:00:00Z"), "");
+    EXPECT_EQ(
+        notes("2026-11-23T10:00:00Z"),
+        "gpu_time of gemm/tiled[m=2]: its acknowledgement ends in 7 days, on 2026-11-30; from "
+        "then on it fails the run");
+    EXPECT_NE(notes("2026-11-30T10:00:00Z").find("ends today"), std::string::npos);
+    EXPECT_EQ(notes("2026-12-01T10:00:00Z"), "") << "it is over and fails";
+}
+
 TEST(Acknowledge, OnlyRegressionsAreAcknowledged) {
     const Accepted result = accepted(after(), stored(baseline_of(before())),
                                      AcceptChoice{{first_id, third_id}, "2026-11-30"});
@@ -360,6 +400,13 @@ TEST(Acknowledge, OnlyRegressionsAreAcknowledged) {
 TEST(Acknowledge, RefusesADayThatIsOverOrNone) {
     EXPECT_EQ(refusal(after(), {{second_id}, "2026-11-21"}),
               "--expires 2026-11-21: that day is over, today is 2026-11-22");
+    EXPECT_EQ(refusal(after(), {{second_id}, "2027-02-20"}), "not refused") << "90 days";
+    for (const char* day : {"2027-02-21", "9999-12-31"}) {
+        EXPECT_EQ(refusal(after(), {{second_id}, day}),
+                  std::string("--expires ") + day +
+                      ": that is more than 90 days ahead; name an earlier day, or raise "
+                      "acknowledgement_days in the profile's policy");
+    }
     EXPECT_EQ(refusal(after(), {{second_id}, "next week"}),
               "--expires 'next week': expected a day, as 2026-12-31");
 }

@@ -280,6 +280,53 @@ TEST(BatchRule, AnOutlyingProcessNeitherConvictsNorShields) {
     EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::pass);
 }
 
+/// 16 processes of 100 us, of which the last ones take longer.
+MetricSeries disturbed(std::size_t count, double factor) {
+    Values values = spread_around(100'000, 16 - count);
+    for (const double value : spread_around(100'000 * factor, count)) values.push_back(value);
+    return processes(values);
+}
+
+bool disagree(const MetricSeries& series, double tolerance,
+              Direction direction = Direction::lower) {
+    return disagrees(definition("x", "ns", MetricClass::timing, direction), series,
+                     {tolerance, std::nullopt, 0});
+}
+
+TEST(BatchRule, ADisturbedBaselineDoesNotLetARegressionPass) {
+    Setting setting;
+    setting.tolerance.worse = 0.1;
+    const MetricSeries baseline = disturbed(6, 2.4);
+    const Judgement judgement = judged(baseline, processes(spread_around(150'000, 5)), setting);
+    EXPECT_EQ(judgement.verdict, Verdict::pass) << "50 % slower than what most processes took";
+    EXPECT_TRUE(judgement.baseline_disagrees) << "which the gate makes inconclusive";
+    EXPECT_FALSE(judged(usual_baseline, confirmed(100'000), setting).baseline_disagrees);
+}
+
+TEST(BatchRule, ProcessesDisagreeWhereTheToleranceIsLessThanWhatTheyDo) {
+    EXPECT_TRUE(disagree(disturbed(6, 2.4), 0.1));
+    EXPECT_TRUE(disagree(disturbed(8, 1.3), 0.1));
+    EXPECT_FALSE(disagree(disturbed(6, 1.2), 0.1)) << "hides less than the tolerance once more";
+    EXPECT_FALSE(disagree(disturbed(2, 3), 0.1)) << "so few are trimmed";
+    EXPECT_FALSE(disagree(disturbed(0, 1), 0.001)) << "no tolerance is finer than what times do";
+    EXPECT_FALSE(disagree(processes({100'000}), 0.1)) << "one process has nobody to disagree with";
+    EXPECT_TRUE(disagree(processes({100'000, 150'000}), 0.1));
+}
+
+TEST(BatchRule, TwoModesWithinTheToleranceAreNoDisagreement) {
+    for (const std::size_t slow : {4U, 8U, 12U}) {
+        EXPECT_FALSE(disagree(disturbed(slow, 1.03), 0.02)) << slow;
+        EXPECT_FALSE(disagree(disturbed(slow, 1.10), 0.10)) << slow;
+    }
+    EXPECT_TRUE(disagree(disturbed(8, 1.10), 0.02)) << "the tolerance is a fraction of the modes";
+}
+
+TEST(BatchRule, TheBetterProcessesAreTheLargerOnesWhereHigherIsBetter) {
+    EXPECT_TRUE(disagree(disturbed(6, 0.4), 0.1, Direction::higher));
+    EXPECT_FALSE(disagree(disturbed(6, 0.8), 0.1, Direction::higher));
+    EXPECT_FALSE(disagrees(definition("x", "count", MetricClass::counter), disturbed(6, 2.4), {}));
+}
+
 TEST(BatchRule, OutliersWithinABatchAreTrimmed) {
     MetricSeries series = processes({0, 0});
     for (model::Batch& batch : series.batches) batch.samples = Values(20, 1000);

@@ -22,5 +22,13 @@ TEST(Date, TakesTheDayOfATime) {
     EXPECT_EQ(date_of(""), "");
 }
 
+TEST(Date, CountsTheDaysBetweenTwo) {
+    EXPECT_EQ(days_between("2026-11-22", "2026-11-22"), 0);
+    EXPECT_EQ(days_between("2026-12-31", "2027-01-01"), 1);
+    EXPECT_EQ(days_between("2028-02-28", "2028-03-01"), 2);
+    EXPECT_EQ(days_between("2026-11-23", "2026-11-22"), -1);
+    EXPECT_EQ(days_between("2026-11-22", "9999-12-31"), 2'912'117);
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -295,6 +295,18 @@ TEST(RunJson, FieldsThatOldOrNewVersionsDoNotShareAreNoError) {
     EXPECT_EQ(run.metric_definitions.at("gpu_time").name, "gpu_time");
 }
 
+TEST(RunJson, RefusesTwoSuitesOfOneName) {
+    model::Run run;
+    run.backend = "host";
+    run.environment.device = {};
+    run.environment.device.key = "k";
+    run.suites.resize(2);
+    run.suites[0].name = run.suites[1].name = "s";
+    EXPECT_EQ(parse_message(write_run(run)), "run.json: suites[1]: the suite 's' appears twice");
+    run.suites[1].name = "t";
+    EXPECT_EQ(parse_message(write_run(run)), "(no error)");
+}
+
 TEST(RunJson, NamesThePlaceOfEachMistake) {
     EXPECT_EQ(parse_message(changed(R"("version": 1)", R"("version": 4)")),
               "run.json: schema perfgate.run version 4; this perfgate reads versions 1 to 3: "

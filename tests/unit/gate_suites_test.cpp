@@ -35,6 +35,71 @@ TEST(Gate, WhatWasNotSelectedIsNotMissing) {
     const VerdictDocument document = pair.judged();
     EXPECT_EQ(document.suites[0].cases.size(), 1U);
     EXPECT_EQ(document.exit_code, 0);
+    EXPECT_TRUE(says(document.suites[0].notes.back(), "does not say how its cases were selected"));
+}
+
+/// Names of the missing cases of the first suite.
+std::vector<std::string> missing(const VerdictDocument& document) {
+    std::vector<std::string> ids;
+    for (const CaseVerdict& verdict : document.suites[0].cases) {
+        if (verdict.verdict == Verdict::missing) ids.push_back(verdict.id);
+    }
+    return ids;
+}
+
+using Ids = std::vector<std::string>;
+
+TEST(Gate, ADeletedCaseThatTheFiltersSelectIsMissing) {
+    Shrunk pair;
+    pair.run.suites[0].partial = true;
+    pair.run.selections = {{{"gemm/naive*", "x"}, {}}};
+    EXPECT_EQ(missing(pair.judged()), Ids{"gemm/naive[m=1]"});
+    EXPECT_EQ(pair.judged().exit_code, 1);
+    pair.run.selections = {{{"gemm/tiled*"}, {}}};
+    EXPECT_EQ(missing(pair.judged()), Ids{});
+    EXPECT_TRUE(pair.judged().suites[0].notes.empty()) << "the selection does not cover it";
+    pair.run.selections = {{{"gemm/*"}, {}}, {{"*tiled*"}, {}}};
+    EXPECT_EQ(missing(pair.judged()), Ids{}) << "selected from what was selected";
+}
+
+TEST(Gate, ADeletedCaseThatTheTagsSelectIsMissing) {
+    Shrunk pair;
+    pair.run.suites[0].partial = true;
+    pair.run.selections = {{{}, {"nightly"}}};
+    pair.baseline.cases["gemm/naive[m=1]"].tags = Ids{"large", "nightly"};
+    EXPECT_EQ(missing(pair.judged()), Ids{"gemm/naive[m=1]"});
+    pair.baseline.cases["gemm/naive[m=1]"].tags = Ids{"large"};
+    EXPECT_EQ(missing(pair.judged()), Ids{});
+    EXPECT_TRUE(pair.judged().suites[0].notes.empty());
+}
+
+TEST(Gate, WhereTheBaselineHasNoTagsARunWithTagsSaysWhatItCouldNotJudge) {
+    Shrunk pair;
+    pair.run.suites[0].partial = true;
+    pair.run.selections = {{{}, {"nightly"}}};
+    EXPECT_EQ(missing(pair.judged()), Ids{});
+    ASSERT_FALSE(pair.judged().suites[0].notes.empty());
+    EXPECT_EQ(pair.judged().suites[0].notes.back(),
+              "1 case of the baseline is not in the run and not judged as missing: the run was "
+              "selected with --tag and the baseline stores no tags; 'perfgate baseline refresh' "
+              "stores them (gemm/naive[m=1])");
+    pair.run.selections = {{{"gemm/tiled*"}, {"nightly"}}};
+    EXPECT_TRUE(pair.judged().suites[0].notes.empty()) << "the filter rules it out";
+    pair.run.selections = {{{}, {"nightly"}}};
+    pair.run.suites[0].partial = false;
+    EXPECT_EQ(missing(pair.judged()), Ids{"gemm/naive[m=1]"})
+        << "the tags left nothing out: the suite no longer has it";
+}
+
+TEST(Gate, AShardMissesWhatNoShardHas) {
+    Shrunk pair;
+    pair.baseline.cases["gemm/other[m=1]"] = pair.then();
+    pair.run.suites[0].partial = true;
+    pair.run.shard = model::Shard{1, 2, {{"s", false, {first_id, "gemm/other[m=1]"}}}};
+    EXPECT_EQ(missing(pair.judged()), Ids{"gemm/naive[m=1]"});
+    pair.run.shard->whole[0].partial = true;
+    pair.run.selections = {{{"gemm/other*", "gemm/tiled*"}, {}}};
+    EXPECT_EQ(missing(pair.judged()), Ids{});
 }
 
 TEST(Gate, AnInterruptedRunExits130AndMissesNothing) {

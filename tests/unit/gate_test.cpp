@@ -222,14 +222,53 @@ TEST(Gate, ASkippedCasePassesBesideOneThatWasMeasured) {
     EXPECT_EQ(document.exit_code, 0);
 }
 
-TEST(Gate, ASkippedCaseThatTheBaselineHasIsPointedOut) {
+TEST(Gate, ACaseOfTheBaselineThatCannotRunHereIsMissing) {
+    for (const char* reason : {"not built: the CUDA module of plugin 'gemm' is missing",
+                               "needs compute capability 10.0, the device has 9.0"}) {
+        CaseResult skipped = measured_case(2);
+        skipped.status = CaseStatus::skipped;
+        skipped.reason = reason;
+        const model::Run run = run_of({measured_case(1), skipped});
+        const VerdictDocument document = judged(run, stored(baseline_of(run)));
+        EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::missing);
+        EXPECT_TRUE(says(document.suites[0].cases[1].reason, reason));
+        EXPECT_TRUE(says(document.suites[0].cases[1].reason, "'skip'"));
+        EXPECT_EQ(document.suites[0].cases[1].place.line, 12);
+        EXPECT_EQ(document.exit_code, 1);
+    }
+}
+
+TEST(Gate, ACaseThatTheSuiteItselfSkipsIsNotMissing) {
     CaseResult skipped = measured_case(2);
     skipped.status = CaseStatus::skipped;
+    skipped.reason = "the suite skips it: no TMA here";
+    skipped.skipped_by_suite = true;
     const model::Run run = run_of({measured_case(1), skipped});
     const VerdictDocument document = judged(run, stored(baseline_of(run)));
     EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::skipped);
+    EXPECT_EQ(document.suites[0].cases[1].reason, "the suite skips it: no TMA here");
     EXPECT_EQ(document.suites[0].cases[1].notes,
-              std::vector<std::string>{"the baseline has this case: it ran there before"});
+              std::vector<std::string>{"the baseline has this case, and the suite skips it"});
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(Gate, ARunThatOnlyVerifiedPassesNothing) {
+    CaseResult wrong = measured_case(2);
+    wrong.status = CaseStatus::incorrect;
+    model::Run run = run_of({measured_case(1)});
+    run.verify_only = true;
+    VerdictDocument document = judged(run, stored(baseline_of(run)));
+    EXPECT_TRUE(document.verify_only);
+    EXPECT_EQ(only_case(document).verdict, Verdict::skipped);
+    EXPECT_EQ(only_case(document).reason, "verified and not measured (--verify-only)");
+    EXPECT_TRUE(says(document.suites[0].notes.back(), "nothing was measured"));
+    EXPECT_EQ(document.exit_code, 0) << "what was asked for was done";
+
+    run.suites[0].cases = {measured_case(1), wrong};
+    EXPECT_EQ(judged(run).exit_code, 1);
+    run.suites[0].cases = {measured_case(1)};
+    run.suites[0].cases[0].status = CaseStatus::skipped;
+    EXPECT_EQ(judged(run).exit_code, 2) << "nothing was verified either";
 }
 
 TEST(Gate, WhatAnInterruptedRunDidNotReachIsSkippedWithoutRemark) {

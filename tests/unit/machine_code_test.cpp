@@ -304,6 +304,22 @@ TEST(MachineCode, ASlowerTimeOfTheSameCodeIsInconclusive) {
     EXPECT_EQ(document.exit_code, 0);
 }
 
+TEST(MachineCode, ATimeThatNoMachineExplainsIsInvalid) {
+    CaseResult now = coded_case();
+    now.metrics["gpu_time"] = documents::series({10'000});
+    EXPECT_EQ(judged(now).suites[0].cases[0].verdict, Verdict::inconclusive) << "at the bound";
+    for (const double measured : {10'001.0, 1e9}) {
+        now.metrics["gpu_time"] = documents::series({measured});
+        const model::VerdictDocument document = judged(now);
+        const model::CaseVerdict& verdict = document.suites[0].cases[0];
+        EXPECT_EQ(verdict.verdict, Verdict::invalid);
+        EXPECT_TRUE(verdict.reason.starts_with("gpu_time cannot be judged (nothing changed): 1.00"))
+            << verdict.reason;
+        EXPECT_NE(verdict.reason.find("more than 10 times the baseline"), std::string::npos);
+        EXPECT_EQ(document.exit_code, 3);
+    }
+}
+
 TEST(MachineCode, ASlowerTimeOfTheSameDeviceCodeIsRegressedAndSaysWhatElseChanged) {
     CaseResult now = slower();
     now.kernels[0].grid = {16, 1, 1};
@@ -348,7 +364,7 @@ TEST(MachineCode, ARunOfUnchangedCasesPassesAndOneOfSkippedOnesDoesNot) {
     EXPECT_TRUE(document.suites[0].cases[0].notes.empty());
 
     left_out.unchanged = false;
-    EXPECT_EQ(judged(left_out).exit_code, 2);
+    EXPECT_EQ(judged(left_out).exit_code, 1) << "the baseline has it";
 }
 
 // ---- what a baseline keeps of it

@@ -179,6 +179,8 @@ TEST(Merge, RefusesOtherSuites) {
               "only one is of suite 't'");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].partial = true; }),
               "suite 's' was filtered in one");
+    EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].gates = "0ther"; }),
+              "suite 's' has other tolerances or relations in one");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases.pop_back(); }),
               "suite 's' differs from case 'gemm/tiled[m=3]' on");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases[1] = "x"; }),
@@ -201,6 +203,11 @@ TEST(Merge, RefusesOtherMachinesAndTools) {
     names("cupti", [](model::Run& run) { run.environment.cupti = "1"; });
     names("tool_version", [](model::Run& run) { run.tool_version = "9"; });
     names("git_revision", [](model::Run& run) { run.git_revision = "def"; });
+    EXPECT_EQ(mixed([](model::Run& run) {
+                  run.selections = {{{"*"}, {}}};
+              }),
+              "the runs cannot be merged: shard-1.json and shard-2.json were selected with other "
+              "--filter or --tag");
     names("verify_only", [](model::Run& run) { run.verify_only = true; });
 }
 

@@ -230,5 +230,35 @@ TEST(Refresh, WhatIsAcceptedPassesTheGate) {
     EXPECT_EQ(model::count_verdicts(document).at(model::Verdict::pass), 2);
 }
 
+TEST(Refresh, RefusesProcessesThatDisagreeByMoreThanTheTolerance) {
+    model::Run run = run_of({measured_case()});
+    model::MetricSeries& time = run.suites[0].cases[0].metrics.at("gpu_time");
+    time.batches.clear();
+    for (std::int64_t i = 0; i < 16; ++i) {
+        time.batches.push_back({i, "board-a", 1, {i < 10 ? 1000.0 : 2400.0}});
+    }
+    EXPECT_TRUE(says(refusal(run),
+                     "gemm/tiled[m=1] (the processes disagree about gpu_time by more than its "
+                     "tolerance of 3 %, so that a regression could hide in it"))
+        << refusal(run);
+    for (model::Batch& batch : time.batches) {
+        if (batch.samples[0] > 1000) batch.samples = {1020};
+    }
+    EXPECT_EQ(refusal(run), "not refused") << "two modes within the tolerance";
+}
+
+TEST(Refresh, KeepsTheTagsOfEachCase) {
+    model::Run run = run_of({measured_case()});
+    const Refreshed first = refreshed(run);
+    EXPECT_EQ(first.baseline.cases.at("gemm/tiled[m=1]").tags, Ids{});
+    run.suites[0].cases[0].tags = {"nightly"};
+    const Refreshed second = refreshed(run, first.baseline);
+    EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(second.baseline.cases.at("gemm/tiled[m=1]").tags, Ids{"nightly"});
+    const std::string text = model::write_baseline(second.baseline);
+    EXPECT_TRUE(says(text, "\"tags\": [\"nightly\"]") || says(text, "\"tags\":[\"nightly\"]"));
+    EXPECT_EQ(model::parse_baseline(text, "b"), second.baseline);
+}
+
 }  // namespace
 }  // namespace perfgate::baseline

@@ -54,19 +54,41 @@ TEST(Selection, OneOfSeveralFiltersIsEnough) {
 }
 
 TEST(Selection, TagsMatchWholeAndTogetherWithFilters) {
-    EXPECT_EQ(ids(select_cases(three_cases(), {{}, {"other", "large"}})), "gemm/tiled[m=3];");
+    EXPECT_EQ(ids(select_cases(three_cases(), {{}, {"nightly", "large"}})), "gemm/tiled[m=3];");
     EXPECT_THROW(select_cases(three_cases(), {{}, {"night"}}), model::InputError);
     EXPECT_THROW(select_cases(three_cases(), {{"*m=1]"}, {"large"}}), model::InputError);
 }
 
-TEST(Selection, SuitesWithoutASelectedCaseAreLeftOut) {
+TEST(Selection, SuitesWithoutASelectedCaseStay) {
     model::Run run = three_cases();
     run.suites.push_back(run.suites[0]);
     run.suites[1].name = "t";
     run.suites[1].cases.erase(run.suites[1].cases.begin());
     const model::Run selected = select_cases(run, {{"*m=1]"}, {}});
-    ASSERT_EQ(selected.suites.size(), 1U);
-    EXPECT_EQ(selected.suites[0].name, "s");
+    ASSERT_EQ(selected.suites.size(), 2U);
+    EXPECT_TRUE(selected.suites[1].cases.empty()) << "its baseline may have such a case";
+    EXPECT_TRUE(selected.suites[1].partial);
+}
+
+TEST(Selection, TheRunSaysHowItWasSelected) {
+    const model::Run once = select_cases(three_cases(), {{"gemm/*"}, {}});
+    const model::Run twice = select_cases(once, {{}, {"large"}});
+    EXPECT_EQ(twice.selections, (std::vector<Selection>{{{"gemm/*"}, {}}, {{}, {"large"}}}));
+    EXPECT_EQ(model::parse_run(model::write_run(twice), "r").selections, twice.selections);
+}
+
+TEST(Selection, OneThatSelectsNothingIsRefusedThoughOthersDo) {
+    const auto refusal = [](const Selection& selection) -> std::string {
+        try {
+            select_cases(three_cases(), selection);
+        } catch (const model::InputError& error) {
+            return error.what();
+        }
+        return "not refused";
+    };
+    EXPECT_EQ(refusal({{"*m=1]", "*m=4]"}, {}}), "--filter '*m=4]' selects no case of the run");
+    EXPECT_EQ(refusal({{}, {"large", "night"}}), "--tag 'night' selects no case of the run");
+    EXPECT_EQ(refusal({{"*m=3]"}, {"large", "nightly"}}), "not refused");
 }
 
 TEST(Selection, AnEmptySelectionIsRefusedAndShowsAnId) {

@@ -360,5 +360,23 @@ TEST(SuitePlans, AreNotEmptyWhereEveryCaseIsSkipped) {
     EXPECT_NE(plan.suites.at(0).cases.at(0).skip_reason, "");
 }
 
+TEST(SuitePlans, SkipWhatTheSuiteSaysOnTheDevicesThatItNames) {
+    const Suite suite = parse(std::string(copies) +
+                              "    overrides: [{match: '*', skip: broken since 580}]\n"
+                              "overrides:\n"
+                              "  - {match: 'copy/tma*', device: 'nvidia-a100*', skip: no TMA}\n");
+    const auto of = [&](const std::string& device, const std::string& id) {
+        return case_of(plan_suite(suite, on(device)), id);
+    };
+    EXPECT_EQ(of("nvidia-a100-80gb", "copy/tma[bytes=1]").skip_reason, "the suite skips it: no TMA")
+        << "which leads: the variant is not built either";
+    EXPECT_TRUE(of("nvidia-a100-80gb", "copy/tma[bytes=1]").skipped_by_suite);
+    EXPECT_TRUE(of("nvidia-h100", "copy/tma[bytes=1]").skip_reason.starts_with("not built"));
+    EXPECT_FALSE(of("nvidia-h100", "copy/tma[bytes=1]").skipped_by_suite);
+    EXPECT_EQ(of("nvidia-h100", "copy/plain[bytes=4096]").skip_reason,
+              "the suite skips it: broken since 580");
+    EXPECT_EQ(of("nvidia-h100", "copy/plain[bytes=1]").skip_reason, "");
+}
+
 }  // namespace
 }  // namespace perfgate::suite

@@ -77,6 +77,20 @@ TEST(SuiteProfile, RefusesWhatIsNoShareAndNoNumberOfRounds) {
               "tool_version");
 }
 
+TEST(SuiteProfile, ReadsHowLongAnAcknowledgementMayLast) {
+    EXPECT_EQ(parse_profile("{}", "p.yaml").policy.acknowledgement_days, 90);
+    EXPECT_EQ(
+        parse_profile("policy: {acknowledgement_days: 14}", "p.yaml").policy.acknowledgement_days,
+        14);
+    for (const char* days : {"3651", "-1", "30d"}) {
+        EXPECT_NE(test::refusal([&] {
+                      parse_profile("policy: {acknowledgement_days: " + std::string(days) + "}",
+                                    "p.yaml");
+                  }).find("expected a number of days from 0 to 3650"),
+                  std::string::npos);
+    }
+}
+
 TEST(SuiteProfile, LeavesOpenWhatItDoesNotSay) {
     EXPECT_EQ(parse_profile("{}", "p.yaml"), Profile{});
     EXPECT_EQ(parse_profile("policy: {no_baseline: skip, inconclusive: pass}", "p.yaml"),
@@ -99,7 +113,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"
               "p.yaml:2:43: wrong value for 'inconclusive'; expected fail or pass, found 1\n"
               "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, "
-              "false_alarms, rounds, changed\n"
+              "false_alarms, rounds, acknowledgement_days, changed\n"
               "p.yaml:3:16: wrong value for 'junit_profile'; expected github or strict, found a "
               "list\n"
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "

@@ -155,5 +155,22 @@ TEST(SuiteShard, ReadsWhichOfHowMany) {
     }
 }
 
+TEST(SuiteShard, SaysHowTheWholeIsGated) {
+    const auto gates = [](const model::Plan& plan, std::int64_t index) {
+        model::Plan part = plan;
+        return take_shard(part, {index, 2}, {}).whole.at(0).gates;
+    };
+    model::Plan plan = plan_of_two();
+    plan.suites[0].cases[0].gates = {{"gpu_time", {0.03, std::nullopt, 0}, 0.05}};
+    const std::string before = gates(plan, 1);
+    EXPECT_EQ(before, gates(plan, 2));
+    plan.suites[0].cases[0].gates[0].tolerance.worse = 0.5;
+    EXPECT_NE(before, gates(plan, 2));
+    plan.suites[0].cases[0].gates[0].tolerance.worse = 0.03;
+    EXPECT_EQ(before, gates(plan, 2));
+    plan.suites[0].relations.emplace_back().left_text = "w/v.gpu_time";
+    EXPECT_NE(before, gates(plan, 2));
+}
+
 }  // namespace
 }  // namespace perfgate::suite

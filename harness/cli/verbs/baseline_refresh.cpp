@@ -116,7 +116,11 @@ std::string lessons_text(const baseline::Lessons& lessons) {
     return text;
 }
 
-void accept_run(const model::Run& run, const RefreshOptions& options) {
+void accept_run(model::Run run, const RefreshOptions& options) {
+    // Suites of which nothing was selected stay as they are.
+    std::erase_if(run.suites, [](const model::SuiteResult& suite) {
+        return suite.partial && suite.cases.empty();
+    });
     std::string text;
     const baseline::BaselineLock lock(options.baselines, waiting_for_baselines(options.baselines));
     const std::vector<baseline::Refreshed> results = refresh_all(run, options);
@@ -203,8 +207,9 @@ void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
         ->capture_default_str();
     add_measuring_options(*verb, options->measuring);
     verb->footer(
-        "Incorrect, failed and incomplete cases are refused, and nothing is written then. With "
-        "--filter or --tag the\nother cases stay as they are. Cases that the suite no longer has "
+        "Incorrect, failed and incomplete cases are refused, and those whose processes disagree by "
+        "more than the tolerance;\nnothing is written then. With --filter or --tag the other cases "
+        "stay as they are. Cases that the suite no longer has "
         "are removed. What did not change stays to the byte.\nExit code: 0 accepted; 2 refused; 3 "
         "could not measure or write; 130 interrupted.");
     verb->callback([&invocation, options, verb] {

@@ -46,7 +46,8 @@ void add_merge(CLI::App& app, Invocation& invocation) {
     verb->footer(
         "Writes run.json, verdict.json and junit.xml into the output folder, as run does. Refuses "
         "shards that\nare missing or there twice, and those of other suites, devices, backends, "
-        "drivers, tools or revisions.\nWhat suites expect of their cases against each other is "
+        "drivers, tools, revisions, tolerances or selections.\nWhat suites expect of their cases "
+        "against each other is "
         "judged here. Exit code: the verdict's, as of run.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return merge(*verb, *options); };

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What once passed without a word: cases that were no longer measured, baselines that hide a regression, selections and
+tolerances that mean nothing, and runs that only verified."""
+
+import copy
+import json
+import xml.etree.ElementTree as xml
+
+import tool
+
+SUITE = """
+name: probe
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 10000%}
+  time_budget: 5ms
+workloads:
+  - workload: probe
+    variants: [host]
+    matrix: {n: [1000, 2000]}
+    params: {iterations: 10}
+  - workload: probe
+    variants: [host]
+    params: {iterations: 10, n: 3000}
+    tags: [nightly]
+"""
+WITHOUT_NIGHTLY = SUITE[: SUITE.rindex("  - workload")]
+
+
+def case_id(n):
+    return f"probe/host[iterations=10,n={n}]"
+
+
+class SilentPasses(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("probe.yaml", SUITE)
+        self.measuring = ["--backend", "host", *self.plugin("probe_base"), "--processes", 2]
+
+    def refresh(self, *words, code=0):
+        done = self.run_tool("baseline", "refresh", *(words or ("probe.yaml", *self.measuring)), code=code)
+        if code == 0:
+            (self.baseline,) = (self.folder / "baselines").glob("host-*/probe.json")
+        return done
+
+    def measure(self, *words, code=0):
+        return self.run_tool("run", "probe.yaml", *self.measuring, *words, code=code)
+
+    def verdicts(self, out="perfgate-out"):
+        document = self.read_json(f"{out}/verdict.json")
+        return {case["id"]: case for suite in document["suites"] for case in suite["cases"]}
+
+    def compare(self, run, *words, code=0):
+        self.write("changed.json", json.dumps(run))
+        return self.run_tool("compare", "changed.json", "--out", "out", *words, code=code)
+
+    def edit_baseline(self, change):
+        document = json.loads(self.baseline.read_text())
+        for case in document["cases"].values():
+            change(case)
+        self.baseline.write_text(json.dumps(document))
+
+    # --- cases that are no longer measured
+
+    def test_a_case_that_cannot_run_any_more_is_missing_unless_the_suite_says_so(self):
+        self.refresh()
+        self.measure()
+        run = self.read_json("perfgate-out/run.json")
+        for reason in ("not built: the CUDA module of plugin 'probe' is missing",
+                       "needs compute capability 99.0, the device has 9.0"):
+            changed = copy.deepcopy(run)
+            case = changed["suites"][0]["cases"][0]
+            case["status"], case["reason"], case["metrics"] = "skipped", reason, {}
+            done = self.compare(changed, code=1)
+            self.assertEqual("missing", self.verdicts("out")[case_id(1000)]["verdict"])
+            self.assertIn(reason, done.stdout)
+
+        self.write("probe.yaml", SUITE + "overrides:\n  - {match: '*n=1000*', skip: not on this machine}\n")
+        done = self.measure()
+        self.assertEqual("skipped", self.verdicts()[case_id(1000)]["verdict"])
+        self.assertIn("the suite skips it: not on this machine", done.stdout)
+        self.run_tool("compare", "perfgate-out/run.json")
+
+    def test_a_deleted_case_is_missing_where_the_selection_covers_it(self):
+        self.refresh()
+        self.write("probe.yaml", WITHOUT_NIGHTLY)
+        self.measure("--filter", "*n=?000*", code=1)
+        self.assertEqual("missing", self.verdicts()[case_id(3000)]["verdict"])
+        self.run_tool("compare", "perfgate-out/run.json", code=1)
+        self.run_tool("compare", "perfgate-out/run.json", "--filter", "*n=1000*")
+        self.measure("--filter", "*n=1000*")
+        self.assertEqual([case_id(1000)], list(self.verdicts()))
+
+    def test_a_deleted_case_is_missing_where_the_tags_cover_it(self):
+        self.refresh()
+        self.assertEqual(["nightly"], json.loads(self.baseline.read_text())["cases"][case_id(3000)]["tags"])
+        moved = SUITE.replace("n: 3000}", "n: 4000}").replace("[nightly]", "[nightly, large]")
+        self.write("probe.yaml", moved)
+        self.measure("--tag", "nightly", code=1)
+        self.assertEqual("missing", self.verdicts()[case_id(3000)]["verdict"])
+        self.assertNotIn(case_id(1000), self.verdicts(), "it has no such tag")
+        self.measure("--tag", "large")
+
+        self.edit_baseline(lambda case: case.pop("tags"))
+        done = self.measure("--tag", "nightly", "--markdown", "report.md")
+        expected = "3 cases of the baseline are not in the run and not judged as missing"
+        for text in (done.stdout, (self.folder / "report.md").read_text(),
+                     (self.folder / "perfgate-out/junit.xml").read_text()):
+            self.assertIn(expected, text)
+
+    def test_shards_miss_what_none_of_them_has(self):
+        self.refresh()
+        self.write("probe.yaml", WITHOUT_NIGHTLY)
+        for index in (1, 2):
+            self.measure("--shard", f"{index}/2", "--out", f"shard-{index}", code=1)
+            self.assertEqual("missing", self.verdicts(f"shard-{index}")[case_id(3000)]["verdict"])
+        self.run_tool("merge", "shard-1/run.json", "shard-2/run.json", "--out", "merged", code=1)
+        verdicts = {id: case["verdict"] for id, case in self.verdicts("merged").items()}
+        self.assertEqual({case_id(1000): "pass", case_id(2000): "pass", case_id(3000): "missing"}, verdicts)
+
+    # --- times that the gate cannot vouch for
+
+    def test_a_time_that_no_machine_explains_is_invalid(self):
+        self.refresh()
+        self.measure()
+        # As if it were a GPU's time: of a host variant nobody says that nothing changed.
+        def as_gpu_time(case):
+            case["metrics"]["gpu_time"] = case["metrics"].pop("host_time")
+        self.edit_baseline(as_gpu_time)
+        run = self.read_json("perfgate-out/run.json")
+        run["metric_definitions"]["gpu_time"] = run["metric_definitions"].pop("host_time")
+        for case in run["suites"][0]["cases"]:
+            as_gpu_time(case)
+            case["gates"][0]["metric"] = "gpu_time"
+            case["gates"][0]["worse"] = 0.1
+            for batch in case["metrics"]["gpu_time"]["batches"]:
+                batch["samples"] = [1e6 * sample for sample in batch["samples"]]
+        done = self.compare(run, code=3)
+        self.assertIn("more than 10 times the baseline", done.stdout)
+
+    def test_a_baseline_whose_processes_disagree_is_refused_and_hides_nothing(self):
+        self.refresh()
+        self.measure()
+        run = self.read_json("perfgate-out/run.json")
+
+        def with_times(times):
+            changed = copy.deepcopy(run)
+            for case in changed["suites"][0]["cases"]:
+                case["gates"][0]["worse"] = 0.1
+                batch = case["metrics"]["host_time"]["batches"][0]
+                case["metrics"]["host_time"]["batches"] = [
+                    {**batch, "process": i, "samples": [time]} for i, time in enumerate(times)]
+            return changed
+
+        disturbed = with_times([1e5] * 10 + [2.4e5] * 6)
+        self.write("disturbed.json", json.dumps(disturbed))
+        done = self.refresh("disturbed.json", code=2)
+        self.assertIn("the processes disagree about host_time by more than its tolerance of 10 %", done.stderr)
+        self.write("modes.json", json.dumps(with_times([1e5] * 10 + [1.08e5] * 6)))
+        self.refresh("modes.json")
+
+        # Stored before refresh looked at it.
+        def disturb(case):
+            case["metrics"]["host_time"]["processes"] = [1e5] * 10 + [2.4e5] * 6
+        self.edit_baseline(disturb)
+        done = self.compare(with_times([1.5e5] * 5))
+        self.assertEqual({"inconclusive"}, {case["verdict"] for case in self.verdicts("out").values()})
+        self.assertIn("the baseline's processes disagree by more than the tolerance", done.stdout)
+        self.compare(with_times([1.5e5] * 5), "--inconclusive", "fail", code=4)
+
+    # --- selections, shards and suites that do not fit
+
+    def test_a_second_filter_or_tag_that_selects_nothing_is_refused_by_every_verb(self):
+        self.measure()
+        stored = "perfgate-out/run.json"
+        for option, good, typo in (("--filter", "*n=1000*", "*n=1001*"), ("--tag", "nightly", "nigthly")):
+            self.measure(option, good, option, typo, "--out", "other", code=2)
+            for verb in ("compare", "report"):
+                done = self.run_tool(verb, stored, option, good, option, typo, code=2)
+                self.assert_one_line(done.stderr, option, typo, "selects no case")
+
+    def test_shards_with_other_tolerances_are_no_run(self):
+        self.measure("--shard", "1/2", "--out", "shard-1")
+        self.write("probe.yaml", SUITE.replace("10000%", "5000%"))
+        self.measure("--shard", "2/2", "--out", "shard-2")
+        done = self.run_tool("merge", "shard-1/run.json", "shard-2/run.json", "--out", "merged", code=2)
+        self.assert_one_line(done.stderr, "suite 'probe' has other tolerances")
+
+    def test_two_suites_of_one_name_are_no_run(self):
+        self.write("again.yaml", SUITE)
+        self.run_tool("run", "probe.yaml", "again.yaml", *self.measuring, code=2)
+        self.measure()
+        run = self.read_json("perfgate-out/run.json")
+        run["suites"].append(copy.deepcopy(run["suites"][0]))
+        self.assert_one_line(self.compare(run, code=2).stderr, "suites[1]", "'probe' appears twice")
+
+    def test_a_tolerance_of_everything_and_a_division_by_zero_are_no_suite(self):
+        self.write("wide.yaml", SUITE.replace("10000%", "1e308%"))
+        self.write("zero.yaml", SUITE + 'expect: {probe/host.host_time: "<= probe/host.host_time / 0"}\n')
+        for name, part in (("wide.yaml", "at most 10000%"), ("zero.yaml", "division by zero")):
+            done = self.run_tool("validate", name, *self.plugin("probe_base"), code=2)
+            self.assert_one_line(done.stderr, name, part)
+
+    # --- acknowledgements
+
+    def test_an_acknowledgement_is_bounded_and_warns_before_its_end(self):
+        self.refresh()
+        self.measure()
+
+        def steady(case):
+            case["metrics"]["host_time"]["processes"] = [1e5, 1.01e5] * 8
+            case["metrics"]["host_time"].pop("repeated", None)
+        self.edit_baseline(steady)
+        run = self.read_json("perfgate-out/run.json")
+        run["started_at"] = "2026-01-01T00:00:00Z"
+        for case in run["suites"][0]["cases"]:
+            case["gates"][0]["worse"] = 0.1
+            for batch in case["metrics"]["host_time"]["batches"]:
+                batch["samples"] = [9e5]
+        self.compare(run, code=1)
+        done = self.run_tool("baseline", "accept", "changed.json", "--reason", "later",
+                             "--expires", "9999-12-31", code=2)
+        self.assert_one_line(done.stderr, "9999-12-31", "more than 90 days ahead", "acknowledgement_days")
+
+        def acknowledge(until):
+            def change(case):
+                known = {"unit": "ns", "method": case["metrics"]["host_time"]["method"], "value": 1e12,
+                         "batches": [{"process": 0, "device": "", "seed": 1, "samples": [1e12]}]}
+                case["acknowledged"] = {"host_time": {"until": until, "known": known}}
+            self.edit_baseline(change)
+
+        acknowledge("9999-12-31")
+        self.assertIn("more than 90 days ahead", self.compare(run, code=1).stdout)
+        acknowledge("2026-03-15")
+        self.compare(run)
+        self.write("strict.yaml", "policy: {acknowledgement_days: 30}\n")
+        self.compare(run, "--profile", "strict.yaml", code=1)
+        acknowledge("2026-01-04")
+        done = self.compare(run, "--markdown", "report.md")
+        for text in (done.stdout, (self.folder / "report.md").read_text(),
+                     (self.folder / "out/junit.xml").read_text()):
+            self.assertIn("its acknowledgement ends in 3 days, on 2026-01-04", text)
+
+    # --- runs that measured nothing
+
+    def test_a_run_that_only_verified_says_so_everywhere(self):
+        self.refresh()
+        done = self.measure("--verify-only", "--profile", tool.SOURCE / "configs/ci.yaml", "--markdown",
+                            "report.md", "--annotations", "annotations.txt")
+        told = "verified only, nothing was measured"
+        for text in (done.stdout, (self.folder / "report.md").read_text(),
+                     (self.folder / "annotations.txt").read_text(),
+                     (self.folder / "perfgate-out/junit.xml").read_text()):
+            self.assertIn(told, text)
+        self.assertTrue(self.read_json("perfgate-out/verdict.json")["verify_only"])
+        self.assertEqual({"skipped"}, {case["verdict"] for case in self.verdicts().values()})
+        for profile in ("github", "strict"):
+            self.run_tool("report", "perfgate-out/run.json", "--junit", "again.xml", "--junit-profile", profile)
+            suite = xml.parse(self.folder / "again.xml").getroot().find("testsuite")
+            self.assertEqual(("3", "3"), (suite.get("tests"), suite.get("skipped")))
+            for case in suite.findall("testcase"):
+                self.assertIn("not measured", case.find("skipped").get("message"))
+
+
+if __name__ == "__main__":
+    tool.main()
