@@ -91,7 +91,7 @@ void write_documents(const fs::path& folder, int cases, int metrics) {
     model::write_file_atomically(
         folder / "baseline.json",
         document::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
-        document::write_baseline(gate::refresh(base, base.suites[0], {}, {}).baseline));
+        document::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
     model::Run run = recorded_run(cases, metrics, run_processes);
     std::vector<model::CaseResult>& results = run.suites[0].cases;
     for (std::size_t i = 0; i < results.size(); i += 10) {
