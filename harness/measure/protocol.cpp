@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <random>
+
 #include "model/error.hpp"
 #include "model/json_reader.hpp"
 #include "model/json_writer.hpp"
@@ -378,6 +380,17 @@ struct ReplyWriter {
 };
 
 }  // namespace
+
+std::string make_label(std::uint64_t number) {
+    std::random_device random;
+    return fmt::format("{}:{:08x}{:08x}", number, random(), random());
+}
+
+Labelled split_label(std::string_view line) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) return {};
+    return {line.substr(0, space), line.substr(space + 1)};
+}
 
 std::string write_request(const Request& request) {
     return std::visit(RequestWriter{}, request);
