@@ -267,6 +267,13 @@ TEST(BatchRule, FromZeroOnlyAbsAllowsADifference) {
     EXPECT_FALSE(judged(none, now(11), setting).sees) << "no fraction of zero";
 }
 
+TEST(BatchRule, WhatCannotBeComputedIsNotSaid) {
+    const double huge = std::numeric_limits<double>::max();
+    const MetricSeries baseline = processes({huge, huge / 2, -huge, huge / 4, -huge / 2, huge});
+    const auto sees = judged(baseline, processes({huge, -huge, huge / 2, huge, -huge})).sees;
+    EXPECT_TRUE(!sees || std::isfinite(*sees)) << *sees;
+}
+
 TEST(BatchRule, AnOutlyingProcessNeitherConvictsNorShields) {
     Values values = spread_around(100'000, 20);
     values.back() = 180'000;
