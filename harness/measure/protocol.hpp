@@ -48,9 +48,10 @@ using Request = std::variant<DevicesRequest, DescribeRequest, DiagnoseRequest, B
                              CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest>;
 
 /// Phases that the coordinator has limits of its own for: "loading <file>" before each plugin file,
-/// then `loaded_phase`.
+/// then `loaded_phase`, and `open_phase` once the backend is ready.
 inline constexpr std::string_view loading_phase = "loading ";
 inline constexpr std::string_view loaded_phase = "loaded";
+inline constexpr std::string_view open_phase = "open";
 
 struct PhaseReply {
     std::string phase;

@@ -130,11 +130,13 @@ class Server {
 
   private:
     Backend& backend() {
-        if (!backend_)
+        if (!backend_) {
             backend_ = source_.open([this](const std::string& file) {
                 tell(PhaseReply{file.empty() ? std::string(loaded_phase)
                                              : std::string(loading_phase) + file});
             });
+            tell(PhaseReply{std::string(open_phase)});
+        }
         return *backend_;
     }
     CaseMeasurement& measurement() {

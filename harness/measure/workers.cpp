@@ -113,7 +113,9 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
                 from_now(loading_limit_s);
             } else if (told->phase == loaded_phase) {
                 place.loading.clear();
-                from_now(std::max(limit_s, start_limit_s));
+                from_now(place.phase.empty() ? std::max(limit_s, start_limit_s) : limit_s);
+            } else if (told->phase == open_phase) {
+                if (!observe) from_now(limit_s);
             } else {
                 if (place.phase.empty()) from_now(limit_s);
                 place.phase = told->phase;
