@@ -88,10 +88,12 @@ class Kills(Runs):
             number = self.random.choice(SIGNALS)
             running = self.start(*options)
             time.sleep(self.random.uniform(0, usual_s))
-            kills += self.hit(running, role, number)
+            hit = self.hit(running, role, number)
+            kills += hit
             errors = self.finish(running, *self.expected_codes(role, number))
             code = running.returncode
-            figures[f"{role} {number.name}: exit {code}"] += 1
+            if hit:
+                figures[f"{role} {number.name}: exit {code}"] += 1
 
             self.assert_nothing_is_left()
             self.assert_documents_are_whole_or_absent()
