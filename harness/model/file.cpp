@@ -109,8 +109,8 @@ void write_in_place(const fs::path& path, std::string_view content) {
     constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     Descriptor file(::open(path.c_str(), flags));
     if (file.get() < 0 && errno == ENXIO) {
-        throw Error(fmt::format("cannot write {}: nobody reads from this pipe; name a file",
-                                shown(path)));
+        throw Error(
+            fmt::format("cannot write {}: nobody reads from this pipe; name a file", shown(path)));
     }
     if (file.get() < 0) fail_write(path, errno);
     if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);
