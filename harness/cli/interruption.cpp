@@ -13,9 +13,10 @@ namespace {
 std::atomic<bool> flag = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void set_flag(int /*signal*/) {
-    // Twice: whoever asks means now. The workers are killed by the kernel when this process ends.
-    if (flag.exchange(true)) _exit(130);
+void set_flag(int signal) {
+    // Twice: whoever asks means now. The workers' guards end them when this process ends. A
+    // terminal that goes away says so more than once, by itself and through its shell.
+    if (flag.exchange(true) && signal != SIGHUP) _exit(130);
 }
 
 }  // namespace
@@ -26,6 +27,9 @@ void catch_interruptions() {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    struct sigaction before {};
+    sigaction(SIGHUP, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup
 }
 
 bool interrupted() {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
@@ -30,10 +33,20 @@ int report_error(std::string_view message, int exit_code) {
     return exit_code;
 }
 
+/// Standard descriptors that are closed would become those of the next files that are opened, and
+/// what is printed would go there. Opened to read, so that printing to them still fails.
+void occupy_standard_descriptors() {
+    int fd = 0;
+    do fd = ::open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) ::close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     using namespace perfgate;
+    occupy_standard_descriptors();
     // A reader that goes away (`perfgate list | head`) is a write error, not a death.
     std::signal(SIGPIPE, SIG_IGN);
     // So is a file that has become too large for the limits on this process.

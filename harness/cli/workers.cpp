@@ -132,7 +132,8 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
     const std::filesystem::path folder = std::filesystem::absolute(plugin).parent_path();
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with(plugin.stem().string()) && entry.path().extension() == ".so")
+        if (name.starts_with(plugin.stem().string()) && entry.path().extension() == ".so" &&
+            entry.is_regular_file(error))
             modules.push_back(entry.path());
     }
     std::sort(modules.begin(), modules.end());

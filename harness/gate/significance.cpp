@@ -143,7 +143,9 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
     const double beyond = allowed + power_in_deviations * spread.deviation * error;
     const double unexplained =
         std::max(noise, levels.rounds > 0 ? suspicion : 0) + resolution.drift;
-    judgement.sees = std::max(unexplained, beyond + resolution.drift) / size;
+    const double sees = std::max(unexplained, beyond + resolution.drift) / size;
+    if (!std::isfinite(sees)) return;  // values so large that their spread is no number
+    judgement.sees = sees;
     judgement.tolerance_is_finer = unexplained > allowed;
 }
 

@@ -36,7 +36,7 @@ class Build {
     Build(const Build&) = delete;
     Build& operator=(const Build&) = delete;
 
-    void ask_facts() { measure::ask_facts(items_, *side_.workers, options_.case_limit_s); }
+    void ask_facts() { measure::ask_facts(items_, *side_.workers, shared_); }
 
     void skip_unsupported() {
         std::erase_if(items_, [](Item& item) {

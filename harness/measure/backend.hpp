@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -128,6 +129,9 @@ struct BackendOptions {
     std::string device;                ///< "" first one; index, UUID or PCI bus id; of one device
     std::vector<std::string> plugins;  ///< files to load
     bool cupti = true;                 ///< false: events only, other tools may attach
+    /// Told each plugin file before its code is loaded, which runs its static initialisers, and ""
+    /// once all are. May be empty.
+    std::function<void(const std::string& file)> loading;
 };
 
 class Backend {

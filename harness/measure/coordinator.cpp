@@ -46,7 +46,8 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
                const std::vector<MeasuredDevice>& devices) {
     for (Item& item : items) {
         const auto found = journal.cases.find({*item.suite, model::case_id(item.planned->spec)});
-        if (found == journal.cases.end()) continue;
+        // A case whose plugin no longer answers is not what it was.
+        if (found == journal.cases.end() || item.begun) continue;
         *item.result = found->second;
         item.begun = true;
         item.counted = has_counters(*item.result, item.planned->metrics);
@@ -64,8 +65,7 @@ std::int64_t next_process(const std::vector<Item>& items, const MeasuredDevice& 
     return last + 1;
 }
 
-/// Calls `work(i)` for each chain, the first on this thread and the others on one each. A worker
-/// dies with the thread that started it, so each call ends those that it started.
+/// Calls `work(i)` for each chain, the first on this thread and the others on one each.
 template <class Work>
 void on_all(std::size_t chains, Shared& shared, const Work& work) {
     std::vector<std::exception_ptr> failures(chains);
@@ -171,7 +171,7 @@ model::Run measure(const model::Plan& plan, const Capabilities& capabilities,
     for (std::size_t i = 0; i < devices.size(); ++i)
         chains.emplace_back(i, *devices[i].workers, shared);
     try {
-        ask_facts(items, *devices.front().workers, options.case_limit_s);
+        ask_facts(items, *devices.front().workers, shared);
         require_supported(items);
     } catch (const Interrupted&) {
         shared.interrupted = true;

@@ -40,6 +40,8 @@ void timed(double& sum, Work&& work) {
     sum += seconds_since(start);
 }
 
+constexpr const char* wrong_answer = "the worker answered something else than what was asked";
+
 bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
@@ -139,13 +141,14 @@ void DeviceChain::first(Item& item) {
     item.begun = true;
     item.passes = 1;
     if (answer.reply) {
-        if (const auto* reply = std::get_if<MeasureReply>(&*answer.reply)) {
+        const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
+        if (reply && is_about(item, reply->result)) {
             *item.result = reply->result;
             if (reply->device_lost) item.result->log = answer.log;
         } else if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
             fail(item, failed->message, answer.log);
         } else {
-            fail(item, "the worker answered something else than what was asked", "");
+            fail(item, wrong_answer, "");
         }
     } else {
         fail(item, answer.why, answer.log);
@@ -183,7 +186,7 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     if (const auto* failed = std::get_if<FailedReply>(&*answer.reply))
         return failed_again(failed->message);
     const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
-    if (!reply) return failed_again("the worker answered something else than what was asked");
+    if (!reply || !is_about(item, reply->result)) return failed_again(wrong_answer);
     if (reply->result.status != model::CaseStatus::measured)
         return failed_again(reply->result.reason);
     shared_.journal.add_batches(*item.suite, reply->result);
@@ -198,18 +201,10 @@ Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t proces
             workers_.ask(request(process), limit_s,
                          [&](const std::string& phase) { shared_.tell(item, phase); });
         if (answer.interrupted) shared_.interrupted = true;
+        if (answer.timed_out)
+            answer.why += ": it was ended; raise --case-limit where the work takes that long";
         if (!answer.not_begun || attempt == tries) return answer;
     }
-}
-
-void DeviceChain::fail(Item& item, const std::string& why, const std::string& log) {
-    model::CaseResult& result = *item.result;
-    result.status = model::CaseStatus::error;
-    result.reason = why;
-    result.log = log;
-    result.kernels.clear();
-    result.metrics.clear();
-    result.readings.clear();
 }
 
 /// The counters of all measured cases: in sessions of many, halved where a worker dies, until the
@@ -259,7 +254,11 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
         limit, *session.front());
     if (answer.interrupted) return;
     const auto* collected = answer.reply ? std::get_if<CountersReply>(&*answer.reply) : nullptr;
-    if (collected && collected->results.size() == session.size()) {
+    const auto same_case = [](const Item* item, const model::CaseResult& result) {
+        return is_about(*item, result);
+    };
+    if (collected && std::equal(session.begin(), session.end(), collected->results.begin(),
+                                collected->results.end(), same_case)) {
         for (std::size_t i = 0; i < session.size(); ++i) {
             *session[i]->result = collected->results[i];
             shared_.journal.add(*session[i]->suite, *session[i]->result);
@@ -275,7 +274,9 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
     const Item& alone = *session.front();
     note_no_counters(*alone.result, alone.planned->metrics,
-                     "counters: " + (failed ? failed->message : answer.why));
+                     "counters: " + (failed         ? failed->message
+                                     : answer.reply ? wrong_answer
+                                                    : answer.why));
     alone.result->log = answer.log;
     shared_.journal.add(*alone.suite, *alone.result);
 }

@@ -99,7 +99,6 @@ class DeviceChain {
     void collect_session(std::vector<Item*> session);
     Workers::Answer ask(const std::function<Request(std::int64_t process)>& request, double limit_s,
                         const Item& item);
-    void fail(Item& item, const std::string& why, const std::string& log);
 
     std::size_t number_;
     Workers& workers_;

@@ -3,12 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "document/shared.hpp"
 #include "measure/batches.hpp"
@@ -137,11 +139,24 @@ Journal::~Journal() {
 }
 
 void Journal::open(int flags) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644);
+    // O_NONBLOCK: opening a pipe that nobody reads must not wait.
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0644);
+    const int error = errno;
+    struct stat status {};
+    const bool is_pipe = fd_ < 0 ? error == ENXIO
+                                 : ::fstat(fd_, &status) == 0 &&
+                                       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+    if (is_pipe) {
+        if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+        throw model::InputError(
+            fmt::format("{}: expected a file, found a pipe; remove it or name another folder with "
+                        "--out",
+                        path_.string()));
+    }
     if (fd_ < 0)
         throw model::InputError(
             fmt::format("{}: cannot be written: {}; name another folder with --out", path_.string(),
-                        std::strerror(errno)));
+                        std::strerror(error)));
 }
 
 void Journal::add(const std::string& suite, const model::CaseResult& result) {

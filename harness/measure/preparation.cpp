@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -52,14 +53,81 @@ std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
     return items;
 }
 
-void ask_facts(std::vector<Item>& items, Workers& workers, double limit_s) {
+namespace {
+
+/// Plugins answer from a case's parameters, in microseconds.
+constexpr double facts_limit_s = 5;
+constexpr double more_for_each_case_s = 0.001;
+/// Cases of one variant that fail before its others are no longer asked for, each of which might
+/// take its time, too.
+constexpr int most_failures = 3;
+
+Workers::Answer ask_facts_of(const std::vector<const Item*>& items, Workers& workers) {
     FactsRequest request;
-    for (const Item& item : items) request.cases.push_back(*item.result);
-    const Reply reply = workers.must_ask(request, limit_s);
-    const auto* facts = std::get_if<FactsReply>(&reply);
-    if (!facts || facts->facts.size() != items.size())
-        throw model::Error("worker: it answered something else than what was asked");
-    for (std::size_t i = 0; i < items.size(); ++i) items[i].facts = facts->facts[i];
+    for (const Item* item : items) request.cases.push_back(*item->result);
+    Workers::Answer answer = workers.ask(
+        request, facts_limit_s + more_for_each_case_s * static_cast<double>(items.size()), nullptr);
+    if (answer.interrupted) throw Interrupted();
+    const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
+    if (failed && failed->usage) throw model::InputError(failed->message);
+    if (failed) answer.why = failed->message;
+    return answer;
+}
+
+bool take_facts(const std::vector<Item*>& items, const Workers::Answer& answer) {
+    const auto* told = answer.reply ? std::get_if<FactsReply>(&*answer.reply) : nullptr;
+    if (!told || told->facts.size() != items.size()) return false;
+    for (std::size_t i = 0; i < items.size(); ++i) items[i]->facts = told->facts[i];
+    return true;
+}
+
+}  // namespace
+
+void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
+    std::vector<Item*> all;
+    for (Item& item : items) all.push_back(&item);
+    if (take_facts(all, ask_facts_of({all.begin(), all.end()}, workers))) return;
+
+    // One case at a time, to find those at fault.
+    std::map<std::pair<std::string, std::string>, int> failures;
+    for (Item& item : items) {
+        const model::CaseSpec& spec = item.result->spec;
+        int& of_variant = failures[{spec.workload, spec.variant}];
+        std::string why = "not asked for: other cases of its variant failed";
+        std::string log;
+        if (of_variant < most_failures) {
+            Workers::Answer answer = ask_facts_of({&item}, workers);
+            // Killed from outside, perhaps.
+            if (!answer.reply && !answer.timed_out) answer = ask_facts_of({&item}, workers);
+            if (take_facts({&item}, answer)) continue;
+            why =
+                answer.why.empty() ? "it answered something else than what was asked" : answer.why;
+            log = answer.log;
+        }
+        ++of_variant;
+        const model::WorkloadInfo* workload =
+            model::find_workload(shared.capabilities.workloads, spec.workload);
+        fail(item,
+             fmt::format("plugin {}, asked what the case needs (supports, memory_bytes, work): {}",
+                         workload ? workload->plugin : "?", why),
+             log);
+        item.begun = true;
+        shared.journal.add(*item.suite, *item.result);
+    }
+}
+
+void fail(Item& item, const std::string& why, const std::string& log) {
+    model::CaseResult& result = *item.result;
+    result.status = model::CaseStatus::error;
+    result.reason = why;
+    result.log = log;
+    result.kernels.clear();
+    result.metrics.clear();
+    result.readings.clear();
+}
+
+bool is_about(const Item& item, const model::CaseResult& result) {
+    return model::case_id(result.spec) == model::case_id(item.planned->spec);
 }
 
 void require_supported(const std::vector<Item>& items) {
@@ -87,6 +155,7 @@ void leave_out_unchanged(std::vector<Item>& items, Workers& workers, Shared& sha
         if (answer.interrupted) shared.interrupted = true;
         const auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
         if (!reply || reply->result.status != model::CaseStatus::measured) continue;
+        if (!is_about(item, reply->result)) continue;
         if (!shared.options.unchanged(run, *item.suite, reply->result, item.planned->seed))
             continue;
         *item.result = reply->result;

@@ -21,8 +21,15 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
 /// The cases that are to be measured. They point into both.
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run);
 
-/// Asks plugins for the facts of the cases. Throws as Workers::must_ask does.
-void ask_facts(std::vector<Item>& items, Workers& workers, double limit_s);
+/// Asks plugins for the facts of the cases. A case that ends the worker, or takes seconds, is an
+/// error. Throws model::InputError where a plugin cannot be loaded, or Interrupted.
+void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared);
+
+/// Makes the case an error that has no values.
+void fail(Item& item, const std::string& why, const std::string& log);
+
+/// Whether what a worker answered is of this case: no case may take another's place.
+bool is_about(const Item& item, const model::CaseResult& result);
 
 /// Throws model::InputError naming the cases that their variants cannot run.
 void require_supported(const std::vector<Item>& items);

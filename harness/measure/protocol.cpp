@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <random>
 #include <type_traits>
 
 #include "document/shared.hpp"
@@ -253,6 +254,17 @@ Message read_message(document::JsonValue root, std::string_view name,
 }
 
 }  // namespace
+
+std::string make_label(std::uint64_t number) {
+    std::random_device random;
+    return fmt::format("{}:{:08x}{:08x}", number, random(), random());
+}
+
+Labelled split_label(std::string_view line) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) return {};
+    return {line.substr(0, space), line.substr(space + 1)};
+}
 
 std::string write_request(const Request& request) {
     return write_message("do", request_names[request.index()], request);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coordinator and worker say to each other: one JSON object per line, a request down, replies
-// up. A worker answers each request with any number of `phase` replies and then one other.
+// What coordinator and worker say to each other: one line per message, a request down, replies up.
+// A line is a label, a space and a JSON object. The label has the request's number and a nonce, and
+// every reply repeats it, so that a reply that was made for another request is found out. A worker
+// answers each request with any number of `phase` replies and then one other.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -44,6 +47,12 @@ struct CountersRequest {
 using Request = std::variant<DevicesRequest, DescribeRequest, DiagnoseRequest, BoardStateRequest,
                              CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest>;
 
+/// Phases that the coordinator has limits of its own for: "loading <file>" before each plugin file,
+/// then `loaded_phase`, and `open_phase` once the backend is ready.
+inline constexpr std::string_view loading_phase = "loading ";
+inline constexpr std::string_view loaded_phase = "loaded";
+inline constexpr std::string_view open_phase = "open";
+
 struct PhaseReply {
     std::string phase;
 };
@@ -81,6 +90,14 @@ struct FailedReply {
 
 using Reply = std::variant<PhaseReply, DevicesReply, DescribeReply, DiagnoseReply, BoardStateReply,
                            CeilingsReply, FactsReply, MeasureReply, CountersReply, FailedReply>;
+
+/// A label that nobody can know before the request is sent: "17:9f86d081884c7d65".
+std::string make_label(std::uint64_t number);
+struct Labelled {
+    std::string_view label, message;
+};
+/// Takes a line apart. Both are empty where it has no label.
+Labelled split_label(std::string_view line);
 
 std::string write_request(const Request& request);
 Request parse_request(std::string_view line);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/worker.hpp"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <functional>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "measure/protocol.hpp"
 #include "model/error.hpp"
@@ -39,9 +42,23 @@ class LineReader {
     std::string pending_;
 };
 
+/// Moves `fd` to another number, closed on exec.
+int take_descriptor(int fd) {
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    if (moved < 0) return fd;
+    ::close(fd);
+    return moved;
+}
+
+/// Where memory runs out, the kernel should end the worker, which costs a case, and not the
+/// coordinator, which costs the run.
+void be_ended_first() {
+    std::ofstream("/proc/self/oom_score_adj") << 500;
+}
+
 /// False where the coordinator is gone.
-bool reply(int fd, const Reply& what) {
-    const std::string line = write_reply(what) + "\n";
+bool reply(int fd, std::string_view label, const Reply& what) {
+    const std::string line = std::string(label) + " " + write_reply(what) + "\n";
     std::size_t written = 0;
     while (written < line.size()) {
         const ssize_t count = ::write(fd, line.data() + written, line.size() - written);
@@ -56,6 +73,28 @@ class Server {
   public:
     Server(const BackendSource& source, int replies_fd)
         : source_(source), replies_fd_(replies_fd) {}
+
+    /// Does what the line asks for and replies. False where the worker is to end.
+    bool serve(const std::string& line) {
+        const Labelled request = split_label(line);
+        label_ = request.label;
+        Reply answer;
+        bool lost = false;
+        try {
+            answer = std::visit(std::ref(*this), parse_request(request.message));
+            if (const auto* measured = std::get_if<MeasureReply>(&answer))
+                lost = measured->device_lost;
+        } catch (const DeviceLost& error) {
+            answer = FailedReply{error.what(), false, true};
+            lost = true;
+        } catch (const model::InputError& error) {
+            answer = FailedReply{error.what(), true, false};
+        } catch (const std::exception& error) {
+            answer = FailedReply{error.what(), false, false};
+        }
+        tell(answer);
+        return !lost;
+    }
 
     Reply operator()(const DevicesRequest& request) {
         return DevicesReply{source_.list(request.wanted)};
@@ -91,7 +130,13 @@ class Server {
 
   private:
     Backend& backend() {
-        if (!backend_) backend_ = source_.open();
+        if (!backend_) {
+            backend_ = source_.open([this](const std::string& file) {
+                tell(PhaseReply{file.empty() ? std::string(loaded_phase)
+                                             : std::string(loading_phase) + file});
+            });
+            tell(PhaseReply{std::string(open_phase)});
+        }
         return *backend_;
     }
     CaseMeasurement& measurement() {
@@ -100,12 +145,20 @@ class Server {
     }
 
     PhaseObserver observer() {
-        return
-            [this](std::string_view phase) { reply(replies_fd_, PhaseReply{std::string(phase)}); };
+        return [this](std::string_view phase) { tell(PhaseReply{std::string(phase)}); };
+    }
+
+    void tell(const Reply& what) {
+        // A plugin that forks and returns twice has made a second worker of this.
+        if (getpid() != pid_) _exit(3);
+        // Without its coordinator, there is nothing to do for a worker.
+        if (!reply(replies_fd_, label_, what)) _exit(3);
     }
 
     const BackendSource& source_;
     int replies_fd_;
+    pid_t pid_ = getpid();
+    std::string label_;  ///< of the request that is served
     std::unique_ptr<Backend> backend_;
     std::optional<CaseMeasurement> measurement_;
 };
@@ -113,27 +166,14 @@ class Server {
 }  // namespace
 
 int serve(const BackendSource& source, int requests_fd, int replies_fd) {
-    LineReader requests(requests_fd);
-    Server server(source, replies_fd);
-    while (const std::optional<std::string> line = requests.next()) {
-        Reply answer;
-        bool lost = false;
-        try {
-            answer = std::visit(std::ref(server), parse_request(*line));
-            if (const auto* measured = std::get_if<MeasureReply>(&answer))
-                lost = measured->device_lost;
-        } catch (const DeviceLost& error) {
-            answer = FailedReply{error.what(), false, true};
-            lost = true;
-        } catch (const model::InputError& error) {
-            answer = FailedReply{error.what(), true, false};
-        } catch (const std::exception& error) {
-            answer = FailedReply{error.what(), false, false};
-        }
-        if (!reply(replies_fd, answer)) return 3;
+    be_ended_first();
+    LineReader requests(take_descriptor(requests_fd));
+    Server server(source, take_descriptor(replies_fd));
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    if (nothing > STDIN_FILENO) ::close(nothing);  // standard input was not closed
+    while (const std::optional<std::string> line = requests.next())
         // The context is broken: destructors that call the driver could hang or crash.
-        if (lost) _exit(3);
-    }
+        if (!server.serve(*line)) _exit(3);
     return 0;
 }
 

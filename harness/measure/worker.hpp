@@ -15,12 +15,14 @@ namespace perfgate::measure {
 /// devices there are touches none of them.
 struct BackendSource {
     std::function<std::vector<ListedDevice>(const std::string& wanted)> list;
-    std::function<std::unique_ptr<Backend>()> open;
+    /// `loading` as in BackendOptions.
+    std::function<std::unique_ptr<Backend>(std::function<void(const std::string&)> loading)> open;
 };
 
 /// Serves requests from `requests_fd` until it is closed or the device is lost; writes replies to
-/// `replies_fd`. Returns the process's exit code. Where the backend cannot be opened, every request
-/// that needs it is answered with that failure.
+/// `replies_fd`. Moves both out of the way of plugins: standard input becomes /dev/null, and what a
+/// plugin executes inherits neither. Returns the process's exit code. Where the backend cannot be
+/// opened, every request that needs it is answered with that failure.
 int serve(const BackendSource& source, int requests_fd, int replies_fd);
 
 }  // namespace perfgate::measure

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
+#include <set>
 
+#include "measure/process_tree.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -26,6 +28,21 @@ using Clock = std::chrono::steady_clock;
 /// A reply longer than this is no reply of ours.
 constexpr std::size_t line_limit = std::size_t{256} << 20;
 constexpr std::size_t stderr_limit = 4096;
+/// Read at once of what a worker writes to stderr: one that floods it must not keep us from the
+/// clock.
+constexpr int stderr_reads = 64;
+/// A worker that has closed its replies ends within this time, or is ended.
+constexpr std::chrono::duration<double> own_end_limit{2};
+/// A worker's guard ends its process tree within this time.
+constexpr std::chrono::duration<double> end_limit{6};
+
+/// The workers of this process that have not been reaped: all its other children in sessions of
+/// their own are orphans that a worker left.
+std::mutex running_mutex;
+std::set<pid_t>& running() {
+    static std::set<pid_t> pids;
+    return pids;
+}
 
 struct Pipe {
     int read_end = -1, write_end = -1;
@@ -46,12 +63,9 @@ void close_fd(int& fd) {
 }
 
 /// In the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void exec_worker(char* const* argv, int requests, int replies, int errors,
-                              pid_t parent) {
-    setpgid(0, 0);
-    // The worker must not outlive a coordinator that was killed.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
+[[noreturn]] void exec_worker(char* const* argv, int requests, int replies, int errors) {
+    // A session of its own: what the worker starts can join no process group of ours.
+    setsid();
     dup2(requests, STDIN_FILENO);
     dup2(errors, STDERR_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -74,10 +88,15 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
     argv.push_back(nullptr);
 
     Pipe requests = make_pipe(), replies = make_pipe(), errors = make_pipe();
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ == 0)
-        exec_worker(argv.data(), requests.read_end, replies.write_end, errors.write_end, parent);
+    adopt_orphans();
+    {
+        const std::lock_guard lock(running_mutex);
+        pid_ = fork();
+        if (pid_ == 0)
+            exec_worker(argv.data(), requests.read_end, replies.write_end, errors.write_end);
+        if (pid_ > 0) running().insert(pid_);
+    }
+    const int fork_error = errno;
     close_fd(requests.read_end);
     close_fd(replies.write_end);
     close_fd(errors.write_end);
@@ -85,13 +104,12 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
     from_worker_ = replies.read_end;
     stderr_fd_ = errors.read_end;
     if (pid_ < 0) {
-        const int why = errno;
         close_fd(to_worker_);
         close_fd(from_worker_);
         close_fd(stderr_fd_);
-        throw model::Error(fmt::format("worker: cannot fork: {}", std::strerror(why)));
+        throw model::Error(fmt::format("worker: cannot fork: {}", std::strerror(fork_error)));
     }
-    setpgid(pid_, pid_);  // also here: whoever comes first
+    fcntl(to_worker_, F_SETFL, O_NONBLOCK);
     fcntl(from_worker_, F_SETFL, O_NONBLOCK);
     fcntl(stderr_fd_, F_SETFL, O_NONBLOCK);
 }
@@ -103,22 +121,33 @@ WorkerProcess::~WorkerProcess() {
     close_fd(stderr_fd_);
 }
 
-bool WorkerProcess::send(std::string_view line) {
+std::optional<WorkerProcess::Outcome> WorkerProcess::send(std::string_view line,
+                                                          std::chrono::duration<double> limit,
+                                                          const std::function<bool()>& stop) {
+    const auto end = Clock::now() + limit;
     std::string message(line);
     message += '\n';
-    std::size_t sent = 0;
-    while (sent < message.size()) {
-        const ssize_t count = ::write(to_worker_, message.data() + sent, message.size() - sent);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        sent += static_cast<std::size_t>(count);
+    std::string_view left = message;
+    while (!left.empty()) {
+        const ssize_t count = ::write(to_worker_, left.data(), left.size());
+        if (count > 0) {
+            left.remove_prefix(static_cast<std::size_t>(count));
+            continue;
+        }
+        if (count < 0 && errno != EINTR && errno != EAGAIN) return Outcome::died;
+        if (stop && stop()) return Outcome::interrupted;
+        if (Clock::now() >= end) return Outcome::timed_out;
+        // A worker that cannot write to stderr does not come to read.
+        read_stderr();
+        pollfd ready{to_worker_, POLLOUT, 0};
+        poll(&ready, 1, 10);
     }
-    return true;
+    return std::nullopt;
 }
 
 void WorkerProcess::read_stderr() {
     std::array<char, 4096> buffer;
-    for (;;) {
+    for (int i = 0; i < stderr_reads; ++i) {
         const ssize_t count = ::read(stderr_fd_, buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
@@ -131,13 +160,16 @@ WorkerProcess::Received WorkerProcess::receive(std::chrono::duration<double> lim
                                                const std::function<bool()>& stop) {
     const auto end = Clock::now() + limit;
     for (;;) {
-        if (const std::size_t newline = pending_.find('\n'); newline != std::string::npos) {
+        if (const std::size_t newline = pending_.find('\n', searched_);
+            newline != std::string::npos) {
             std::string line = pending_.substr(0, newline);
             pending_.erase(0, newline + 1);
+            searched_ = 0;
             read_stderr();
             return {Outcome::line, std::move(line)};
         }
-        if (pending_.size() > line_limit) return {Outcome::garbage, ""};
+        searched_ = pending_.size();
+        if (searched_ > line_limit) return {Outcome::garbage, ""};
         if (stop && stop()) return {Outcome::interrupted, ""};
         const auto left = end - Clock::now();
         if (left <= left.zero()) return {Outcome::timed_out, ""};
@@ -159,20 +191,36 @@ WorkerProcess::Received WorkerProcess::receive(std::chrono::duration<double> lim
     }
 }
 
-void WorkerProcess::reap() {
-    if (reaped_ || pid_ <= 0) return;
-    while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+bool WorkerProcess::ends_within(std::chrono::duration<double> limit) const {
+    const auto end = Clock::now() + limit;
+    for (;;) {
+        siginfo_t info{};
+        if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == pid_)
+            return true;
+        if (Clock::now() >= end) return false;
+        const timespec pause{0, 1'000'000};
+        nanosleep(&pause, nullptr);
     }
-    reaped_ = true;
 }
 
 void WorkerProcess::kill() {
-    if (pid_ <= 0) return;
-    if (!reaped_) {
-        // The leader is not reaped yet, so the group's number cannot have been given to others.
-        ::kill(-pid_, SIGKILL);
-        ::kill(pid_, SIGKILL);
-        reap();
+    if (pid_ <= 0 || reaped_) return;
+    // The guard ends all that the worker has started, also what left its process group.
+    close_fd(to_worker_);
+    ::kill(pid_, SIGTERM);
+    ends_within(end_limit);
+    // The leader is not reaped yet, so the group's number cannot have been given to others.
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);
+    while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+    }
+    reaped_ = true;
+    {
+        // Where the guard itself was killed, what it guarded has become ours.
+        const std::lock_guard lock(running_mutex);
+        running().erase(pid_);
+        end_orphans(end_limit, [](pid_t child) { return running().contains(child); });
     }
     read_stderr();
 }
@@ -180,15 +228,9 @@ void WorkerProcess::kill() {
 std::string WorkerProcess::how_it_ended() {
     // It has closed its replies: give it a moment to end by itself, so that its own exit status
     // shows and not our SIGKILL.
-    for (int i = 0; i < 200 && !reaped_; ++i) {
-        siginfo_t info{};
-        if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid == pid_)
-            break;
-        const timespec pause{0, 10'000'000};
-        nanosleep(&pause, nullptr);
-    }
+    const bool by_itself = reaped_ || ends_within(own_end_limit);
     kill();
+    if (!by_itself) return "closed its end of the pipe and did not end";
     if (WIFSIGNALED(status_)) {
         const int signal = WTERMSIG(status_);
         return fmt::format("ended by signal {} ({})", signal, strsignal(signal));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker as the coordinator sees it: a child process in a group of its own, spoken to line by
+// A worker as the coordinator sees it: a child process in a session of its own, spoken to line by
 // line over pipes, with limits on time and memory.
 #pragma once
 
@@ -7,21 +7,22 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace perfgate::measure {
 
-/// File descriptor on which a worker writes its replies; its stdout goes to stderr, so that what a
-/// plugin prints cannot pass for a reply.
+/// File descriptor on which a worker finds the pipe for its replies; its stdout goes to stderr, so
+/// that what a plugin prints cannot pass for a reply.
 inline constexpr int reply_fd = 3;
 
 class WorkerProcess {
   public:
     /// Starts `command` (absolute path and arguments). Throws model::Error where that fails.
     explicit WorkerProcess(const std::vector<std::string>& command);
-    /// Ends the whole process group and reaps the child.
+    /// As kill().
     ~WorkerProcess();
     WorkerProcess(const WorkerProcess&) = delete;
     WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -32,13 +33,15 @@ class WorkerProcess {
         std::string line;
     };
 
-    /// False where the worker no longer reads.
-    bool send(std::string_view line);
+    /// Nothing where the line was sent, else why not: died (it no longer reads), timed_out or
+    /// interrupted. `stop` as in receive().
+    std::optional<Outcome> send(std::string_view line, std::chrono::duration<double> limit,
+                                const std::function<bool()>& stop);
 
     /// The next line, waited for at most `limit`. `stop` is asked about ten times a second.
     Received receive(std::chrono::duration<double> limit, const std::function<bool()>& stop);
 
-    /// Ends the process group now.
+    /// Ends the process and all that it has started, and reaps it.
     void kill();
 
     /// How it ended ("ended by signal 11 (Segmentation fault)", "exited with code 3"); call after
@@ -54,11 +57,12 @@ class WorkerProcess {
 
   private:
     void read_stderr();
-    void reap();
+    bool ends_within(std::chrono::duration<double> limit) const;
 
     pid_t pid_ = -1;
     int to_worker_ = -1, from_worker_ = -1, stderr_fd_ = -1;
     std::string pending_, stderr_;
+    std::size_t searched_ = 0;  ///< of pending_, for the end of its line
     bool reaped_ = false;
     int status_ = 0;
 };

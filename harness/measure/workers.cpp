@@ -17,9 +17,29 @@ namespace {
 /// A process may take this long to start and to open its device, whatever the request may take:
 /// a limit on a case is no limit on a busy machine's patience.
 constexpr double start_limit_s = 60;
+/// Loading one plugin file takes milliseconds, from a slow network seconds.
+constexpr double loading_limit_s = 20;
 /// A worker that dies over a question was perhaps killed from outside, as one is where memory runs
 /// out; another is asked.
 constexpr int most_tries = 3;
+
+constexpr const char* foreign_reply =
+    "the worker sent what is no reply to this request and was ended: a plugin writes to "
+    "descriptors that are not its own";
+
+/// Where a worker is in its work, as its phases tell.
+struct Place {
+    std::string loading;  ///< the plugin file; empty: none
+    std::string phase;    ///< the last of the case; empty: it has not begun
+
+    /// The reason of a failure, with its place.
+    std::string why(const std::string& what) const {
+        if (!loading.empty())
+            return fmt::format("plugin {}: the worker {} when it loaded the file", loading, what);
+        if (!phase.empty()) return fmt::format("the worker {} (last phase: {})", what, phase);
+        return "the worker " + what;
+    }
+};
 
 }  // namespace
 
@@ -27,6 +47,7 @@ std::int64_t Workers::process() {
     if (!process_) {
         process_ = std::make_unique<WorkerProcess>(command_);
         ++started_;
+        fresh_ = true;
     }
     return started_ - 1;
 }
@@ -35,7 +56,7 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
                              const std::function<void(const std::string&)>& observe) {
     process();
     process_->clear_stderr();
-    bool begun = false;
+    Place place;
     const auto gone = [this](std::string why) {
         Answer answer;
         answer.why = std::move(why);
@@ -43,55 +64,71 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
         process_.reset();
         return answer;
     };
-    const auto died = [&] {
-        Answer answer = gone("the worker " + process_->how_it_ended());
-        answer.not_begun = !begun;
+    const auto failed = [&](WorkerProcess::Outcome outcome, double limit) {
+        if (outcome == WorkerProcess::Outcome::died) {
+            Answer answer = gone(place.why(process_->how_it_ended()));
+            answer.not_begun = place.phase.empty();
+            return answer;
+        }
+        process_->kill();
+        if (outcome == WorkerProcess::Outcome::interrupted) {
+            Answer answer = gone("interrupted");
+            answer.interrupted = true;
+            return answer;
+        }
+        if (outcome == WorkerProcess::Outcome::garbage) return gone(foreign_reply);
+        Answer answer = gone(place.why(fmt::format("gave no answer within {:g} s", limit)));
+        answer.timed_out = place.loading.empty();
         return answer;
     };
-    if (!process_->send(write_request(request))) return died();
 
-    auto end = Clock::now() + Seconds(observe ? std::max(limit_s, start_limit_s) : limit_s);
+    // What is not asked for a case is answered at once by a worker that is ready.
+    double limit = observe || fresh_ ? std::max(limit_s, start_limit_s) : limit_s;
+    auto end = Clock::now() + Seconds(limit);
+    const auto from_now = [&](double seconds) {
+        limit = seconds;
+        end = Clock::now() + Seconds(seconds);
+    };
+    const std::string label = make_label(++requests_);
+    if (const auto failure =
+            process_->send(label + " " + write_request(request), Seconds(limit), stop_))
+        return failed(*failure, limit);
+
     for (;;) {
         const WorkerProcess::Received received = process_->receive(end - Clock::now(), stop_);
-        switch (received.outcome) {
-            case WorkerProcess::Outcome::died:
-                return died();
-            case WorkerProcess::Outcome::timed_out:
-                process_->kill();
-                return gone(
-                    fmt::format("no answer within {:g} s: the worker was ended; raise "
-                                "--case-limit where the work takes that long",
-                                limit_s));
-            case WorkerProcess::Outcome::garbage:
-                process_->kill();
-                return gone("the worker's reply has no end");
-            case WorkerProcess::Outcome::interrupted: {
-                process_->kill();
-                Answer answer = gone("interrupted");
-                answer.interrupted = true;
-                return answer;
-            }
-            case WorkerProcess::Outcome::line:
-                break;
-        }
+        if (received.outcome != WorkerProcess::Outcome::line)
+            return failed(received.outcome, limit);
+        const Labelled line = split_label(received.line);
+        if (line.label != label) return failed(WorkerProcess::Outcome::garbage, limit);
         Reply reply;
         try {
-            reply = parse_reply(received.line);
+            reply = parse_reply(line.message);
         } catch (const model::Error& error) {
             process_->kill();
             return gone(fmt::format("the worker's reply is malformed: {}", error.what()));
         }
-        if (const auto* phase = std::get_if<PhaseReply>(&reply)) {
-            if (!begun) end = Clock::now() + Seconds(limit_s);
-            begun = true;
-            if (observe) observe(phase->phase);
+        if (const auto* told = std::get_if<PhaseReply>(&reply)) {
+            if (told->phase.starts_with(loading_phase)) {
+                place.loading = told->phase.substr(loading_phase.size());
+                from_now(loading_limit_s);
+            } else if (told->phase == loaded_phase) {
+                place.loading.clear();
+                from_now(place.phase.empty() ? std::max(limit_s, start_limit_s) : limit_s);
+            } else if (told->phase == open_phase) {
+                if (!observe) from_now(limit_s);
+            } else {
+                if (place.phase.empty()) from_now(limit_s);
+                place.phase = told->phase;
+                if (observe) observe(told->phase);
+            }
             continue;
         }
+        fresh_ = false;
         Answer answer;
         const auto* measured = std::get_if<MeasureReply>(&reply);
-        const auto* failed = std::get_if<FailedReply>(&reply);
+        const auto* failure = std::get_if<FailedReply>(&reply);
         answer.log = process_->stderr_tail();
-        if ((measured && measured->device_lost) || (failed && failed->device_lost))
+        if ((measured && measured->device_lost) || (failure && failure->device_lost))
             process_.reset();
         answer.reply = std::move(reply);
         return answer;

@@ -31,21 +31,21 @@ class Workers {
 
     /// The number of the process that answers the next request, within this device, from 0. Starts
     /// it.
-    ///
-    /// A worker is ended by the kernel when the thread that started it ends: call this, and ask, on
-    /// a thread that outlives the need.
     std::int64_t process();
 
     struct Answer {
         std::optional<Reply> reply;  ///< nothing: the worker is gone
-        std::string why;             ///< it is gone: how it ended, or the time limit
+        std::string why;             ///< it is gone: how it ended, or the time limit, and where
         std::string log;             ///< last lines of its stderr
         bool interrupted = false;
+        bool timed_out = false;  ///< the request, not the start of a process, took too long
         /// It died before it had begun with the request: whatever killed it was not that.
         bool not_begun = false;
     };
     /// One request, answered. `observe` hears phases; the limit of a request that has them counts
-    /// from the first.
+    /// from the first. Loading plugins and opening a device have limits of their own.
+    ///
+    /// A reply that is not labelled as this request's ends the worker: `why` says so.
     Answer ask(const Request& request, double limit_s,
                const std::function<void(const std::string&)>& observe);
 
@@ -54,7 +54,8 @@ class Workers {
     /// fault, Interrupted, or model::Error where workers died, one hung or failed.
     Reply must_ask(const Request& request, double limit_s);
 
-    /// Ends the process, if there is one, with its whole group; the next request starts another.
+    /// Ends the process, if there is one, with all that it has started; the next request starts
+    /// another.
     void end() { process_.reset(); }
 
     /// Processes have this number and the following: those before it were another execution's. One
@@ -66,6 +67,8 @@ class Workers {
     std::function<bool()> stop_;
     std::unique_ptr<WorkerProcess> process_;
     std::int64_t started_ = 0;
+    std::uint64_t requests_ = 0;
+    bool fresh_ = false;  ///< the process has not answered yet
 };
 
 }  // namespace perfgate::measure

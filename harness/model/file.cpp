@@ -105,7 +105,13 @@ bool is_device(const fs::path& path) {
 }
 
 void write_in_place(const fs::path& path, std::string_view content) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
+    // O_NONBLOCK: opening a pipe that nobody reads must not wait.
+    constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    Descriptor file(::open(path.c_str(), flags));
+    if (file.get() < 0 && errno == ENXIO) {
+        throw Error(
+            fmt::format("cannot write {}: nobody reads from this pipe; name a file", shown(path)));
+    }
     if (file.get() < 0) fail_write(path, errno);
     if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);
     if (file.close() != 0) fail_write(path, errno);

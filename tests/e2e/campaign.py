@@ -59,8 +59,11 @@ def marked(mark):
     return found
 
 
-class Campaign(tool.Case):
-    """What a backend's test sets: how to call it, and which variants do what."""
+class Runs(tool.Case):
+    """Runs of the plugin `fault`, and what they leave.
+
+    What a backend's test sets: how to call it, and which variants do what.
+    """
 
     backend = ""
     time_metric = ""
@@ -140,6 +143,8 @@ class Campaign(tool.Case):
         return [(str(file), hashlib.sha256(file.read_bytes()).hexdigest())
                 for file in files if file.is_file()]
 
+
+class Campaign(Runs):
     # --- several processes
 
     def test_each_batch_comes_from_a_process_of_its_own_and_processes_take_turns(self):

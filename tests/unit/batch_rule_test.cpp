@@ -267,6 +267,12 @@ TEST(BatchRule, FromZeroOnlyAbsAllowsADifference) {
     EXPECT_FALSE(judged(none, now(11), setting).sees) << "no fraction of zero";
 }
 
+TEST(BatchRule, WhatCannotBeComputedIsNotSaid) {
+    // Their squares are no numbers.
+    const auto sees = judged(processes(spread_around(1e200, 20)), confirmed(1e200)).sees;
+    EXPECT_TRUE(!sees || std::isfinite(*sees)) << *sees;
+}
+
 TEST(BatchRule, AnOutlyingProcessNeitherConvictsNorShields) {
     Values values = spread_around(100'000, 20);
     values.back() = 180'000;

@@ -136,6 +136,29 @@ TEST_F(SeveralDevices, NoisyCasesGetAsManyProcessesAgain) {
     EXPECT_LE(*std::max_element(steps_.begin(), steps_.end()), 10U);
 }
 
+TEST_F(SeveralDevices, NoCaseTakesThePlaceOfAnother) {
+    add_cases("ok", 2);
+    model::CaseResult other;
+    other.spec = plan_.suites.front().cases[1].spec;
+    other.status = model::CaseStatus::measured;
+    const std::string always = write_reply(MeasureReply{other, false});
+    const std::string facts = write_reply(FactsReply{{{}, {}}});
+    add_device({"/bin/sh", "-c",
+                "while read -r label request; do case $request in *'\"do\":\"facts\"'*) reply='" +
+                    facts + "';; *) reply='" + always +
+                    "';; esac; printf '%s %s\\n' \"$label\" \"$reply\" >&3; done"});
+    options_.processes = 1;
+    const model::Run measured = run();
+
+    const auto& cases = measured.suites[0].cases;
+    ASSERT_EQ(cases.size(), 2U);
+    EXPECT_EQ(cases[0].spec, plan_.suites.front().cases[0].spec);
+    EXPECT_EQ(cases[0].status, model::CaseStatus::error);
+    EXPECT_NE(cases[0].reason.find("something else"), std::string::npos) << cases[0].reason;
+    EXPECT_EQ(cases[1].spec, plan_.suites.front().cases[1].spec);
+    EXPECT_NE(cases[1].status, model::CaseStatus::error) << cases[1].reason;
+}
+
 TEST_F(SeveralDevices, CrashesCostTheirOwnCasesAlone) {
     add_cases("ok", 4);
     add_cases("crash", 4);

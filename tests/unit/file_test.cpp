@@ -122,6 +122,13 @@ TEST_F(File, FullDeviceIsAnErrorThatSaysSo) {
               "cannot write /dev/full: No space left on device");
 }
 
+TEST_F(File, APipeThatNobodyReadsIsRefusedAtOnce) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    EXPECT_EQ(
+        message_of([this] { write_file_atomically(path("pipe"), "x"); }),
+        "cannot write " + path("pipe").string() + ": nobody reads from this pipe; name a file");
+}
+
 TEST_F(File, DeviceIsWrittenToNotReplaced) {
     fs::create_symlink("/dev/null", path("link"));
     write_file_atomically(path("link"), "gone");

@@ -2,6 +2,7 @@
 #include "measure/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -111,6 +112,17 @@ TEST_F(JournalTest, ADiskThatIsFullIsAProblemAndNoException) {
     Journal full(folder_, header_);
     full.add("suite", measured(0, 10));
     EXPECT_NE(full.problem().find("No space left"), std::string::npos) << full.problem();
+}
+
+TEST_F(JournalTest, APipeIsNoJournalAndDoesNotBlock) {
+    fs::create_directories(folder_);
+    ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+    try {
+        const Journal journal(folder_, header_);
+        FAIL() << "it was opened";
+    } catch (const model::InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("pipe"), std::string::npos) << error.what();
+    }
 }
 
 TEST(Identity, TheFirstDifferenceIsNamedWithBothValues) {

@@ -24,6 +24,16 @@ TEST(Protocol, AMessageIsOneLine) {
     EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
+TEST(Protocol, ALabelIsOneWordThatIsNeverMadeTwice) {
+    const std::string label = make_label(7);
+    EXPECT_EQ(label.find(' '), std::string::npos);
+    EXPECT_NE(label, make_label(7));
+    const std::string line = label + " {\"reply\": 1}";
+    EXPECT_EQ(split_label(line).label, label);
+    EXPECT_EQ(split_label(line).message, "{\"reply\": 1}");
+    EXPECT_EQ(split_label("{}").label, "");
+}
+
 TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
     CaseSettings settings;
     settings.metrics = {"gpu_time", "registers"};

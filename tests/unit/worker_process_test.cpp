@@ -19,7 +19,7 @@ WorkerProcess::Received receive(WorkerProcess& worker) {
 
 TEST(WorkerProcess, AnswersLineByLine) {
     WorkerProcess worker({"/bin/sh", "-c", "read x; echo \"got $x\" >&3; echo more >&3; read y"});
-    EXPECT_TRUE(worker.send("hello"));
+    EXPECT_EQ(worker.send("hello", patience, nullptr), std::nullopt);
     EXPECT_EQ(receive(worker).line, "got hello");
     EXPECT_EQ(receive(worker).line, "more");
 }
@@ -58,6 +58,31 @@ TEST(WorkerProcess, TimesOutAndTakesItsChildrenWithIt) {
     // The orphan is reaped by init a moment after its end.
     for (int i = 0; i < 500 && ::kill(child, 0) == 0; ++i) usleep(10'000);
     EXPECT_NE(::kill(child, 0), 0);
+}
+
+TEST(WorkerProcess, TakesChildrenInOtherSessionsWithIt) {
+    pid_t child = 0;
+    {
+        WorkerProcess worker({"/bin/sh", "-c", "setsid sleep 1000 & echo $! >&3; wait"});
+        child = static_cast<pid_t>(std::stol(receive(worker).line));
+        EXPECT_EQ(::kill(child, 0), 0);
+    }
+    EXPECT_NE(::kill(child, 0), 0);
+}
+
+TEST(WorkerProcess, OneThatDoesNotReadIsNotWaitedForLongerThanTheLimit) {
+    WorkerProcess worker({"/bin/sh", "-c", "sleep 1000"});
+    const std::string more_than_a_pipe_holds(1 << 20, 'x');
+    EXPECT_EQ(worker.send(more_than_a_pipe_holds, std::chrono::duration<double>(0.05), nullptr),
+              Outcome::timed_out);
+    EXPECT_EQ(worker.send(more_than_a_pipe_holds, patience, [] { return true; }),
+              Outcome::interrupted);
+}
+
+TEST(WorkerProcess, AFloodOnStderrDoesNotStopTheClock) {
+    WorkerProcess worker({"/bin/sh", "-c", "while :; do echo flood >&2; done"});
+    EXPECT_EQ(worker.receive(std::chrono::duration<double>(0.2), nullptr).outcome,
+              Outcome::timed_out);
 }
 
 TEST(WorkerProcess, IsInterrupted) {

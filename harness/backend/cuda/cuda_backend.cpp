@@ -27,7 +27,7 @@ class CudaBackend : public measure::Backend {
         : options_(options),
           device_(find_device(options.device), options.cupti),
           nvml_(Nvml::open(device_.facts().uuid, device_.facts().pci_bus_id, &nvml_problem_)),
-          plugins_(options.plugins) {}
+          plugins_(options) {}
 
     measure::Capabilities capabilities() override {
         measure::Capabilities capabilities;

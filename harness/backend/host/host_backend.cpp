@@ -79,7 +79,7 @@ std::uint64_t available_memory() {
 
 class HostBackend : public measure::Backend {
   public:
-    explicit HostBackend(const measure::BackendOptions& options) : plugins_(options.plugins) {}
+    explicit HostBackend(const measure::BackendOptions& options) : plugins_(options) {}
 
     measure::Capabilities capabilities() override {
         measure::Capabilities capabilities;

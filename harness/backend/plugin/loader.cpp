@@ -3,11 +3,13 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <regex>
 
 #include "backend/plugin/libraries.hpp"
@@ -34,7 +36,43 @@ bool is_name(const std::string& name) {
     return std::regex_match(name, pattern);
 }
 
+/// Bounds what a plugin may allocate when it is only asked: an endless leak then costs an
+/// allocation that fails and not the machine's memory. Of the measured parts there is no such
+/// bound. Limits the data of the process; address space that drivers reserve does not count.
+class DataLimit {
+  public:
+    DataLimit() {
+        std::ifstream status("/proc/self/status");
+        std::string word;
+        std::uint64_t data_kib = 0;
+        while (status >> word && word != "VmData:") {
+        }
+        if (!(status >> data_kib) || getrlimit(RLIMIT_DATA, &before_) != 0) return;
+        const rlimit bounded{std::min<rlim_t>(data_kib * 1024 + more_bytes, before_.rlim_cur),
+                             before_.rlim_max};
+        limited_ = setrlimit(RLIMIT_DATA, &bounded) == 0;
+    }
+    ~DataLimit() {
+        if (limited_) setrlimit(RLIMIT_DATA, &before_);
+    }
+    DataLimit(const DataLimit&) = delete;
+    DataLimit& operator=(const DataLimit&) = delete;
+
+  private:
+    static constexpr rlim_t more_bytes = rlim_t{4} << 30;
+    rlimit before_{};
+    bool limited_ = false;
+};
+
 const pg_plugin* entry_of(const std::filesystem::path& file) {
+    // The loader would wait for ever for what a pipe has to say.
+    std::error_code unreadable;
+    const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        throw model::InputError(
+            fmt::format("plugin {}: cannot be loaded: it is no regular file; name a shared library",
+                        file.string()));
+    const DataLimit limit;
     // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: what is unresolved shows here.
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
@@ -229,12 +267,16 @@ model::Verification PluginInstance::verify() {
     return {result.passed != 0, 0, model::printable(result.detail)};
 }
 
-PluginSet::PluginSet(const std::vector<std::string>& files) {
+PluginSet::PluginSet(const measure::BackendOptions& options) {
+    const auto loading = options.loading ? options.loading : [](const std::string&) {};
     note_own_libraries();
-    for (const std::string& file : files) load(file);
+    for (const std::string& file : options.plugins) load(file, loading);
+    loading("");
 }
 
-void PluginSet::load(const std::filesystem::path& file) {
+void PluginSet::load(const std::filesystem::path& file,
+                     const std::function<void(const std::string&)>& loading) {
+    loading(file.string());
     const pg_plugin plugin = known_part(entry_of(file));
     modules_.push_back(file);
 
@@ -248,6 +290,7 @@ void PluginSet::load(const std::filesystem::path& file) {
                             model::printable(module, 60)));
         cuda_file = file.parent_path() / (module + ".so");
         if (std::filesystem::exists(cuda_file)) {
+            loading(cuda_file.string());
             cuda = entry_of(cuda_file);
             modules_.push_back(cuda_file);
         }
@@ -317,14 +360,19 @@ measure::CaseFacts PluginSet::facts(const model::CaseSpec& spec) const {
     const PluginValues values(*found.workload_info, spec.params);
     const pg_variant* variant = found.variant->described;
     const pg_variant described = known_part(variant);
+    const DataLimit limit;
     measure::CaseFacts facts;
     facts.needs_reset = described.needs_reset != 0;
     if (described.supports) {
         std::string error;
         const pg_host host = host_storing_into(error);
-        if (described.supports(variant, &host, values.get()) != PG_OK)
-            facts.unsupported =
-                error.empty() ? "the plugin gave no reason" : model::printable(error);
+        const pg_status status = described.supports(variant, &host, values.get());
+        const std::string why =
+            error.empty() ? "the plugin gave no reason" : model::printable(error);
+        if (status == PG_UNSUPPORTED)
+            facts.unsupported = why;
+        else if (status != PG_OK)
+            throw PluginError("supports: " + why);
     }
     if (described.memory_bytes) facts.memory_bytes = described.memory_bytes(variant, values.get());
     const pg_workload workload = known_part(found.workload->c);

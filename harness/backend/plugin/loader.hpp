@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,7 +54,7 @@ class PluginSet {
   public:
     /// Throws InputError naming the file: not a shared library, no plugin entry, another ABI, names
     /// that are malformed or taken.
-    explicit PluginSet(const std::vector<std::string>& files);
+    explicit PluginSet(const measure::BackendOptions& options);
 
     const model::WorkloadCatalogue& catalogue() const { return catalogue_; }
 
@@ -85,7 +86,8 @@ class PluginSet {
         const Variant* variant;
     };
 
-    void load(const std::filesystem::path& file);
+    void load(const std::filesystem::path& file,
+              const std::function<void(const std::string&)>& loading);
     Found find(const model::CaseSpec& spec) const;
     const std::string& fingerprint(const std::filesystem::path& file) const;
     std::string module_code(const Found& found) const;

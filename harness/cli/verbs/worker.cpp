@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hidden verb that coordinators start: loads one backend and the plugins, serves requests from
-// stdin, replies on file descriptor 3.
+// The hidden verb that coordinators start: a guard that starts itself once more with --serve. That
+// process loads one backend and the plugins, takes requests from stdin and replies on file
+// descriptor 3. Code of plugins never runs in the guard, which ends whatever they leave behind.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <memory>
+#include <utility>
 
 #include "backend/host/host_backend.hpp"
 #include "cli/installation.hpp"
 #include "cli/verbs/verb.hpp"
+#include "measure/process_tree.hpp"
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
@@ -40,22 +44,37 @@ Function* cuda_function(const char* symbol) {
 }
 
 measure::BackendSource backend_source(const std::string& backend,
-                                      const measure::BackendOptions& options) {
+                                      measure::BackendOptions& options) {
     if (backend == "host")
         return {[](const std::string&) {
                     return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
                 },
-                [&options] { return backend::make_host_backend(options); }};
+                [&options](auto loading) {
+                    options.loading = std::move(loading);
+                    return backend::make_host_backend(options);
+                }};
     return {[](const std::string& wanted) {
                 std::vector<measure::ListedDevice> devices;
                 cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted, devices);
                 return devices;
             },
-            [&options] {
+            [&options](auto loading) {
+                options.loading = std::move(loading);
                 const auto create =
                     cuda_function<measure::CreateBackend>(measure::create_backend_symbol);
                 return std::unique_ptr<measure::Backend>(create(options));
             }};
+}
+
+/// This process's command line, with --serve.
+std::vector<std::string> serving_command() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> command;
+    for (std::string word; std::getline(file, word, '\0');) command.push_back(word);
+    if (command.empty()) throw model::Error("worker: cannot read /proc/self/cmdline");
+    command.front() = own_binary().string();
+    command.emplace_back("--serve");
+    return command;
 }
 
 }  // namespace
@@ -66,15 +85,17 @@ void add_worker(CLI::App& app, Invocation& invocation) {
     struct Options {
         std::string backend = "host";
         measure::BackendOptions backend_options;
-        bool no_cupti = false;
+        bool no_cupti = false, serve = false;
     };
     const auto options = std::make_shared<Options>();
     verb->add_option("--backend", options->backend)->check(CLI::IsMember({"cuda", "host"}));
     verb->add_option("--device", options->backend_options.device);
     verb->add_option("--plugin", options->backend_options.plugins);
     verb->add_flag("--no-cupti", options->no_cupti);
+    verb->add_flag("--serve", options->serve);
     verb->callback([&invocation, options] {
         invocation.body = [options] {
+            if (!options->serve) measure::guard(serving_command(), measure::reply_fd);
             options->backend_options.cupti = !options->no_cupti;
             return measure::serve(backend_source(options->backend, options->backend_options),
                                   STDIN_FILENO, measure::reply_fd);

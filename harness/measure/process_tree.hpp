@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends worker processes together with everything that they have started. Linux reparents the
+// orphans of a process to the nearest ancestor that is a child subreaper: `guard` is that for one
+// worker, the coordinator is it for the guards.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace perfgate::measure {
+
+/// From now on orphaned descendants become children of this process.
+void adopt_orphans();
+
+/// Kills and reaps every descendant. False where some are left at the limit: they cannot be killed
+/// (another user's) or do not end (a driver holds them).
+bool end_descendants(std::chrono::duration<double> limit);
+
+/// Kills and reaps children of this process in other sessions than its own, and their
+/// descendants, until there are none or the limit is reached. `keep`: those to leave alone.
+void end_orphans(std::chrono::duration<double> limit, const std::function<bool(pid_t)>& keep);
+
+/// The body of a guard process: starts `command` (absolute path and arguments) with this process's
+/// standard descriptors and `inherited`, which it then closes. Ends the command and all its
+/// descendants when the command has ended, at SIGTERM, or when the writer of standard input is
+/// gone. Ends this process the way that the command ended. Single-threaded processes only.
+[[noreturn]] void guard(const std::vector<std::string>& command, int inherited);
+
+}  // namespace perfgate::measure
