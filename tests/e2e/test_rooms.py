@@ -17,6 +17,7 @@ ALLOWED = {
     "backend/host": {"measure", "backend/plugin", "model"},
     "backend/cuda": {"measure", "backend/plugin", "backend/host", "sdk", "metrics", "model"},
     "gate": {"model", "stats", "metrics"},
+    "review": {"model", "stats", "metrics", "suite"},
     "explain": {"model"},
     "report": {"model"},
     "cli": None,  # all
