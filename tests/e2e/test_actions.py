@@ -387,6 +387,24 @@ class PullRequest(Played):
         self.assertTrue((self.artifacts / "perfgate/verdict.json").is_file())
         self.assertIn("regressed", jobs["measure"].summary)
 
+    def test_what_it_loosens_is_annotated_by_the_bases_own_perfgate(self):
+        self.record_baseline()
+        base = self.git("rev-parse", "HEAD").strip()
+        self.write("repository/suites/small.yaml", SUITE.replace("3000%", "9000%"))
+        self.write("repository/configs/ci.yaml", PROFILE.replace("fail", "skip"))
+        script(self.repository / "ci/perfgate", f"#!/bin/sh\ntouch '{self.folder}/pwned'\n")
+        self.commit("looser")
+        event = {"pull_request": {"number": 7, "base": {"sha": base}, "head": {"sha": "0" * 40}}}
+        self.fake_gh("exit 1")
+        job = self.runner(event=event, event_name="pull_request").run_workflow(
+            self.repository / "ci/workflows/pull-request.yml")["review"]
+        self.assertEqual("success", job.result, job.log)
+        self.assertEqual([("warning", "tolerance raised: host_time", "suites/small.yaml"),
+                          ("warning", "policy lowered: no_baseline", "configs/ci.yaml")],
+                         [(each.kind, each.properties["title"], each.properties["file"])
+                          for each in job.annotations])
+        self.assertFalse((self.folder / "pwned").exists())
+
     def test_of_a_fork_waits_for_the_environments_reviewers(self):
         self.record_baseline()
         self.fake_gh("printf 'wait_timer\\nrequired_reviewers\\n'")
