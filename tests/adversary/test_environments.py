@@ -40,6 +40,10 @@ class Environments(tool.Case):
                 batch["samples"] = [sample / 1000 for sample in batch["samples"]]
         path.write_text(json.dumps(document))
 
+    def shard(self):
+        self.run_tool("run", "suite.yaml", *self.HOST, "--shard", "1/1", "--out", "shard")
+        return self.folder / "shard/run.json"
+
     HOST = ("--backend", "host", "--processes", "1", "--quiet")
 
     def verbs(self):
@@ -106,19 +110,19 @@ class Environments(tool.Case):
     def test_a_full_disk_is_no_pass(self):
         """Every document that is too large for the limit: never half of it, never exit 0."""
         full = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
-        for baselines, words in (("store", ["compare"]), ("fast", ["compare"]), ("store", ["report"])):
-            out = self.folder / f"full-{baselines}-{words[0]}"
-            done = self.call([*words, self.folder / "out/run.json", "--out", out, "--baselines",
-                              self.folder / baselines], 3, preexec_fn=full)
+        for baselines, verb, code in (("store", "compare", 3), ("fast", "compare", 1),
+                                      ("store", "report", 3)):
+            out = self.folder / f"full-{baselines}-{verb}"
+            done = self.call([verb, self.folder / "out/run.json", "--out", out, "--baselines",
+                              self.folder / baselines], code, preexec_fn=full)
             self.assertIn(b"cannot write", done.stderr)
             self.assertEqual([], [path.name for path in out.rglob("*") if path.is_file()])
-        before = {path: path.read_bytes() for path in (self.folder / "store").rglob("*")
-                  if path.is_file()}
+        stored = lambda: {path: path.read_bytes() for path in (self.folder / "fast").rglob("*")
+                          if path.is_file()}
+        before = stored()
         self.call(["baseline", "accept", self.folder / "out/run.json", "--baselines",
-                   self.folder / "store", "--reason", "x" * 300, "--reset-anchor"], 3,
-                  preexec_fn=full)
-        self.assertEqual(before, {path: path.read_bytes() for path in
-                                  (self.folder / "store").rglob("*") if path.is_file()})
+                   self.folder / "fast", "--reason", "x", "--reset-anchor"], 3, preexec_fn=full)
+        self.assertEqual(before, stored())
 
     def test_a_full_standard_output_is_no_pass(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
@@ -134,14 +138,15 @@ class Environments(tool.Case):
         temporary = self.folder / "tmp"
         temporary.mkdir()
         victim = self.write("victim", "precious")
+        shard = self.shard()
         blocked = self.folder / "blocked"
         (blocked / "run.json").mkdir(parents=True)
         # The shell's own number is perfgate's, which replaces it.
         plant = ('for name in perfgate-run-$$.json perfgate-run perfgate-run-$$; do '
                  'ln -s "$VICTIM" "$TMPDIR/$name"; done; exec "$0" "$@"')
         done = subprocess.run(
-            ["sh", "-c", plant, tool.PERFGATE, "merge", str(self.folder / "out/run.json"), "--out",
-             str(blocked), "--baselines", str(self.folder / "store")],
+            ["sh", "-c", plant, tool.PERFGATE, "merge", str(shard), "--out", str(blocked),
+             "--baselines", str(self.folder / "store")],
             env=self.changed(TMPDIR=str(temporary), VICTIM=str(victim)), cwd=self.folder,
             capture_output=True, text=True, timeout=tool.PATIENCE_S)
         self.assertEqual(3, done.returncode, done.stderr)
@@ -149,13 +154,13 @@ class Environments(tool.Case):
         [kept] = [path for path in temporary.iterdir() if not path.is_symlink()]
         self.assertEqual(0o700, kept.stat().st_mode & 0o777)
         self.assertIn(f"the run is in {kept / 'run.json'} instead", done.stderr)
-        self.assertEqual(json.loads((self.folder / "out/run.json").read_text())["suites"],
+        self.assertEqual(json.loads(shard.read_text())["suites"],
                          json.loads((kept / "run.json").read_text())["suites"])
 
     def test_without_any_place_for_the_run_the_gate_still_judges(self):
         blocked = self.folder / "blocked"
         (blocked / "run.json").mkdir(parents=True)
-        done = self.call(["merge", self.folder / "out/run.json", "--out", blocked, "--baselines",
+        done = self.call(["merge", self.shard(), "--out", blocked, "--baselines",
                           self.folder / "fast"], 1, environment=self.changed(TMPDIR="/nowhere"))
         self.assertIn(b"$TMPDIR names none", done.stderr)
 
