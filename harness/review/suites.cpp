@@ -51,9 +51,9 @@ void add_devices(const Suite& suite, std::set<std::string>& devices) {
     }
 }
 
-std::string words(const model::GateRule& rule, const std::string& unit) {
+std::string words(const model::GateRule& rule, const std::string& unit, bool with_board) {
     std::string text = model::to_text(rule.tolerance, unit);
-    if (rule.cross_board > 0) {
+    if (with_board) {
         text +=
             fmt::format(", {} % more on another board", model::number_text(rule.cross_board * 100));
     }
@@ -83,13 +83,16 @@ void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& ol
             rules.begin(), rules.end(),
             [&](const model::GateRule& rule) { return rule.metric == old_rule.metric; });
         if (new_rule == rules.end()) {
-            findings.add(Loosening::gate_removed, place, old_rule.metric, words(old_rule, unit),
-                         "none", before.id);
-        } else if (is_looser(old_rule, *new_rule,
-                             metric ? metric->definition.direction : model::Direction::none)) {
-            findings.add(Loosening::tolerance_raised, place, old_rule.metric, words(old_rule, unit),
-                         words(*new_rule, unit), before.id);
+            findings.add(Loosening::gate_removed, place, old_rule.metric,
+                         words(old_rule, unit, false), "none", before.id);
+            continue;
         }
+        const auto direction = metric ? metric->definition.direction : model::Direction::none;
+        if (!is_looser(old_rule, *new_rule, direction)) continue;
+        const bool with_board = old_rule.cross_board != new_rule->cross_board;
+        findings.add(Loosening::tolerance_raised, place, old_rule.metric,
+                     words(old_rule, unit, with_board), words(*new_rule, unit, with_board),
+                     before.id);
     }
     const auto percent = [](double fraction) { return model::number_text(fraction * 100) + " %"; };
     if (new_settings.precision > old_settings.precision) {
