@@ -78,7 +78,7 @@ class Review(tool.Case):
         for kind in kinds:
             self.assertIn(f"\n  {kind} ", text)
         self.assertRegex(text, r"tolerance raised +host_time +30 % → 90 % +suites/small.yaml:6 +gemm")
-        self.assertIn("100 ns → 125 ns (+25 %)", text)
+        self.assertIn("100.0 ns → 125.0 ns (+25.0 %)", text)
         annotations = (self.folder / "annotations").read_text().splitlines()
         self.assertEqual(len(kinds), len(annotations))
         self.assertIn("::error file=suites/small.yaml,line=6,title=tolerance raised%3A host_time::"

@@ -129,7 +129,7 @@ TEST(Review, FindsARaisedTolerance) {
               "tolerance raised registers: 0 %, at least 2 registers → 0 %, at least 3 "
               "registers (4)");
     const std::vector<Finding> findings =
-        of_edit(suite_path, "    params:", "    cross_board: 20%\n    params:");
+        of_edit(suite_path, "    params:", "    cross_board_tolerance: 20%\n    params:");
     EXPECT_NE(in_words(findings).find("20 % more on another board (4)"), std::string::npos)
         << in_words(findings);
     EXPECT_EQ(findings.front().place, (model::SourcePlace{suite_path, 6}));
