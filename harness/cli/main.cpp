@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
     cli::add_report(app, invocation);
     cli::add_explain(app, invocation);
     cli::add_baseline(app, invocation);
+    cli::add_review(app, invocation);
     cli::add_validate(app, invocation);
     cli::add_list(app, invocation);
     cli::add_metrics(app, invocation);

@@ -16,6 +16,7 @@
 #include "report/formats.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "report/workflow_command.hpp"
 
 namespace perfgate::report {
 
@@ -23,7 +24,6 @@ namespace {
 
 using model::Verdict;
 
-constexpr std::size_t most_annotations = 10;   ///< of a kind, in a step
 constexpr std::size_t longest_message = 2500;  ///< of the 4,096 characters that GitHub shows
 constexpr std::size_t longest_sentence = 1000;
 constexpr std::size_t longest_title = 150;
@@ -70,50 +70,6 @@ class Groups {
     std::vector<Group> groups_;
 };
 
-/// As the runner's own toolkit escapes what follows the second "::".
-std::string message_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '%') {
-            out += "%25";
-        } else if (c == '\r') {
-            out += "%0D";
-        } else if (c == '\n') {
-            out += "%0A";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
-/// The same for a property, which a ',' or ':' would end.
-std::string property_text(std::string_view text) {
-    std::string out;
-    for (const char c : message_text(text)) {
-        if (c == ':') {
-            out += "%3A";
-        } else if (c == ',') {
-            out += "%2C";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
-std::string command(std::string_view kind, const model::SourcePlace& place,
-                    const std::string& title, const std::string& message) {
-    std::string properties;
-    const std::string file = plain_line(place.file, longest_line);
-    if (!file.empty()) {
-        properties = "file=" + property_text(file) + ',';
-        if (place.line > 0) properties += fmt::format("line={},", place.line);
-    }
-    return fmt::format("::{} {}title={}::{}\n", kind, properties, property_text(title),
-                       message_text(message));
-}
-
 /// As many of the lines as there is room for.
 std::string first_lines(const std::vector<std::string>& lines, std::size_t limit) {
     std::string text;
@@ -152,8 +108,8 @@ void append(std::string& out, std::string_view kind, Groups groups) {
         if (group.remarks.size() > 1) {
             title += fmt::format(", and {} more", group.remarks.size() - 1);
         }
-        out += command(kind, group.place, title,
-                       message_of(group, last ? sorted.size() - most_annotations : 0));
+        out += workflow_command(kind, group.place, title,
+                                message_of(group, last ? sorted.size() - most_annotations : 0));
     }
 }
 
@@ -197,10 +153,11 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     append(out, "error", std::move(errors));
     append(out, "warning", std::move(warnings));
     return out +
-           command("notice", {}, "perfgate",
-                   fmt::format("{}{}{}; exit {}", counts_text(document),
-                               document.verify_only ? "; " : "",
-                               document.verify_only ? verify_only_text : "", document.exit_code));
+           workflow_command("notice", {}, "perfgate",
+                            fmt::format("{}{}{}; exit {}", counts_text(document),
+                                        document.verify_only ? "; " : "",
+                                        document.verify_only ? verify_only_text : "",
+                                        document.exit_code));
 }
 
 }  // namespace perfgate::report

@@ -50,8 +50,13 @@ constexpr std::array<std::string_view, 6> suite_keys{"name",      "description",
 class SuiteParser {
   public:
     SuiteParser(std::string_view yaml, std::string_view file,
-                const model::WorkloadCatalogue& workloads, Problems& problems)
-        : yaml_(yaml), workloads_(workloads), problems_(problems), work_(problems) {
+                const model::WorkloadCatalogue& workloads, Problems& problems,
+                std::vector<std::string>* left_out)
+        : yaml_(yaml),
+          workloads_(workloads),
+          problems_(problems),
+          left_out_(left_out),
+          work_(problems) {
         suite_.file = file;
     }
 
@@ -90,7 +95,26 @@ class SuiteParser {
     }
 
   private:
+    /// Where problems of one part may leave it out: tells them and says whether there were any.
+    bool leaves_out(const Problems& problems) {
+        try {
+            problems.throw_if_any();
+            return false;
+        } catch (const model::InputError& error) {
+            left_out_->push_back(error.what());
+            return true;
+        }
+    }
+
     void add_entry(const YamlNode& node) {
+        if (left_out_ != nullptr) {
+            Problems own(suite_.file);
+            read_entry(node, workloads_, own);
+            if (leaves_out(own)) {
+                all_expanded_ = false;
+                return;
+            }
+        }
         const std::size_t before = problems_.count();
         ReadEntry read = read_entry(node, workloads_, problems_);
         entry_is_good_.push_back(problems_.count() == before);
@@ -298,16 +322,21 @@ class SuiteParser {
     }
 
     void add_relations(const YamlNode& expect) {
+        // What is left out leaves the others' cases known.
         const RelationScope scope{
-            suite_.cases, workloads_, all_expanded_,
+            suite_.cases, workloads_, all_expanded_ || left_out_ != nullptr,
             [this](std::size_t index) { return collected_by(index); },
             [this](std::size_t steps, Position at) { work_.spend(steps, at); }};
-        suite_.relations = read_relations(expect, SourceText(yaml_), suite_.file, scope, problems_);
+        Problems own(suite_.file);
+        suite_.relations = read_relations(expect, SourceText(yaml_), suite_.file, scope,
+                                          left_out_ != nullptr ? own : problems_);
+        if (left_out_ != nullptr) leaves_out(own);
     }
 
     std::string_view yaml_;
     const model::WorkloadCatalogue& workloads_;
     Problems& problems_;
+    std::vector<std::string>* left_out_;  ///< null: nothing may be left out
     Work work_;
     Suite suite_;
     std::vector<bool> entry_is_good_;
@@ -329,13 +358,28 @@ std::string no_gate_message(const SuiteCase& suite_case, const std::string& devi
                             : "a metric of CUDA variants, such as gpu_time");
 }
 
-Suite parse_suite(std::string_view yaml, std::string_view file,
-                  const model::WorkloadCatalogue& workloads) {
+namespace {
+
+Suite parse(std::string_view yaml, std::string_view file, const model::WorkloadCatalogue& workloads,
+            std::vector<std::string>* left_out) {
     Problems problems(file);
     const YamlDocument document = read_yaml(yaml, problems);
-    Suite suite = SuiteParser(yaml, file, workloads, problems).parse(*document.root);
+    Suite suite = SuiteParser(yaml, file, workloads, problems, left_out).parse(*document.root);
     problems.throw_if_any();
     return suite;
+}
+
+}  // namespace
+
+Suite parse_suite(std::string_view yaml, std::string_view file,
+                  const model::WorkloadCatalogue& workloads) {
+    return parse(yaml, file, workloads, nullptr);
+}
+
+Suite parse_known_part(std::string_view yaml, std::string_view file,
+                       const model::WorkloadCatalogue& workloads,
+                       std::vector<std::string>& left_out) {
+    return parse(yaml, file, workloads, &left_out);
 }
 
 std::vector<Suite> load_suites(const std::vector<std::string>& files,

@@ -82,6 +82,13 @@ struct Suite {
 Suite parse_suite(std::string_view yaml, std::string_view file,
                   const model::WorkloadCatalogue& workloads);
 
+/// For who reads a suite without the plugins that it was written for: workload entries and
+/// relations with a problem (a workload or parameter that `workloads` lacks) are left out, and
+/// their problems told in `left_out`. Problems elsewhere throw as above.
+Suite parse_known_part(std::string_view yaml, std::string_view file,
+                       const model::WorkloadCatalogue& workloads,
+                       std::vector<std::string>& left_out);
+
 /// Reads and parses every file. The problems of all files are told in one InputError; so are two
 /// suites of one name.
 std::vector<Suite> load_suites(const std::vector<std::string>& files,

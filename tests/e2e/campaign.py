@@ -354,7 +354,8 @@ class Campaign(Runs):
             env={**os.environ, **self.env, "TMPDIR": str(kept)})
         self.assertEqual(3, done.returncode, done.stderr)
         self.assertIn("No space left", done.stderr)
-        (file,) = kept.iterdir()
+        (folder,) = kept.iterdir()
+        file = folder / "run.json"
         self.assertIn(str(file), done.stderr)
         self.run_tool("report", file)
         statuses = [case["status"] for case in json.loads(file.read_text())["suites"][0]["cases"]]

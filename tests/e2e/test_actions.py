@@ -354,9 +354,22 @@ class Action(Played):
 
 class PullRequest(Played):
     def run_it(self, head):
-        event = {"pull_request": {"number": 7, "head": {"repo": head}}}
+        event = {"pull_request": {"number": 7, "head": {"repo": head, "sha": "c0ffee" * 6 + "abcd"}}}
         return self.runner(event=event, event_name="pull_request").run_workflow(
             self.repository / "ci/workflows/pull-request.yml")
+
+    def test_the_summary_has_the_comment_that_accepts_this_commit_and_no_other(self):
+        self.record_baseline(factor=1e-3)
+        jobs = self.run_it({"full_name": "owner/kernels"})
+        self.assertIn(f"\n/perfgate accept --head {'c0ffee' * 6}abcd REASON\n",
+                      jobs["measure"].summary)
+        # A fork's branch takes no push, and what passes needs no acceptance.
+        self.fake_gh("printf 'required_reviewers\\n'")
+        shutil.rmtree(self.artifacts)
+        self.assertNotIn("--head", self.run_it({"full_name": "a/fork"})["measure"].summary)
+        self.record_baseline()
+        shutil.rmtree(self.artifacts)
+        self.assertNotIn("--head", self.run_it({"full_name": "owner/kernels"})["measure"].summary)
 
     def test_of_this_repository_is_measured_and_gated(self):
         self.fake_gh("exit 1")
@@ -373,6 +386,24 @@ class PullRequest(Played):
         self.assertEqual("failure", jobs["measure"].result)
         self.assertTrue((self.artifacts / "perfgate/verdict.json").is_file())
         self.assertIn("regressed", jobs["measure"].summary)
+
+    def test_what_it_loosens_is_annotated_by_the_bases_own_perfgate(self):
+        self.record_baseline()
+        base = self.git("rev-parse", "HEAD").strip()
+        self.write("repository/suites/small.yaml", SUITE.replace("3000%", "9000%"))
+        self.write("repository/configs/ci.yaml", PROFILE.replace("fail", "skip"))
+        script(self.repository / "ci/perfgate", f"#!/bin/sh\ntouch '{self.folder}/pwned'\n")
+        self.commit("looser")
+        event = {"pull_request": {"number": 7, "base": {"sha": base}, "head": {"sha": "0" * 40}}}
+        self.fake_gh("exit 1")
+        job = self.runner(event=event, event_name="pull_request").run_workflow(
+            self.repository / "ci/workflows/pull-request.yml")["review"]
+        self.assertEqual("success", job.result, job.log)
+        self.assertEqual([("warning", "tolerance raised: host_time", "suites/small.yaml"),
+                          ("warning", "policy lowered: no_baseline", "configs/ci.yaml")],
+                         [(each.kind, each.properties["title"], each.properties["file"])
+                          for each in job.annotations])
+        self.assertFalse((self.folder / "pwned").exists())
 
     def test_of_a_fork_waits_for_the_environments_reviewers(self):
         self.record_baseline()
@@ -628,7 +659,12 @@ esac""")
         self.cases = [case["id"] for case in run["suites"][0]["cases"]]
         return run
 
-    def comment(self, body, issue=None):
+    def comment(self, body, issue=None, meant=None):
+        """A comment on what `meant` came to, the branch's head unless another is given; "": on none."""
+        if meant is None:
+            meant = self.head
+        if meant:
+            body = re.sub(r"^/perfgate accept(?=\s)", f"/perfgate accept --head {meant}", body)
         event = {"issue": issue or {"number": 7, "pull_request": {"url": "…"}},
                  "comment": {"id": 9, "body": body, "created_at": "2026-11-21T10:30:00Z",
                              "html_url": "https://github.com/owner/kernels/pull/7#issuecomment-9",
@@ -770,6 +806,33 @@ esac""")
         self.results(self.head, "f" * 40)
         self.assert_accepted(self.comment("/perfgate accept meant"))
 
+    def test_a_push_between_reading_and_comment_or_comment_and_job_decides_nothing(self):
+        read = self.head
+        # As slow as anybody likes, with results that ended before the comment was written.
+        self.git("switch", "--quiet", "tune")
+        self.git("commit", "--quiet", "--amend", "--allow-empty", "-m", "something else")
+        self.git("switch", "--quiet", "main")
+        self.head = self.git("rev-parse", "tune").strip()
+        self.assertNotEqual(read, self.head)
+        self.pull_request()
+        self.results(self.head, read)
+        self.assert_refused(self.comment("/perfgate accept meant", meant=read),
+                            f"the comment is about {read}, and the branch is at {self.head}")
+        self.assertNotIn("run download", self.calls.read_text())
+        self.assert_accepted(self.comment("/perfgate accept meant"))
+
+    def test_a_comment_names_the_commit_in_full_and_once(self):
+        for meant in ("", self.head[:12], self.head[:-1], self.head + "0", self.head.upper(),
+                      "tune", "HEAD", f"{self.head} --head {self.head}", "'' --case=*",
+                      f"{self.head[:12]} --head {self.head}"):
+            with self.subTest(meant):
+                self.assert_refused(self.comment("/perfgate accept meant", meant=meant),
+                                    "`/perfgate accept --head SHA ")
+        self.assertNotIn("run download", self.calls.read_text())
+        # A wrong one is one of a commit that the branch is not at.
+        self.assert_refused(self.comment("/perfgate accept meant", meant="e" * 40), "e" * 40)
+        self.assert_accepted(self.comment("/perfgate accept --case=* meant"))
+
     def test_a_run_without_results_is_refused(self):
         (self.folder / "github/artifact/run.json").unlink()
         self.assert_refused(self.comment("/perfgate accept meant"), "no run.json")
@@ -792,7 +855,7 @@ esac""")
             with self.subTest(body):
                 self.assert_refused(
                     self.comment("/perfgate accept" + body),
-                    "`/perfgate accept [--case GLOB]… [--expires DATE] [--reset-anchor] REASON`")
+                    "`/perfgate accept --head SHA [--case GLOB]… [--expires DATE] [--reset-anchor] REASON`")
 
     def test_what_perfgate_refuses_is_in_the_answer(self):
         run = json.loads((self.folder / "github/artifact/run.json").read_text())

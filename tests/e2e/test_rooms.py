@@ -19,6 +19,7 @@ ALLOWED = {
     "backend/cuda": {"measure", "backend/plugin", "backend/host", "sdk", "metrics", "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
+    "review": {"model", "document", "stats", "metrics", "suite"},
     "explain": {"model"},
     "report": {"model", "document"},
     "cli": None,  # all

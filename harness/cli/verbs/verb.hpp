@@ -24,6 +24,7 @@ void add_compare(CLI::App& app, Invocation& invocation);
 void add_merge(CLI::App& app, Invocation& invocation);
 void add_report(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);
+void add_review(CLI::App& app, Invocation& invocation);
 void add_baseline(CLI::App& app, Invocation& invocation);
 void add_validate(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);

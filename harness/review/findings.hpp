@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the comparison add to: one finding for all cases that have the same in common.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "review/review.hpp"
+
+namespace perfgate::review {
+
+class Findings {
+  public:
+    /// `case_id` empty: it is about no case.
+    void add(Loosening kind, const model::SourcePlace& place, const std::string& subject,
+             const std::string& before, const std::string& after, const std::string& case_id = {}) {
+        std::set<std::string>& cases =
+            found_[{kind, place.file, place.line, subject, before, after}];
+        if (!case_id.empty()) cases.insert(case_id);
+    }
+
+    std::vector<Finding> take() && {
+        std::vector<Finding> findings;
+        for (const auto& [key, cases] : found_) {
+            const auto& [kind, file, line, subject, before, after] = key;
+            findings.push_back(
+                {kind, {file, line}, subject, before, after, {cases.begin(), cases.end()}});
+        }
+        return findings;
+    }
+
+  private:
+    using Key =
+        std::tuple<Loosening, std::string, std::int64_t, std::string, std::string, std::string>;
+    std::map<Key, std::set<std::string>> found_;
+};
+
+/// Whether a metric's `after` is worse than its `before`; without a direction, whether it differs.
+bool is_worse(const std::string& metric, double before, double after);
+
+void compare_suites(const Expectations& before, const Expectations& after, Findings& findings);
+void compare_baselines(const Expectations& before, const Expectations& after, Findings& findings);
+
+}  // namespace perfgate::review

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suites: cases, gates as each device sees them, relations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+
+#include "metrics/catalogue.hpp"
+#include "model/text.hpp"
+#include "review/findings.hpp"
+
+namespace perfgate::review {
+
+namespace {
+
+using suite::Suite;
+using suite::SuiteCase;
+
+/// A suite's settings as one device sees them. `device` is a key, or a glob of an override, which
+/// stands for the devices that it matches.
+class Settings {
+  public:
+    Settings(const Suite& suite, std::string device) : suite_(suite), device_(std::move(device)) {}
+
+    const suite::ResolvedSettings& of(const SuiteCase& suite_case) {
+        auto layers = suite::layers_of(suite_, suite_case, [&](const std::string& glob) {
+            return model::glob_match(glob, device_);
+        });
+        const auto [found, added] = resolved_.try_emplace(std::move(layers));
+        if (added) {
+            // Parsing has told the problems; what is left of them is a device that none was
+            // written for.
+            suite::Problems ignored(suite_.file);
+            found->second = suite::resolve(found->first, ignored);
+        }
+        return found->second;
+    }
+
+  private:
+    const Suite& suite_;
+    std::string device_;
+    std::map<std::vector<const suite::Settings*>, suite::ResolvedSettings> resolved_;
+};
+
+void add_devices(const Suite& suite, std::set<std::string>& devices) {
+    for (const suite::Override& over : suite.overrides) devices.insert(over.device);
+    for (const suite::Entry& entry : suite.entries) {
+        for (const suite::Override& over : entry.overrides) devices.insert(over.device);
+    }
+}
+
+std::string words(const model::GateRule& rule, const std::string& unit, bool with_board) {
+    std::string text = model::to_text(rule.tolerance, unit);
+    if (with_board) {
+        text +=
+            fmt::format(", {} % more on another board", model::number_text(rule.cross_board * 100));
+    }
+    return text;
+}
+
+/// Whether the gate lets more pass. What is only reported as improved does not count, but a metric
+/// without a direction fails both ways.
+bool is_looser(const model::GateRule& before, const model::GateRule& after,
+               model::Direction direction) {
+    const model::Tolerance& old_one = before.tolerance;
+    const model::Tolerance& new_one = after.tolerance;
+    if (new_one.worse > old_one.worse || new_one.abs > old_one.abs) return true;
+    if (after.cross_board > before.cross_board) return true;
+    return direction == model::Direction::none &&
+           new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
+}
+
+void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& old_settings,
+                      const suite::ResolvedSettings& new_settings, const model::SourcePlace& place,
+                      Findings& findings) {
+    const std::vector<model::GateRule>& rules = new_settings.gates(before.target);
+    for (const model::GateRule& old_rule : old_settings.gates(before.target)) {
+        const auto metric = metrics::find_metric(old_rule.metric);
+        const std::string unit = metric ? metric->definition.unit : "";
+        const auto new_rule = std::find_if(
+            rules.begin(), rules.end(),
+            [&](const model::GateRule& rule) { return rule.metric == old_rule.metric; });
+        if (new_rule == rules.end()) {
+            findings.add(Loosening::gate_removed, place, old_rule.metric,
+                         words(old_rule, unit, false), "none", before.id);
+            continue;
+        }
+        const auto direction = metric ? metric->definition.direction : model::Direction::none;
+        if (!is_looser(old_rule, *new_rule, direction)) continue;
+        const bool with_board = old_rule.cross_board != new_rule->cross_board;
+        findings.add(Loosening::tolerance_raised, place, old_rule.metric,
+                     words(old_rule, unit, with_board), words(*new_rule, unit, with_board),
+                     before.id);
+    }
+    const auto percent = [](double fraction) { return model::number_text(fraction * 100) + " %"; };
+    if (new_settings.precision > old_settings.precision) {
+        findings.add(Loosening::measured_less, place, "precision", percent(old_settings.precision),
+                     percent(new_settings.precision), before.id);
+    }
+    if (new_settings.time_budget_s < old_settings.time_budget_s) {
+        findings.add(Loosening::measured_less, place, "time_budget",
+                     model::number_text(old_settings.time_budget_s) + " s",
+                     model::number_text(new_settings.time_budget_s) + " s", before.id);
+    }
+}
+
+void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_tags,
+                  const std::vector<std::string>& new_tags, const model::SourcePlace& place,
+                  Findings& findings) {
+    for (const std::string& tag : old_tags) {
+        if (std::find(new_tags.begin(), new_tags.end(), tag) != new_tags.end()) continue;
+        findings.add(Loosening::tag_removed, place, tag, "tagged", "not tagged", before.id);
+    }
+}
+
+/// Whether `after` is `before` but for one number, and demands as much with it. Metrics and numbers
+/// are positive: then a number that stands once moves the value one way. What subtracts is not
+/// looked into.
+bool is_as_strict(const model::Relation& before, const model::Relation& after) {
+    if (before.left != after.left || before.comparator != after.comparator ||
+        before.operands != after.operands || before.right.size() != after.right.size()) {
+        return false;
+    }
+    if (before.right == after.right) return true;
+    double change = 0;
+    std::vector<int> effects;  // of the number on each value of the stack: 0, 1, -1
+    for (std::size_t i = 0; i < before.right.size(); ++i) {
+        const auto* old_number = std::get_if<double>(&before.right[i]);
+        const auto* new_number = std::get_if<double>(&after.right[i]);
+        if (old_number != nullptr && new_number != nullptr) {
+            const bool differs = *old_number != *new_number;
+            if (differs && change != 0) return false;
+            if (differs) change = *new_number - *old_number;
+            effects.push_back(differs ? 1 : 0);
+            continue;
+        }
+        if (before.right[i] != after.right[i]) return false;
+        const auto* op = std::get_if<model::Operator>(&before.right[i]);
+        if (op == nullptr) {
+            effects.push_back(0);
+            continue;
+        }
+        if (*op == model::Operator::subtract || *op == model::Operator::negate) return false;
+        const int right = effects.back();
+        effects.pop_back();
+        effects.back() += *op == model::Operator::divide ? -right : right;
+    }
+    const double moved = change * effects.back();
+    switch (before.comparator) {
+        case model::Comparator::less:
+        case model::Comparator::less_equal:
+            return moved < 0;
+        case model::Comparator::greater:
+        case model::Comparator::greater_equal:
+            return moved > 0;
+        default:
+            return false;
+    }
+}
+
+void compare_relations(const Suite& before, const Suite& after, Findings& findings) {
+    for (const suite::SuiteRelation& old_one : before.relations) {
+        const std::string text = model::to_text(old_one.relation);
+        const suite::SuiteRelation* changed = nullptr;
+        bool kept = false;
+        for (const suite::SuiteRelation& new_one : after.relations) {
+            kept = kept || is_as_strict(old_one.relation, new_one.relation);
+            if (old_one.relation.left == new_one.relation.left &&
+                old_one.relation.operands.front() == new_one.relation.operands.front()) {
+                changed = &new_one;
+            }
+        }
+        if (kept) continue;
+        if (changed != nullptr) {
+            findings.add(Loosening::relation_removed, changed->relation.place, text, text,
+                         model::to_text(changed->relation));
+        } else {
+            findings.add(Loosening::relation_removed, {after.file, 0}, text, text, "none");
+        }
+    }
+}
+
+void compare(const Suite& before, const Suite& after, const std::set<std::string>& devices,
+             Findings& findings) {
+    std::map<std::string, const SuiteCase*> cases;
+    for (const SuiteCase& suite_case : after.cases) cases.emplace(suite_case.id, &suite_case);
+    for (const SuiteCase& old_case : before.cases) {
+        const auto found = cases.find(old_case.id);
+        if (found == cases.end()) {
+            findings.add(Loosening::case_removed, {after.file, 0}, before.name, "in the suite",
+                         "not in it", old_case.id);
+            continue;
+        }
+        compare_tags(old_case, before.entries[old_case.entry].tags,
+                     after.entries[found->second->entry].tags, {after.file, found->second->at.line},
+                     findings);
+    }
+    for (const std::string& device : devices) {
+        Settings old_settings(before, device);
+        Settings new_settings(after, device);
+        for (const SuiteCase& old_case : before.cases) {
+            const auto found = cases.find(old_case.id);
+            if (found == cases.end()) continue;
+            compare_settings(old_case, old_settings.of(old_case), new_settings.of(*found->second),
+                             {after.file, found->second->at.line}, findings);
+        }
+    }
+    compare_relations(before, after, findings);
+}
+
+}  // namespace
+
+void compare_suites(const Expectations& before, const Expectations& after, Findings& findings) {
+    // "": where no override for a device holds.
+    std::set<std::string> devices{""};
+    for (const Suite& suite : before.suites) add_devices(suite, devices);
+    for (const Suite& suite : after.suites) add_devices(suite, devices);
+    devices.insert(before.devices.begin(), before.devices.end());
+
+    for (const Suite& old_suite : before.suites) {
+        bool found = false;
+        // A second one of the name may be what is measured.
+        for (const Suite& new_suite : after.suites) {
+            if (new_suite.name != old_suite.name) continue;
+            found = true;
+            compare(old_suite, new_suite, devices, findings);
+        }
+        if (found || after.unreadable.contains(old_suite.file)) continue;
+        findings.add(Loosening::suite_removed, {old_suite.file, 0}, old_suite.name,
+                     fmt::format("{} cases", old_suite.cases.size()), "none");
+    }
+}
+
+}  // namespace perfgate::review

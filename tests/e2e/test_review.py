@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`perfgate review`: what a change takes away from the gate, of real git repositories, those that want
+to get something past it included."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import tool
+
+SUITE = """name: small
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 30%}
+workloads:
+  - workload: gemm
+    variants: [reference]
+    params: {dtype: f32, n: 16, k: 16}
+    matrix: {m: [16, 17]}
+"""
+PROFILE = "backend: host\nprocesses: 1\npolicy: {no_baseline: fail}\n"
+KEY = "nvidia-x"
+
+
+def baseline(value=100):
+    series = {"unit": "ns", "value": value, "method": "wall/cold", "device": "host", "seed": 1,
+              "repeated": 3}
+    return json.dumps({"schema": "perfgate.baseline", "version": 2, "suite": "small",
+                       "device": {"name": "X", "key": KEY},
+                       "cases": {"gemm/reference[dtype=f32,k=16,m=16,n=16]": {
+                           "provenance": {"reason": "first"}, "metrics": {"host_time": series}}}})
+
+
+class Review(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("suites/small.yaml", SUITE)
+        self.write("configs/ci.yaml", PROFILE)
+        self.write(f"baselines/{KEY}/small.json", baseline())
+        self.write(f"baselines/{KEY}/small.ledger.jsonl", "{}\n{\"case\":\"x\"}\n")
+        self.git("init", "--quiet", "-b", "main")
+        self.commit()
+
+    def git(self, *words):
+        return subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *words],
+                              cwd=self.folder, check=True, capture_output=True, text=True).stdout
+
+    def commit(self):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "-m", "x")
+
+    def review(self, *words, code=1, base="HEAD", **kwargs):
+        return self.run_tool("review", "--base", base, *words, code=code, **kwargs).stdout
+
+    def findings(self, code=1, **kwargs):
+        document = json.loads(self.review("--json", "-", code=code, **kwargs))
+        self.assertEqual(("perfgate.review", 1), (document["schema"], document["version"]))
+        return [(each["kind"], each["file"], each["subject"]) for each in document["findings"]]
+
+    def test_nothing_that_is_looser_is_exit_0(self):
+        self.assertEqual("nothing is looser than in HEAD\n", self.review(code=0))
+        self.write("suites/small.yaml", SUITE.replace("30%", "20%").replace("17]", "17, 18]"))
+        self.write("suites/second.yaml", SUITE.replace("small", "second"))
+        self.write(f"baselines/{KEY}/small.json", baseline(90))
+        self.assertEqual([], self.findings(code=0))
+
+    def test_each_loosening_is_listed_on_console_as_json_and_as_annotations(self):
+        self.write("suites/small.yaml", SUITE.replace("30%", "90%").replace("[16, 17]", "[16]"))
+        self.write("configs/ci.yaml", PROFILE.replace("fail", "skip"))
+        self.write(f"baselines/{KEY}/small.json", baseline(125))
+        self.write(f"baselines/{KEY}/small.ledger.jsonl", "{}\n")
+        kinds = ["case removed", "tolerance raised", "policy lowered", "baseline raised",
+                 "anchor raised", "history rewritten"]
+        self.assertEqual(kinds, [kind for kind, _, _ in self.findings()])
+        text = self.review("--annotations", "annotations")
+        for kind in kinds:
+            self.assertIn(f"\n  {kind} ", text)
+        self.assertRegex(text, r"tolerance raised +host_time +30 % → 90 % +suites/small.yaml:6 +gemm")
+        self.assertIn("100.0 ns → 125.0 ns (+25.0 %)", text)
+        annotations = (self.folder / "annotations").read_text().splitlines()
+        self.assertEqual(len(kinds), len(annotations))
+        self.assertIn("::error file=suites/small.yaml,line=6,title=tolerance raised%3A host_time::"
+                      "30 %25 → 90 %25%0Agemm/reference[", annotations[1])
+        # For information alone.
+        self.review("--advisory", "--annotations", "annotations", code=0)
+        self.assertTrue((self.folder / "annotations").read_text().startswith("::warning "))
+
+    def test_a_commit_that_is_there_no_more_tells_what_was_there(self):
+        self.git("tag", "v1")
+        shutil.rmtree(self.folder / "suites")
+        shutil.rmtree(self.folder / "baselines")
+        (self.folder / "configs/ci.yaml").unlink()
+        self.commit()
+        self.assertEqual(["suite removed", "profile removed", "baseline removed",
+                          "history rewritten"], [kind for kind, _, _ in self.findings(base="v1")])
+        self.assertEqual([], self.findings(base="HEAD", code=0))
+
+    def test_of_folders_elsewhere_and_from_a_folder_of_the_repository(self):
+        (self.folder / "gpu").mkdir()
+        for name in ("suites", "configs", "baselines"):
+            self.git("mv", name, f"gpu/{name}")
+        self.commit()
+        self.write("gpu/suites/small.yaml", SUITE.replace("30%", "90%"))
+        folders = ["--suites", "./gpu/suites/", "--profiles", "gpu/configs/ci.yaml",
+                   "--baselines", "gpu/baselines"]
+        self.assertIn("gpu/suites/small.yaml:6", self.review(*folders))
+        self.assertIn("suites/small.yaml:6", self.review(cwd=self.folder / "gpu"))
+
+    def test_a_base_that_is_no_commit_is_refused(self):
+        for base in ("nothing", "--help", "HEAD:suites", "", "HEAD^{tree}x", "$(touch pwned)"):
+            with self.subTest(base):
+                done = self.run_tool("review", f"--base={base}", code=2)
+                self.assertEqual("", done.stdout)
+                self.assertNotEqual("", done.stderr)
+        bare = self.folder / "elsewhere"
+        bare.mkdir()
+        done = self.run_tool("review", "--base", "HEAD", cwd=bare, code=2,
+                             env={"GIT_CEILING_DIRECTORIES": str(self.folder)})
+        self.assert_one_line(done.stderr, "git has no commit HEAD here")
+
+    # --- a repository of somebody who wants to get something past
+
+    def test_links_are_not_followed(self):
+        outside = self.write("outside.yaml", SUITE)
+        for link in ("suites/small.yaml", "suites/more", "suites"):
+            with self.subTest(link):
+                self.git("checkout", "--quiet", "--force", "HEAD", "--", ".")
+                path = self.folder / link
+                if path.is_dir():
+                    shutil.rmtree(path)
+                path.unlink(missing_ok=True)
+                path.symlink_to("/etc/passwd" if link == "suites/more" else outside)
+                self.assertIn(("unreadable", link, link), self.findings())
+                self.assertNotIn("root:", self.review())
+                path.unlink()
+        # One that was there before and leads where it led is no news.
+        self.git("checkout", "--quiet", "--force", "HEAD", "--", ".")
+        (self.folder / "suites/more").symlink_to("/etc/passwd")
+        self.commit()
+        self.assertEqual([], self.findings(code=0))
+
+    def test_what_is_no_file_or_too_large_is_not_read(self):
+        os.mkfifo(self.folder / "suites/pipe.yaml")
+        with open(self.folder / "configs/large.yaml", "wb") as file:
+            file.truncate(1 << 40)
+        with open(self.folder / "baselines/large.json", "wb") as file:
+            file.truncate(1 << 40)
+        self.assertEqual({"suites/pipe.yaml", "configs/large.yaml", "baselines/large.json"},
+                         {file for _, file, _ in self.findings()})
+
+    def test_names_and_texts_command_nobody(self):
+        self.write("suites/a\x1b[2J\n::error::forged\n#b.yaml", "name: [")
+        self.write("suites/\u202elive.yaml", "name: \"\\u001b[1m\n::warning::forged\"")
+        self.write("suites/small.yaml", SUITE.replace("30%", "40%") +
+                   "    tags: [x]\n# ::error::forged\n")
+        text = self.review("--annotations", "annotations")
+        annotations = (self.folder / "annotations").read_text()
+        for line in text.splitlines() + annotations.splitlines():
+            self.assertNotRegex(line, "^::error::forged|^::warning::forged|\x1b|\u202e")
+            self.assertNotRegex(line, r"##\[")
+        self.assertTrue(all(line.startswith("::error file=") for line in annotations.splitlines()),
+                        annotations)
+        self.assertEqual(3, len(annotations.splitlines()), annotations)
+
+    def test_nothing_of_the_change_is_run(self):
+        pwned = self.folder / "pwned"
+        run = f"touch {pwned}"
+        self.write(".gitattributes", "* filter=evil diff=evil merge=evil text\n")
+        self.write("suites/.gitattributes", "* filter=evil\n")
+        self.write("perfgate", f"#!/bin/sh\n{run}\n").chmod(0o755)
+        self.write("git", f"#!/bin/sh\n{run}\n").chmod(0o755)
+        self.write("suites/small.yaml", SUITE.replace("30%", "40%"))
+        self.write("suites/new.yaml", SUITE.replace("small", "new").replace("gemm", "evil"))
+        self.assertIn("unknown workload 'evil'", self.review())
+        self.assertFalse(pwned.exists())
+
+    def test_many_findings_are_ten_annotations_that_count_the_rest(self):
+        for number in range(25):
+            self.write(f"suites/{number}.yaml", SUITE.replace("small", f"s{number}"))
+        self.commit()
+        for number in range(25):
+            (self.folder / f"suites/{number}.yaml").unlink()
+        self.review("--annotations", "annotations")
+        lines = (self.folder / "annotations").read_text().splitlines()
+        self.assertEqual(10, len(lines))
+        self.assertTrue(lines[-1].endswith("%0A15 more findings: see the log"), lines[-1])
+
+
+if __name__ == "__main__":
+    tool.main()

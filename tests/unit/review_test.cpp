@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "review/review.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "suite_catalogue.hpp"
+
+namespace perfgate::review {
+namespace {
+
+constexpr const char* suite_text = R"(name: gemm
+defaults:
+  metrics: [gpu_time, registers]
+  tolerances: {gpu_time: 3%, registers: {worse: 0%, abs: 2}}
+workloads:
+  - workload: gemm
+    variants: [naive, tiled]
+    tags: [quick, nightly]
+    params: {m: 64, n: 64}
+    matrix: {k: [64, 128]}
+expect:
+  gemm/tiled.gpu_time: "<= 0.5 * gemm/naive.gpu_time"
+)";
+constexpr const char* profile_text = R"(backend: cuda
+policy: {no_baseline: fail, inconclusive: fail, false_alarms: 1%, changed: {driver: refuse}}
+junit_profile: strict
+baselines: baselines
+processes: 8
+creep: 5%
+canary: true
+)";
+constexpr const char* suite_path = "suites/gemm.yaml";
+constexpr const char* profile_path = "configs/ci.yaml";
+constexpr const char* baseline_path = "baselines/nvidia-x/gemm.json";
+constexpr const char* ledger_path = "baselines/nvidia-x/gemm.ledger.jsonl";
+
+model::MetricSeries series(double value) {
+    model::Batch batch;
+    batch.device = "b888";
+    batch.samples = {value, value, value};
+    model::Batch other = batch;
+    other.process = 1;
+    other.samples = {value * 1.25, value, value * 0.75};
+    return {"ns", value, "activity/cold", {batch, other}};
+}
+
+model::Baseline baseline() {
+    model::Baseline result;
+    result.suite = "gemm";
+    result.device.key = "nvidia-x";
+    model::BaselineCase expected;
+    expected.metrics["gpu_time"] = series(100);
+    expected.metrics["ipc"] = series(2);
+    expected.metrics["ipc"].unit = "ratio";
+    expected.acknowledged["gpu_time"] = {"2026-12-31", "ada", "known", series(120)};
+    expected.anchors["gpu_time"] = 90;
+    result.cases["gemm/naive[k=64]"] = expected;
+    result.cases["gemm/tiled[k=64]"] = expected;
+    return result;
+}
+
+Files files() {
+    return {
+        {suite_path, {FileRole::suite, suite_text, ""}},
+        {profile_path, {FileRole::profile, profile_text, ""}},
+        {baseline_path, {FileRole::baseline, model::write_baseline(baseline()), ""}},
+        {ledger_path, {FileRole::ledger, "head\nfirst\nsecond\n", ""}},
+    };
+}
+
+std::vector<Finding> reviewed(const Files& before, const Files& after) {
+    const auto& workloads = suite::test::workloads();
+    return loosened(read_expectations(before, after, workloads),
+                    read_expectations(after, before, workloads));
+}
+
+/// The files with `from` replaced once in one of them.
+Files edited(const std::string& path, const std::string& from, const std::string& to) {
+    Files result = files();
+    std::string& text = result.at(path).content;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+    return result;
+}
+
+Files with_baseline(const std::function<void(model::Baseline&)>& edit) {
+    model::Baseline changed = baseline();
+    edit(changed);
+    Files result = files();
+    result.at(baseline_path).content = model::write_baseline(changed);
+    return result;
+}
+
+std::vector<Finding> of_edit(const std::string& path, const std::string& from,
+                             const std::string& to) {
+    return reviewed(files(), edited(path, from, to));
+}
+
+std::vector<Finding> of_baseline(const std::function<void(model::Baseline&)>& edit) {
+    return reviewed(files(), with_baseline(edit));
+}
+
+/// "tolerance raised gpu_time: 3 % → 5 % (4)": with the number of cases.
+std::string in_words(const std::vector<Finding>& findings) {
+    std::string text;
+    for (const Finding& finding : findings) {
+        if (!text.empty()) text += "; ";
+        text += std::string(to_text(finding.kind)) + ' ' + finding.subject + ": " + finding.before +
+                " → " + finding.after;
+        if (!finding.cases.empty()) text += " (" + std::to_string(finding.cases.size()) + ')';
+    }
+    return text;
+}
+
+TEST(Review, FindsNothingWhereNothingChanged) {
+    EXPECT_EQ(in_words(reviewed(files(), files())), "");
+    EXPECT_EQ(in_words(of_edit(suite_path, "name: gemm\n", "name: gemm\ndescription: d\n")), "");
+}
+
+TEST(Review, FindsARaisedTolerance) {
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: 5%")),
+              "tolerance raised gpu_time: 3 % → 5 % (4)");
+    EXPECT_EQ(in_words(of_edit(suite_path, "abs: 2", "abs: 3")),
+              "tolerance raised registers: 0 %, at least 2 registers → 0 %, at least 3 "
+              "registers (4)");
+    const std::vector<Finding> findings =
+        of_edit(suite_path, "    params:", "    cross_board_tolerance: 20%\n    params:");
+    EXPECT_NE(in_words(findings).find("20 % more on another board (4)"), std::string::npos)
+        << in_words(findings);
+    EXPECT_EQ(findings.front().place, (model::SourcePlace{suite_path, 6}));
+}
+
+TEST(Review, FindsWhatOnlyOneCaseOrOneDeviceGets) {
+    EXPECT_EQ(in_words(of_edit(suite_path, "expect:",
+                               "overrides:\n  - match: 'gemm/tiled*k=64*'\n"
+                               "    tolerances: {gpu_time: 50%}\nexpect:")),
+              "tolerance raised gpu_time: 3 % → 50 % (1)");
+    for (const char* device : {"nvidia-x", "nvidia-*", "another"}) {
+        EXPECT_EQ(in_words(of_edit(suite_path, "expect:",
+                                   std::string("overrides:\n  - device: '") + device +
+                                       "'\n    tolerances: {gpu_time: none}\nexpect:")),
+                  "gate removed gpu_time: 3 % → none (4)")
+            << device;
+    }
+}
+
+TEST(Review, LeavesAloneWhatIsStricterOrNew) {
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: 2%")), "");
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: {worse: 2%, better: 50%}")),
+              "");
+    EXPECT_EQ(in_words(of_edit(suite_path, "[64, 128]", "[64, 128, 256]")), "");
+    EXPECT_EQ(in_words(of_edit(suite_path, "0.5 *", "0.4 *")), "");
+    EXPECT_EQ(in_words(of_edit(suite_path, "tags: [quick,", "tags: [more, quick,")), "");
+    EXPECT_EQ(in_words(of_edit(suite_path, "defaults:\n",
+                               "defaults:\n  precision: 0.1%\n  time_budget: 1s\n")),
+              "");
+    EXPECT_EQ(in_words(of_edit(profile_path, "creep: 5%", "creep: 4%")), "");
+    EXPECT_EQ(in_words(of_edit(profile_path, "processes: 8", "processes: 9")), "");
+    EXPECT_EQ(in_words(of_edit(profile_path, "false_alarms: 1%", "false_alarms: 2%")), "");
+    EXPECT_EQ(in_words(of_edit(ledger_path, "second\n", "third\nsecond\n")), "");
+    Files more = files();
+    more["suites/second.yaml"] = {FileRole::suite,
+                                  std::string(suite_text).replace(0, 10, "name: second"), ""};
+    EXPECT_EQ(in_words(reviewed(files(), more)), "");
+}
+
+TEST(Review, FindsASuiteThatIsGoneOrRenamed) {
+    Files without = files();
+    without.erase(suite_path);
+    EXPECT_EQ(in_words(reviewed(files(), without)), "suite removed gemm: 4 cases → none");
+    EXPECT_EQ(in_words(of_edit(suite_path, "name: gemm", "name: other")),
+              "suite removed gemm: 4 cases → none");
+    Files moved = without;
+    moved["suites/deeper/gemm.yaml"] = files().at(suite_path);
+    EXPECT_EQ(in_words(reviewed(files(), moved)), "");
+}
+
+TEST(Review, FindsASecondSuiteOfTheNameThatIsLooser) {
+    Files twice = edited(suite_path, "gpu_time: 3%", "gpu_time: 90%");
+    twice["suites/a.yaml"] = files().at(suite_path);
+    EXPECT_EQ(in_words(reviewed(files(), twice)), "tolerance raised gpu_time: 3 % → 90 % (4)");
+}
+
+TEST(Review, FindsARemovedCase) {
+    const std::vector<Finding> findings = of_edit(suite_path, "[64, 128]", "[64]");
+    EXPECT_EQ(in_words(findings), "case removed gemm: in the suite → not in it (2)");
+    EXPECT_EQ(findings.front().cases.front(), "gemm/naive[k=128,m=64,n=64]");
+}
+
+TEST(Review, FindsARemovedGateTagAndBudget) {
+    EXPECT_EQ(in_words(of_edit(suite_path, "{gpu_time: 3%, ", "{gpu_time: none, ")),
+              "gate removed gpu_time: 3 % → none (4)");
+    EXPECT_EQ(in_words(of_edit(suite_path, "[quick, nightly]", "[quick]")),
+              "tag removed nightly: tagged → not tagged (4)");
+    EXPECT_EQ(
+        in_words(
+            of_edit(suite_path, "defaults:\n", "defaults:\n  precision: 5%\n  time_budget: 1ms\n")),
+        "measured less precision: 0.5 % → 5 % (4); measured less time_budget: 0.1 s → 0.001 s "
+        "(4)");
+}
+
+TEST(Review, FindsARemovedOrWeakerRelation) {
+    const std::string all = "expect:\n  gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"\n";
+    const std::string text = "gemm/tiled.gpu_time <= 0.5 * gemm/naive.gpu_time";
+    EXPECT_EQ(in_words(of_edit(suite_path, all, "")),
+              "relation removed " + text + ": " + text + " → none");
+    EXPECT_EQ(in_words(of_edit(suite_path, "0.5 *", "0.9 *")),
+              "relation removed " + text + ": " + text +
+                  " → gemm/tiled.gpu_time <= 0.9 * gemm/naive.gpu_time");
+    EXPECT_EQ(of_edit(suite_path, "<= 0.5 *", ">= 0.5 *").size(), 1U);
+    // A number that divides moves the other way, and what subtracts is not known.
+    const Files divided =
+        edited(suite_path, "0.5 * gemm/naive.gpu_time", "gemm/naive.gpu_time / 2");
+    const auto changed = [&](const std::string& right) {
+        return reviewed(divided, edited(suite_path, "0.5 * gemm/naive.gpu_time", right)).size();
+    };
+    EXPECT_EQ(changed("gemm/naive.gpu_time / 3"), 0U);
+    EXPECT_EQ(changed("gemm/naive.gpu_time / 1.5"), 1U);
+    EXPECT_EQ(changed("gemm/naive.gpu_time - 2 ns"), 1U);
+}
+
+TEST(Review, FindsALoweredProfile) {
+    const auto found = [](const std::string& from, const std::string& to) {
+        return in_words(of_edit(profile_path, from, to));
+    };
+    EXPECT_EQ(found("no_baseline: fail", "no_baseline: skip"),
+              "policy lowered no_baseline: fail → skip");
+    EXPECT_EQ(found("inconclusive: fail", "inconclusive: pass"),
+              "policy lowered inconclusive: fail → pass");
+    EXPECT_EQ(found("false_alarms: 1%", "false_alarms: 0.01%"),
+              "policy lowered false_alarms: 1 % → 0.01 %");
+    EXPECT_EQ(found("driver: refuse", "driver: accept"),
+              "policy lowered changed.driver: refuse → accept");
+    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → not told");
+    EXPECT_EQ(found("baselines: baselines", "baselines: mine"),
+              "policy lowered baselines: baselines → mine");
+    EXPECT_EQ(found("junit_profile: strict", "junit_profile: github"),
+              "policy lowered junit_profile: strict → github");
+    EXPECT_EQ(found("processes: 8", "processes: 2"), "policy lowered processes: 8 → 2");
+    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not told");
+    EXPECT_EQ(found("creep: 5%", "creep: 50%"), "policy lowered creep: 5 % → 50 %");
+    EXPECT_EQ(found("canary: true", "canary: false"), "policy lowered canary: true → false");
+    Files without = files();
+    without.erase(profile_path);
+    EXPECT_EQ(in_words(reviewed(files(), without)),
+              "profile removed configs/ci.yaml: there → gone");
+}
+
+TEST(Review, FindsARaisedBaselineWhicheverWayIsWorse) {
+    EXPECT_EQ(in_words(of_baseline([](model::Baseline& changed) {
+                  changed.cases.begin()->second.metrics["gpu_time"] = series(110);
+              })),
+              "baseline raised gpu_time: 100.0 ns → 110.0 ns (+10.0 %) (1)");
+    EXPECT_EQ(in_words(of_baseline([](model::Baseline& changed) {
+                  changed.cases.begin()->second.metrics["gpu_time"] = series(80);
+              })),
+              "");
+    // Samples decide, too.
+    const auto edit = [](model::Baseline& changed) {
+        for (model::Batch& batch : changed.cases.begin()->second.metrics["gpu_time"].batches) {
+            for (double& sample : batch.samples) sample *= 2;
+        }
+    };
+    EXPECT_EQ(in_words(of_baseline(edit)),
+              "baseline raised gpu_time: 100.0 ns → 200.0 ns (+100.0 %) (1)");
+}
+
+TEST(Review, FindsWhatABaselineLost) {
+    Files without = files();
+    without.erase(baseline_path);
+    EXPECT_EQ(in_words(reviewed(files(), without)), "baseline removed gemm: 2 cases → none");
+    EXPECT_EQ(in_words(of_baseline(
+                  [](model::Baseline& changed) { changed.cases.erase(changed.cases.begin()); })),
+              "baseline removed gemm: in the baseline → not in it (1)");
+    EXPECT_EQ(in_words(of_baseline([](model::Baseline& changed) {
+                  for (auto& [id, each] : changed.cases) each.metrics.erase("ipc");
+              })),
+              "baseline removed ipc: 2 → none (2)");
+    EXPECT_EQ(in_words(of_baseline([](model::Baseline& changed) {
+                  changed.cases.begin()->second.metrics["gpu_time"].method = "event/cold";
+              })),
+              "not compared gpu_time: activity/cold, ns → event/cold, ns (1)");
+}
+
+TEST(Review, FindsWhatIsLetPassAndWhatChangesAddUpAgainst) {
+    const auto acknowledged = [](const std::function<void(model::Acknowledgement&)>& edit) {
+        return in_words(of_baseline([&](model::Baseline& changed) {
+            edit(changed.cases.begin()->second.acknowledged["gpu_time"]);
+        }));
+    };
+    EXPECT_EQ(acknowledged([](model::Acknowledgement& known) { known.until = "2027-01-01"; }),
+              "acknowledged gpu_time: 120.0 ns until 2026-12-31 → 120.0 ns until 2027-01-01 (1)");
+    EXPECT_EQ(acknowledged([](model::Acknowledgement& known) { known.known = series(200); }),
+              "acknowledged gpu_time: 120.0 ns until 2026-12-31 → 200.0 ns until 2026-12-31 (1)");
+    EXPECT_EQ(acknowledged([](model::Acknowledgement& known) { known.until = "2026-12-01"; }), "");
+    // Where there was none, in a case that is new, and in a baseline that is new.
+    Files before = with_baseline([](model::Baseline& changed) {
+        changed.cases.begin()->second.acknowledged.clear();
+        changed.cases.erase("gemm/tiled[k=64]");
+    });
+    EXPECT_EQ(in_words(reviewed(before, files())),
+              "acknowledged gpu_time: none → 120.0 ns until 2026-12-31 (2)");
+    before.erase(baseline_path);
+    EXPECT_EQ(in_words(reviewed(before, files())),
+              "acknowledged gpu_time: none → 120.0 ns until 2026-12-31 (2)");
+    EXPECT_EQ(in_words(of_baseline([](model::Baseline& changed) {
+                  changed.cases.begin()->second.anchors["gpu_time"] = 95;
+              })),
+              "anchor raised gpu_time: 90.00 ns → 95.00 ns (1)");
+    EXPECT_EQ(in_words(of_baseline(
+                  [](model::Baseline& changed) { changed.cases.begin()->second.anchors.clear(); })),
+              "anchor raised gpu_time: 90.00 ns → 100.0 ns (1)");
+}
+
+TEST(Review, FindsARewrittenLedger) {
+    EXPECT_EQ(in_words(of_edit(ledger_path, "first\n", "")),
+              "history rewritten ledger:  → 1 line is gone or changed");
+    Files without = files();
+    without.erase(ledger_path);
+    EXPECT_EQ(in_words(reviewed(files(), without)), "history rewritten ledger:  → removed");
+}
+
+TEST(Review, FindsWhatCannotBeRead) {
+    for (const char* path : {suite_path, profile_path, baseline_path}) {
+        Files broken = files();
+        broken.at(path).content = "{";
+        const std::vector<Finding> findings = reviewed(files(), broken);
+        ASSERT_EQ(findings.size(), 1U) << path << in_words(findings);
+        EXPECT_EQ(findings.front().kind, Loosening::unreadable);
+        EXPECT_EQ(findings.front().place.file, path);
+        // Nor can what it is compared with.
+        EXPECT_GE(reviewed(broken, files()).size(), 1U);
+        EXPECT_EQ(in_words(reviewed(broken, broken)), "");
+
+        Files link = files();
+        link.at(path).fault = "a link";
+        EXPECT_EQ(in_words(reviewed(files(), link)),
+                  std::string("unreadable ") + path + ":  → a link");
+        EXPECT_EQ(in_words(reviewed(link, link)), "");
+    }
+    Files added = files();
+    added["suites/new.yaml"] = {FileRole::suite, "", "a link"};
+    EXPECT_EQ(reviewed(files(), added).size(), 1U);
+}
+
+TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
+    const Files more = edited(suite_path, "workloads:\n",
+                              "workloads:\n  - workload: brand_new\n    variants: [fast]\n");
+    EXPECT_EQ(in_words(reviewed(files(), more)), "");
+    const auto& workloads = suite::test::workloads();
+    const std::vector<std::string> notes = not_reviewed(
+        read_expectations(files(), more, workloads), read_expectations(more, files(), workloads));
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_NE(notes.front().find("suites/gemm.yaml:6:15: unknown workload 'brand_new'"),
+              std::string::npos)
+        << notes.front();
+    // An entry that cannot be read any more takes its cases with it.
+    const std::vector<Finding> findings =
+        of_edit(suite_path, "variants: [naive, tiled]", "variants: [naive, tiled, brand_new]");
+    EXPECT_NE(in_words(findings).find("case removed gemm: in the suite → not in it (4)"),
+              std::string::npos)
+        << in_words(findings);
+}
+
+}  // namespace
+}  // namespace perfgate::review
