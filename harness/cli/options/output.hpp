@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where `run`, `compare` and `report` put what they say: files in each format, and the table.
+// Where the verbs that judge put what they say: files in each format, and the table.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <string>
-
-#include "model/run.hpp"
-#include "model/verdict.hpp"
-#include "report/reporter.hpp"
+#include "runner/reports.hpp"
 
 namespace CLI {
 class App;
@@ -16,32 +10,8 @@ class App;
 
 namespace perfgate::cli {
 
-struct OutputOptions {
-    std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
-    std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
-    std::string junit_profile = "github";
-    std::string report_url;  ///< where people find the whole report
-    std::string color = "auto";
-    bool verbose = false;  ///< a row for every case
-};
-
 /// One option per report format, and how they look. The help of --out depends on the verb's
 /// default, which is what `options.out` holds now.
-void add_output_options(CLI::App& app, OutputOptions& options);
-
-/// Throws InputError, before anything is measured or judged, where two reports want standard output
-/// or a file cannot be written where it should go.
-void check_outputs(const OutputOptions& options);
-
-/// Prints what `write` makes for the terminal (or the file) that it goes to: standard output, or
-/// standard error where a report takes that.
-void print_for_people(const OutputOptions& options,
-                      const std::function<std::string(const report::Options&)>& write);
-
-/// Writes every report and prints the table, on standard error where a report takes standard
-/// output. A report that cannot be written does not keep back the others: it is named on standard
-/// error and makes the result 3, otherwise 0.
-int write_reports(const model::VerdictDocument& document, const model::Run& run,
-                  const OutputOptions& options);
+void add_output_options(CLI::App& app, runner::OutputOptions& options);
 
 }  // namespace perfgate::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/run_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::runner {
+
+model::Run read_run(const std::filesystem::path& file) {
+    return model::parse_run(model::read_file(file, run_limit_bytes, "run"), file.string());
+}
+
+int store_run(const model::Run& run, const std::filesystem::path& folder) {
+    const std::string text = model::write_run(run);
+    try {
+        model::write_file_atomically(folder / "run.json", text);
+        return 0;
+    } catch (const model::Error& error) {
+        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
+    }
+    const std::filesystem::path elsewhere =
+        std::filesystem::temp_directory_path() / fmt::format("perfgate-run-{}.json", getpid());
+    try {
+        model::write_file_atomically(elsewhere, text);
+        fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
+    } catch (const model::Error& error) {
+        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
+    }
+    return 3;
+}
+
+}  // namespace perfgate::runner
