@@ -79,6 +79,16 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     return stored;
 }
 
+gate::BaselineSet load_baselines(const fs::path& folder, const model::Run& run) {
+    gate::BaselineSet baselines;
+    for (const model::SuiteResult& suite : run.suites) {
+        std::optional<gate::StoredBaseline> stored =
+            load_baseline(folder, run.environment.device.key, suite.name);
+        if (stored) baselines.insert_or_assign(suite.name, *std::move(stored));
+    }
+    return baselines;
+}
+
 std::vector<std::string> devices_with_baseline(const fs::path& folder, std::string_view suite) {
     require_slug(suite, "suite");
     std::vector<std::string> keys;

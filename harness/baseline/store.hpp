@@ -15,6 +15,7 @@
 #include "gate/baseline_set.hpp"
 #include "model/baseline.hpp"
 #include "model/ledger.hpp"
+#include "model/run.hpp"
 
 namespace perfgate::baseline {
 
@@ -34,6 +35,9 @@ gate::StoredBaseline read_baseline(const std::filesystem::path& file);
 std::optional<gate::StoredBaseline> load_baseline(const std::filesystem::path& folder,
                                                   std::string_view device_key,
                                                   std::string_view suite);
+
+/// The stored baselines of the run's suites for its device. Throws as load_baseline does.
+gate::BaselineSet load_baselines(const std::filesystem::path& folder, const model::Run& run);
 
 /// The device keys for which the folder has a baseline of the suite, sorted.
 std::vector<std::string> devices_with_baseline(const std::filesystem::path& folder,

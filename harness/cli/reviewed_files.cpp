@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "baseline/store.hpp"
-#include "cli/git.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "runner/git.hpp"
 #include "suite/yaml_reader.hpp"
 
 namespace perfbaseline::cli {
@@ -69,7 +69,7 @@ void add(review::Files& files, const std::string& path, File file) {
     files.emplace(path, std::move(file));
 }
 
-void add_git_file(review::Files& files, const GitFile& listed, FileRole role) {
+void add_git_file(review::Files& files, const runner::GitFile& listed, FileRole role) {
     const bool regular = listed.mode.starts_with("100");
     if (!is_read(listed.path, role) && regular) return;
     File file{role, "", ""};
@@ -79,7 +79,7 @@ void add_git_file(review::Files& files, const GitFile& listed, FileRole role) {
         file.fault = too_large(role);
         file.content = listed.object;
     } else {
-        auto content = git_content(listed);
+        auto content = runner::git_content(listed);
         if (!content) {
             throw model::InputError(
                 fmt::format("git does not have {} any more; expected a whole repository",
@@ -137,14 +137,14 @@ void add_tree(review::Files& files, const fs::path& root, FileRole role) {
 review::Files files_of_revision(const std::string& revision, const ReviewedFolders& folders) {
     review::Files files;
     for (const auto& [role, root] : roots_of(folders)) {
-        const auto listed = git_files(revision, {root});
+        const auto listed = runner::git_files(revision, {root});
         if (!listed) {
             throw model::InputError(fmt::format(
                 "git has no commit {} here; expected a branch, tag or commit of the repository "
                 "that perfgate runs in",
                 model::printable(revision)));
         }
-        for (const GitFile& file : *listed) add_git_file(files, file, role);
+        for (const runner::GitFile& file : *listed) add_git_file(files, file, role);
     }
     return files;
 }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "measure/batches.hpp"
-#include "measure/coordinator.hpp"
 #include "measure/preparation.hpp"
 #include "measure/steadiness.hpp"
 
@@ -84,17 +83,11 @@ void DeviceChain::begin(CaseQueue& queue) {
 void DeviceChain::measure(CaseQueue& queue) {
     begin(queue);
     if (shared_.interrupted || shared_.options.verify_only) return;
+    fill_up(items_, shared_.options.processes);
+}
 
+void DeviceChain::replace_excluded() {
     const std::size_t processes = shared_.options.processes;
-    fill_up(items_, processes);
-    if (shared_.options.noisy) {
-        std::vector<Item*> noisy;
-        for (Item* item : items_)
-            if (measured(*item) && shared_.options.noisy(*item->result)) noisy.push_back(item);
-        shared_.total += noisy.size() * processes;
-        fill_up(noisy, 2 * processes);
-    }
-    // Where the environment has spoilt too much, as often again.
     for (std::size_t more = 0; more < processes; ++more) {
         std::vector<Item*> thin;
         for (Item* item : items_) {
@@ -105,7 +98,6 @@ void DeviceChain::measure(CaseQueue& queue) {
         if (thin.empty() || shared_.interrupted) break;
         pass(thin, 0);
     }
-    workers_.end();
 }
 
 void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes) {

@@ -8,37 +8,15 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "measure/item.hpp"
 #include "measure/journal.hpp"
 #include "measure/workers.hpp"
-#include "model/plan.hpp"
-#include "model/run.hpp"
 
 namespace perfgate::measure {
-
-/// One step of the work, for people who wait. `done` and `total` count batches.
-struct Progress {
-    std::string_view suite, case_id, phase;
-    std::size_t done = 0, total = 0;
-};
-
-struct MeasureOptions;
-
-/// A case on its way: where its result goes and how it is measured.
-struct Item {
-    const model::PlannedCase* planned = nullptr;
-    const std::string* suite = nullptr;
-    model::CaseResult* result = nullptr;
-    CaseFacts facts;
-    std::optional<std::size_t> chain;  ///< the device that has begun with it
-    bool begun = false;                ///< it has a result
-    bool counted = false;              ///< its counters were asked for
-    std::size_t passes = 0;            ///< processes that took, or should have taken, batches
-};
 
 /// The cases that no device has begun with. From any thread.
 class CaseQueue {
@@ -83,6 +61,12 @@ class DeviceChain {
     /// The usual run: begins, then takes the further batches in a fresh process each.
     void measure(CaseQueue& queue);
 
+    /// Passes until each of the cases has had so many processes.
+    void fill_up(const std::vector<Item*>& items, std::size_t processes);
+
+    /// Of the cases of which the environment has spoilt too much, as many batches again at most.
+    void replace_excluded();
+
     /// One more batch of each of the cases that is measured so far, in a fresh process.
     void pass(const std::vector<Item*>& items, std::int64_t round);
 
@@ -91,8 +75,6 @@ class DeviceChain {
     const std::map<std::string, double>& phase_s() const { return phase_s_; }
 
   private:
-    /// Passes until each of the cases has had so many processes.
-    void fill_up(const std::vector<Item*>& items, std::size_t processes);
     void first(Item& item);
     void again(Item& item, std::int64_t round);
     void collect_counters();

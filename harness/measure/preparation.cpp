@@ -45,7 +45,8 @@ std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
     for (std::size_t s = 0; s < plan.suites.size(); ++s)
         for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c)
             if (plan.suites[s].cases[c].skip_reason.empty())
-                items.push_back({.planned = &plan.suites[s].cases[c],
+                items.push_back({.at = {s, c},
+                                 .planned = &plan.suites[s].cases[c],
                                  .suite = &plan.suites[s].name,
                                  .result = &run.suites[s].cases[c],
                                  .facts = {},
@@ -140,30 +141,6 @@ void require_supported(const std::vector<Item>& items) {
     if (!unsupported.empty())
         throw model::InputError(
             "cases that their variants cannot run; take them out of the matrix:" + unsupported);
-}
-
-void leave_out_unchanged(std::vector<Item>& items, Workers& workers, Shared& shared,
-                         const model::Run& run) {
-    for (Item& item : items) {
-        if (item.begun || shared.interrupted) continue;
-        MeasureRequest request{*item.result, {}};
-        request.settings = settings_of(item, shared.options, workers.process());
-        request.settings.code_only = true;
-        const Workers::Answer answer =
-            workers.ask(request, shared.options.case_limit_s,
-                        [&](const std::string& phase) { shared.tell(item, phase); });
-        if (answer.interrupted) shared.interrupted = true;
-        const auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
-        if (!reply || reply->result.status != model::CaseStatus::measured) continue;
-        if (!is_about(item, reply->result)) continue;
-        if (!shared.options.unchanged(run, *item.suite, reply->result, item.planned->seed))
-            continue;
-        *item.result = reply->result;
-        item.result->status = model::CaseStatus::skipped;
-        item.result->unchanged = true;
-        item.result->reason = "code and inputs are the baseline's (--changed-only)";
-    }
-    workers.end();  // times come from processes that are all alike
 }
 
 CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::int64_t process) {

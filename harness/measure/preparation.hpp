@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before and after the measuring: the Run as an empty form, what plugins say of its cases, which of
-// them need no measuring, and the environment's last word.
+// Before and after the measuring: the Run as an empty form, what plugins say of its cases, and
+// the environment's last word.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "measure/coordinator.hpp"
 #include "measure/device_chain.hpp"
 #include "measure/workers.hpp"
 #include "model/plan.hpp"
@@ -33,11 +32,6 @@ bool is_about(const Item& item, const model::CaseResult& result);
 
 /// Throws model::InputError naming the cases that their variants cannot run.
 void require_supported(const std::vector<Item>& items);
-
-/// Records one launch of each case that has no result yet, and makes those skipped of which
-/// `options.unchanged` says so. A case that fails here is left to the measuring, which says why.
-void leave_out_unchanged(std::vector<Item>& items, Workers& workers, Shared& shared,
-                         const model::Run& run);
 
 /// How one more batch, or the first, of the case is taken.
 CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::int64_t process);

@@ -22,6 +22,7 @@ ALLOWED = {
     "review": {"model", "document", "stats", "metrics", "suite"},
     "explain": {"model"},
     "report": {"model", "document"},
+    "runner": {"gate", "baseline", "document", "measure", "suite", "explain", "report", "model"},
     "cli": None,  # all
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -74,7 +75,6 @@ def circles(files):
 
 # To be resolved; none may be added.
 KNOWN_CIRCLES = [
-    ("measure/coordinator", "measure/device_chain", "measure/preparation"),
     ("model/relation", "model/run", "model/shared_json"),
     ("report/formats", "report/reporter"),
     ("suite/entry_reader", "suite/relations", "suite/suite"),

@@ -6,7 +6,7 @@ perfgate_test(measure_test
 target_include_directories(measure_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 # Runs on several devices, each a worker of the program with the host backend.
-perfgate_test(coordinator_test SOURCES unit/coordinator_test.cpp LIBRARIES perfgate_measure)
-add_dependencies(coordinator_test perfgate fault)
-target_compile_definitions(coordinator_test PRIVATE
+perfgate_test(session_test SOURCES unit/session_test.cpp LIBRARIES perfgate_measure)
+add_dependencies(session_test perfgate fault)
+target_compile_definitions(session_test PRIVATE
   PERFGATE_BINARY="$<TARGET_FILE:perfgate>" PERFGATE_FAULT_PLUGIN="$<TARGET_FILE:fault>")

@@ -255,9 +255,9 @@ TEST(Refresh, KeepsTheTagsOfEachCase) {
     const Refreshed second = refreshed(run, first.baseline);
     EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=1]"});
     EXPECT_EQ(second.baseline.cases.at("gemm/tiled[m=1]").tags, Ids{"nightly"});
-    const std::string text = model::write_baseline(second.baseline);
+    const std::string text = document::write_baseline(second.baseline);
     EXPECT_TRUE(says(text, "\"tags\": [\"nightly\"]") || says(text, "\"tags\":[\"nightly\"]"));
-    EXPECT_EQ(model::parse_baseline(text, "b"), second.baseline);
+    EXPECT_EQ(document::parse_baseline(text, "b"), second.baseline);
 }
 
 }  // namespace

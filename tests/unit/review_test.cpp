@@ -67,7 +67,7 @@ Files files() {
     return {
         {suite_path, {FileRole::suite, suite_text, ""}},
         {profile_path, {FileRole::profile, profile_text, ""}},
-        {baseline_path, {FileRole::baseline, model::write_baseline(baseline()), ""}},
+        {baseline_path, {FileRole::baseline, document::write_baseline(baseline()), ""}},
         {ledger_path, {FileRole::ledger, "head\nfirst\nsecond\n", ""}},
     };
 }
@@ -92,7 +92,7 @@ Files with_baseline(const std::function<void(model::Baseline&)>& edit) {
     model::Baseline changed = baseline();
     edit(changed);
     Files result = files();
-    result.at(baseline_path).content = model::write_baseline(changed);
+    result.at(baseline_path).content = document::write_baseline(changed);
     return result;
 }
 

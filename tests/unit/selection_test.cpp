@@ -74,7 +74,7 @@ TEST(Selection, TheRunSaysHowItWasSelected) {
     const model::Run once = select_cases(three_cases(), {{"gemm/*"}, {}});
     const model::Run twice = select_cases(once, {{}, {"large"}});
     EXPECT_EQ(twice.selections, (std::vector<Selection>{{{"gemm/*"}, {}}, {{}, {"large"}}}));
-    EXPECT_EQ(model::parse_run(model::write_run(twice), "r").selections, twice.selections);
+    EXPECT_EQ(document::parse_run(document::write_run(twice), "r").selections, twice.selections);
 }
 
 TEST(Selection, OneThatSelectsNothingIsRefusedThoughOthersDo) {

@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "cli/clock.hpp"
-#include "cli/git.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "runner/clock.hpp"
+#include "runner/git.hpp"
 #include "suite/amount.hpp"
 
 namespace perfgate::cli {
@@ -33,9 +33,9 @@ void add_acceptance_options(CLI::App& app, AcceptanceOptions& options) {
 baseline::Acceptance acceptance_of(const AcceptanceOptions& options,
                                    const suite::Profile& profile) {
     baseline::Acceptance acceptance;
-    acceptance.accepted_by = options.author.empty() ? git_user_name() : options.author;
+    acceptance.accepted_by = options.author.empty() ? runner::git_user_name() : options.author;
     acceptance.reason = options.reason;
-    acceptance.at = utc_now();
+    acceptance.at = runner::utc_now();
     acceptance.reset_anchors = options.reset_anchor;
     acceptance.creep_bound = profile.creep.value_or(baseline::usual_creep_bound);
     acceptance.acknowledgement_days = profile.policy.acknowledgement_days;

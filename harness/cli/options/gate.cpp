@@ -3,11 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
-#include <utility>
-
-#include "baseline/store.hpp"
-#include "explain/explain.hpp"
-#include "gate/batch_rule.hpp"
 
 namespace perfgate::cli {
 
@@ -63,7 +58,7 @@ void take_unless_given(const CLI::App& verb, const std::string& option,
 }
 
 suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
-                             OutputOptions& output_options) {
+                             runner::OutputOptions& output_options) {
     if (gate_options.profile.empty()) return {};
     suite::Profile profile;
     try {
@@ -91,29 +86,8 @@ model::Policy policy_of(const GateOptions& options) {
     return policy;
 }
 
-gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder) {
-    gate::BaselineSet baselines;
-    for (const model::SuiteResult& suite : run.suites) {
-        std::optional<gate::StoredBaseline> stored =
-            baseline::load_baseline(folder, run.environment.device.key, suite.name);
-        if (stored) baselines.insert_or_assign(suite.name, *std::move(stored));
-    }
-    return baselines;
-}
-
-model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options) {
-    const model::Policy policy = policy_of(options);
-    model::VerdictDocument document =
-        gate::judge(run, load_baselines(run, options.baselines), policy, gate::BatchRule(policy));
-    explain::explain(run, explain::Which::moved, document);
-    return document;
-}
-
-int judge_and_report(const model::Run& run, const GateOptions& gate_options,
-                     const OutputOptions& output_options) {
-    const model::VerdictDocument document = judge_run(run, gate_options);
-    return model::combine_exit_codes(document.exit_code,
-                                     write_reports(document, run, output_options));
+runner::JudgingChoice judging_of(const GateOptions& options) {
+    return {options.baselines, policy_of(options)};
 }
 
 }  // namespace perfgate::cli

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run`, `compare` and `report` share: the options that say how a run is judged, and judging
-// it by them. output_options.hpp has the other half.
+// What `run`, `compare` and `report` share: the options that say how a run is judged.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "cli/options/output.hpp"
-#include "gate/gate.hpp"
 #include "gate/selection.hpp"
-#include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "runner/choice.hpp"
+#include "runner/reports.hpp"
 #include "suite/profile.hpp"
 
 namespace CLI {
@@ -48,19 +46,10 @@ void take_unless_given(const CLI::App& verb, const std::string& option,
 /// Takes from the profile, where one is given, what the command line does not say. Returns it, for
 /// what the verb's other options are.
 suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
-                             OutputOptions& output_options);
+                             runner::OutputOptions& output_options);
 
 model::Policy policy_of(const GateOptions& options);
 
-/// The baselines of the run's suites for its device. Throws InputError for one that cannot be used.
-gate::BaselineSet load_baselines(const model::Run& run, const std::string& folder);
-
-/// Judges the run as it stands, and explains what moved: the selection has been made when it was
-/// measured, or with gate::select_cases.
-model::VerdictDocument judge_run(const model::Run& run, const GateOptions& options);
-
-/// Judges, writes the reports, prints the table; returns the exit code.
-int judge_and_report(const model::Run& run, const GateOptions& gate_options,
-                     const OutputOptions& output_options);
+runner::JudgingChoice judging_of(const GateOptions& options);
 
 }  // namespace perfgate::cli

@@ -2,26 +2,16 @@
 #include "cli/options/output.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
-#include "report/html.hpp"
+#include "report/reporter.hpp"
 
 namespace perfgate::cli {
 
@@ -29,33 +19,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view table_format = "console";
+bool is_output_option(const std::string& name) {
+    return name == "--out" || (name.starts_with("--") && report::find_format(name.substr(2)));
+}
 
-/// What a folder of results has, whatever else was asked for.
-struct FolderFile {
-    const char* format;
-    const char* name;
-};
-constexpr std::array folder_files{FolderFile{"json", "verdict.json"},
-                                  FolderFile{"junit", "junit.xml"}};
-
-struct Destination {
-    const report::Format* format;
-    std::string file;
-};
-
-std::vector<Destination> destinations(const OutputOptions& options) {
-    std::vector<Destination> result;
-    if (!options.out.empty()) {
-        for (const FolderFile& file : folder_files) {
-            result.push_back(
-                {report::find_format(file.format), (fs::path(options.out) / file.name).string()});
-        }
+/// The values of all other options, as they were typed, whatever their options make of them.
+std::vector<std::string> inputs_of(const CLI::App& verb) {
+    std::vector<std::string> inputs;
+    for (const CLI::Option* option : verb.get_options()) {
+        if (is_output_option(option->get_name())) continue;
+        inputs.insert(inputs.end(), option->results().begin(), option->results().end());
     }
-    for (const auto& [format, file] : options.files) {
-        if (!file.empty()) result.push_back({report::find_format(format), file});
-    }
-    return result;
+    return inputs;
 }
 
 /// The run documents that a verb stores in its output folder.
@@ -76,136 +51,21 @@ std::vector<fs::path> stored_runs(const CLI::App& verb, const fs::path& out) {
     return runs;
 }
 
-bool is_output_option(const std::string& name) {
-    return name == "--out" || (name.starts_with("--") && report::find_format(name.substr(2)));
-}
-
-/// Whether a file is read by this call: the command line names it, or it is a baseline. The values
-/// are as they were typed, whatever their options make of them.
-bool is_input(const CLI::App& verb, const fs::path& file) {
-    std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored)) return false;
-    for (const CLI::Option* option : verb.get_options()) {
-        if (is_output_option(option->get_name())) continue;
-        for (const std::string& value : option->results()) {
-            if (fs::equivalent(file, value, ignored)) return true;
-        }
-    }
-    std::ifstream stream(file, std::ios::binary);
-    std::string head(256, '\0');
-    stream.read(head.data(), static_cast<std::streamsize>(head.size()));
-    return head.find("\"perfgate.baseline\"") != std::string::npos;
-}
-
-void clear(const CLI::App& verb, const fs::path& file) {
-    std::error_code ignored;
-    if (file == "-" || !fs::is_regular_file(file, ignored) || is_input(verb, file)) return;
-    // A link stays, as it does when its target is written.
-    if (fs::is_symlink(file, ignored)) {
-        fs::resize_file(file, 0, ignored);
-    } else {
-        fs::remove(file, ignored);
-    }
-}
-
-bool takes_standard_output(const OutputOptions& options) {
-    for (const auto& [format, file] : options.files) {
-        if (file == "-") return true;
-    }
-    return false;
-}
-
-/// The errno of making something in the folder, 0 where that works. Tried and not looked up: file
-/// systems refuse for more reasons than permission bits tell.
-int try_folder(const fs::path& folder) {
-    std::string probe = (folder / ".perfgate-XXXXXX").string();
-    if (::mkdtemp(probe.data()) == nullptr) return errno;
-    ::rmdir(probe.c_str());
-    return 0;
-}
-
-void require_writable(const fs::path& file) {
-    const auto refuse = [&](const fs::path& place, const std::string& why) {
-        const std::string at = place == file ? "" : model::printable(place.string()) + ": ";
-        throw model::InputError(
-            fmt::format("cannot write {}: {}{}", model::printable(file.string()), at, why));
-    };
-    const auto refuse_errno = [&](const fs::path& place, int error) {
-        refuse(place, std::generic_category().message(error));
-    };
-    std::error_code ignored;
-    if (fs::is_directory(file, ignored)) refuse(file, "it is a folder");
-    // What is there and no plain file (/dev/null) is written to and not replaced.
-    if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) {
-        if (::access(file.c_str(), W_OK) != 0) refuse_errno(file, errno);
-        return;
-    }
-    // Folders that are not there yet are made with the first report: ask the nearest that is.
-    fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    while (fs::status(folder, ignored).type() == fs::file_type::not_found) {
-        const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
-        if (parent == folder) break;
-        folder = parent;
-    }
-    if (!fs::is_directory(folder, ignored)) refuse(folder, "it is no folder");
-    // A full disk may have room again when the reports are written.
-    const int error = try_folder(folder);
-    if (error != 0 && error != ENOSPC && error != EDQUOT) refuse_errno(folder, error);
-}
-
-bool environment_says(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0';
-}
-
-bool wants_color(const std::string& choice, int descriptor) {
-    if (choice != "auto") return choice == "always";
-    return ::isatty(descriptor) == 1 && !environment_says("NO_COLOR") && !environment_says("CI");
-}
-
-/// 0 where nobody watches: then lines are as long as they get.
-std::size_t width_of(int descriptor) {
-    winsize size{};
-    if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
-    return size.ws_col;
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
-    return name.data();
-}
-
-/// A message on standard error that cannot be written there has no other place to go.
-void print_error(const std::string& text) {
-    std::fputs(text.c_str(), stderr);
+runner::OutputOptions with_files_of(const CLI::App& verb, runner::OutputOptions options) {
+    options.inputs = inputs_of(verb);
+    if (!options.out.empty()) options.runs = stored_runs(verb, options.out);
+    return options;
 }
 
 }  // namespace
 
-void print_for_people(const OutputOptions& options,
-                      const std::function<std::string(const report::Options&)>& write) {
-    const bool to_stderr = takes_standard_output(options);
-    const int descriptor = to_stderr ? STDERR_FILENO : STDOUT_FILENO;
-    report::Options how;
-    how.width = width_of(descriptor);
-    how.color = wants_color(options.color, descriptor);
-    how.list_all = options.verbose;
-    const std::string text = write(how);
-    if (to_stderr) {
-        print_error(text);
-    } else {
-        model::write_file_atomically("-", text);
-    }
-}
-
-void add_output_options(CLI::App& app, OutputOptions& options) {
+void add_output_options(CLI::App& app, runner::OutputOptions& options) {
     auto* out =
         app.add_option("--out", options.out, "Write verdict.json and junit.xml into this folder")
             ->type_name("DIR");
     if (!options.out.empty()) out->capture_default_str();
     for (const report::Format& format : report::formats()) {
-        if (format.name == table_format) continue;
+        if (format.name == runner::table_format) continue;
         const std::string name(format.name);
         app.add_option("--" + name, options.files[name],
                        fmt::format("{} (- is standard output)", format.help))
@@ -225,10 +85,8 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
     app.add_flag("--verbose", options.verbose, "List every case, not only what needs attention");
 }
 
-void clear_outputs(const CLI::App& verb, const OutputOptions& options) {
-    for (const Destination& destination : destinations(options)) clear(verb, destination.file);
-    if (options.out.empty()) return;
-    for (const fs::path& run : stored_runs(verb, options.out)) clear(verb, run);
+void clear_outputs(const CLI::App& verb, runner::OutputOptions options) {
+    runner::clear_outputs(with_files_of(verb, std::move(options)));
 }
 
 void clear_outputs(const CLI::App& verb) {
@@ -241,75 +99,18 @@ void clear_outputs(const CLI::App& verb) {
         if (option == nullptr) return std::string();
         return option->results().empty() ? option->get_default_str() : option->results().back();
     };
-    OutputOptions options;
+    runner::OutputOptions options;
     options.out = typed("--out");
     if (const std::string resumed = typed("--resume"); !resumed.empty()) options.out = resumed;
     for (const report::Format& format : report::formats()) {
         const std::string name(format.name);
         options.files[name] = typed("--" + name);
     }
-    clear_outputs(verb, options);
+    clear_outputs(verb, std::move(options));
 }
 
-void check_outputs(const CLI::App& verb, const OutputOptions& options) {
-    clear_outputs(verb, options);
-    if (!options.report_url.empty() && !report::is_web_address(options.report_url)) {
-        throw model::InputError(
-            fmt::format("--report-url {}: expected an address that begins with https:// or http://",
-                        model::printable(options.report_url)));
-    }
-    const Destination* on_stdout = nullptr;
-    const std::vector<Destination> all = destinations(options);
-    for (const Destination& destination : all) {
-        if (destination.format->name == "html" && !report::has_html_page()) {
-            throw model::InputError(fmt::format("--html: {}", report::no_html_page));
-        }
-        if (destination.file != "-") {
-            if (is_input(verb, destination.file)) {
-                throw model::InputError(
-                    fmt::format("cannot write {}: it is an input; choose another file",
-                                model::printable(destination.file)));
-            }
-            require_writable(destination.file);
-            continue;
-        }
-        if (on_stdout != nullptr) {
-            throw model::InputError(
-                fmt::format("--{} - and --{} - both want standard output: give one a file",
-                            on_stdout->format->name, destination.format->name));
-        }
-        on_stdout = &destination;
-    }
-}
-
-int write_reports(const model::VerdictDocument& document, const model::Run& run,
-                  const OutputOptions& options) {
-    int result = 0;
-    const auto attempt = [&](const auto& write) {
-        try {
-            write();
-        } catch (const std::exception& error) {
-            print_error(fmt::format("perfgate: {}\n", model::printable(error.what(), 2000)));
-            result = 3;
-        }
-    };
-    report::Options how;
-    how.junit_profile =
-        report::find_junit_profile(options.junit_profile).value_or(report::JunitProfile::github);
-    how.hostname = host_name();
-    how.report_url = options.report_url;
-    for (const Destination& destination : destinations(options)) {
-        attempt([&] {
-            model::write_file_atomically(destination.file,
-                                         destination.format->write(document, run, how));
-        });
-    }
-    attempt([&] {
-        print_for_people(options, [&](const report::Options& table) {
-            return report::find_format(table_format)->write(document, run, table);
-        });
-    });
-    return result;
+void check_outputs(const CLI::App& verb, runner::OutputOptions options) {
+    runner::check_outputs(with_files_of(verb, std::move(options)));
 }
 
 }  // namespace perfgate::cli

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where `run`, `compare` and `report` put what they say: files in each format, and the table.
+// Where the verbs that judge put what they say: files in each format, and the table.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <string>
-
-#include "model/run.hpp"
-#include "model/verdict.hpp"
-#include "report/reporter.hpp"
+#include "runner/reports.hpp"
 
 namespace CLI {
 class App;
@@ -16,44 +10,20 @@ class App;
 
 namespace perfgate::cli {
 
-struct OutputOptions {
-    std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
-    std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
-    std::string junit_profile = "github";
-    std::string report_url;  ///< where people find the whole report
-    std::string color = "auto";
-    bool verbose = false;  ///< a row for every case
-};
-
 /// One option per report format, and how they look. The help of --out depends on the verb's
 /// default, which is what `options.out` holds now.
-void add_output_options(CLI::App& app, OutputOptions& options);
+void add_output_options(CLI::App& app, runner::OutputOptions& options);
 
-/// Removes what an earlier call left where this one writes: its results must not pass for this
-/// one's, should this one end early. Besides reports, that is the run document of a verb that
-/// stores one. Left alone are files that the command line names as inputs, baselines, and what is
-/// no plain file.
-void clear_outputs(const CLI::App& verb, const OutputOptions& options);
+/// runner::clear_outputs, with the inputs that the command line names and the run documents that
+/// the verb stores.
+void clear_outputs(const CLI::App& verb, runner::OutputOptions options);
 
 /// The same where the command line was refused, or its profile cannot be read: for the outputs that
 /// it names, or the verb's default folder. A verb alone, as people type it to see how it is used,
 /// clears nothing.
 void clear_outputs(const CLI::App& verb);
 
-/// Clears the outputs. Throws InputError, before anything is measured or judged, where two reports
-/// want standard output, one would overwrite an input or a baseline, or a file cannot be written
-/// where it should go.
-void check_outputs(const CLI::App& verb, const OutputOptions& options);
-
-/// Prints what `write` makes for the terminal (or the file) that it goes to: standard output, or
-/// standard error where a report takes that.
-void print_for_people(const OutputOptions& options,
-                      const std::function<std::string(const report::Options&)>& write);
-
-/// Writes every report and prints the table, on standard error where a report takes standard
-/// output. A report that cannot be written does not keep back the others: it is named on standard
-/// error and makes the result 3, otherwise 0.
-int write_reports(const model::VerdictDocument& document, const model::Run& run,
-                  const OutputOptions& options);
+/// runner::check_outputs, likewise.
+void check_outputs(const CLI::App& verb, runner::OutputOptions options);
 
 }  // namespace perfgate::cli

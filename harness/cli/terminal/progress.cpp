@@ -11,18 +11,24 @@
 
 namespace perfgate::cli {
 
-ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {
     winsize size{};
     if (terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
         width_ = size.ws_col;
 }
 
-ProgressLine::~ProgressLine() {
-    if (!quiet_ && terminal_) std::fputs("\r\x1b[K", stderr);
+void ProgressLine::begin() {
+    start_ = std::chrono::steady_clock::now();
+    begun_.reset();
+    log_ = {};
+}
+
+void ProgressLine::end() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
 }
 
 void ProgressLine::show(const measure::Progress& progress) {
-    if (quiet_) return;
     if (!terminal_) {
         // A message that nobody takes is no reason to end a measurement: fputs, which does not
         // throw.
@@ -30,6 +36,7 @@ void ProgressLine::show(const measure::Progress& progress) {
         if (!line.empty()) std::fputs((line + "\n").c_str(), stderr);
         return;
     }
+    shown_ = true;
     if (!begun_) begun_ = progress.done;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::string text = live_text(progress, *begun_, elapsed.count());

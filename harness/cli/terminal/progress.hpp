@@ -7,21 +7,21 @@
 #include <optional>
 
 #include "cli/terminal/progress_text.hpp"
-#include "measure/coordinator.hpp"
+#include "runner/choice.hpp"
 
 namespace perfgate::cli {
 
-class ProgressLine {
+class ProgressLine final : public runner::ProgressObserver {
   public:
-    explicit ProgressLine(bool quiet);
-    ~ProgressLine();  ///< leaves the live line empty
-    ProgressLine(const ProgressLine&) = delete;
-    ProgressLine& operator=(const ProgressLine&) = delete;
+    ProgressLine();
 
-    void show(const measure::Progress& progress);
+    void begin() override;
+    void show(const measure::Progress& progress) override;
+    void end() override;  ///< leaves the live line empty
 
   private:
-    bool quiet_, terminal_;
+    bool terminal_;
+    bool shown_ = false;  ///< there is a live line
     std::size_t width_ = 80;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::optional<std::size_t> begun_;  ///< what was done at the first step

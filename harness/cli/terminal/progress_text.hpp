@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "measure/coordinator.hpp"
+#include "measure/item.hpp"
 
 namespace perfgate::cli {
 

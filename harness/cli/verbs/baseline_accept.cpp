@@ -10,12 +10,13 @@
 #include "baseline/store.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/run_file.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
 #include "gate/batch_rule.hpp"
+#include "gate/gate.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
+#include "runner/run_file.hpp"
 #include "suite/profile.hpp"
 
 namespace perfgate::cli {
@@ -60,9 +61,9 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
     if (!options.profile.empty()) profile = suite::load_profile(options.profile);
     std::string folder = options.baselines;
     take_unless_given(verb, "--baselines", profile.baselines, folder);
-    const model::Run run = read_run(options.run);
+    const model::Run run = runner::read_run(options.run);
     const baseline::BaselineLock lock(folder, waiting_for_baselines(folder));
-    const gate::BaselineSet baselines = load_baselines(run, folder);
+    const gate::BaselineSet baselines = baseline::load_baselines(folder, run);
     const gate::BatchRule rule(profile.policy);
     const std::vector<baseline::Accepted> results =
         baseline::accept(run, gate::judge(run, baselines, profile.policy, rule), baselines,

@@ -10,7 +10,6 @@
 #include "baseline/diff.hpp"
 #include "baseline/store.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/run_file.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
 #include "document/baseline.hpp"
@@ -19,6 +18,7 @@
 #include "gate/selection.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
+#include "runner/run_file.hpp"
 
 namespace perfgate::cli {
 
@@ -93,7 +93,7 @@ std::string schema_of(const std::string& text, const std::string& file) {
 }
 
 int diff(const DiffOptions& options) {
-    const std::string text = model::read_file(options.input, run_limit_bytes, "document");
+    const std::string text = model::read_file(options.input, runner::run_limit_bytes, "document");
     std::string output;
     if (schema_of(text, options.input) == "perfgate.baseline") {
         const model::Baseline other = document::parse_baseline(text, options.input);

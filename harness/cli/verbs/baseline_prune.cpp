@@ -11,12 +11,12 @@
 
 #include "baseline/prune.hpp"
 #include "baseline/store.hpp"
-#include "cli/catalogue.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
 #include "model/file.hpp"
+#include "runner/catalogue.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {
@@ -37,7 +37,7 @@ using CasesOfSuites = std::map<std::string, std::set<std::string>>;
 CasesOfSuites cases_of(const PruneOptions& options) {
     CasesOfSuites cases;
     for (const suite::Suite& suite :
-         suite::load_suites(options.suites, load_workload_catalogue(options.plugins))) {
+         suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins))) {
         std::set<std::string>& ids = cases[suite.name];
         for (const suite::SuiteCase& suite_case : suite.cases) ids.insert(suite_case.id);
     }

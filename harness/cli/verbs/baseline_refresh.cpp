@@ -17,13 +17,14 @@
 #include "baseline/store.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/run_file.hpp"
+#include "cli/options/measuring.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
-#include "cli/workers.hpp"
 #include "gate/selection.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "runner/baseline_runs.hpp"
+#include "runner/run_file.hpp"
 #include "suite/profile.hpp"
 
 namespace perfgate::cli {
@@ -42,7 +43,7 @@ struct RefreshOptions {
     std::string baselines = "baselines";
     gate::Selection selection;
     AcceptanceOptions acceptance;
-    MeasuringChoice measuring;
+    runner::MeasuringChoice measuring;
     std::string profile;
     std::size_t runs = 1;  ///< to measure
     suite::Profile taken;  ///< from `profile`
@@ -135,22 +136,12 @@ void accept_run(model::Run run, const RefreshOptions& options) {
 }
 
 int measure_and_accept(const RefreshOptions& options) {
-    MeasuringChoice choice = options.measuring;
+    runner::MeasuringChoice choice = options.measuring;
     choice.filters = options.selection.filters;
     choice.tags = options.selection.tags;
-    // As many processes in all, however many runs they are spread over.
-    if (!choice.processes) {
-        choice.processes = (baseline_processes + options.runs - 1) / options.runs;
-    }
-    choice.noisy = baseline::noisy;
-    std::vector<model::Run> runs;
-    for (std::size_t i = 0; i < options.runs; ++i) {
-        if (options.runs > 1) {
-            choice.out = (fs::path(options.measuring.out) / fmt::format("run-{}", i + 1)).string();
-        }
-        runs.push_back(measure_suites(options.inputs, choice));
-        if (runs.back().interrupted) return 130;
-    }
+    std::vector<model::Run> runs =
+        runner::measure_baseline_runs(options.inputs, choice, options.runs);
+    if (runs.back().interrupted) return 130;
     accept_run(baseline::combine_runs(std::move(runs)), options);
     return 0;
 }
@@ -164,7 +155,7 @@ int refresh(const RefreshOptions& options) {
     }
     std::vector<model::Run> runs;
     for (const std::string& input : options.inputs) {
-        runs.push_back(gate::select_cases(read_run(input), options.selection));
+        runs.push_back(gate::select_cases(runner::read_run(input), options.selection));
     }
     accept_run(baseline::combine_runs(std::move(runs)), options);
     return 0;

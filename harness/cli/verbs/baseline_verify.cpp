@@ -9,19 +9,20 @@
 
 #include "baseline/acceptance.hpp"
 #include "baseline/verify.hpp"
-#include "cli/clock.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/baseline.hpp"
 #include "model/date.hpp"
 #include "model/file.hpp"
+#include "runner/clock.hpp"
 
 namespace perfgate::cli {
 
 namespace {
 
 int verify(const std::string& folder) {
-    const baseline::StoreCheck check = baseline::verify_store(folder, model::date_of(utc_now()));
+    const baseline::StoreCheck check =
+        baseline::verify_store(folder, model::date_of(runner::utc_now()));
     baseline::refuse_if_any(fmt::format("{}: not in order:", shown(folder)), check.faults);
     std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n", shown(folder),
                                    check.baselines, check.ledgers);

@@ -9,12 +9,13 @@
 
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
-#include "cli/run_file.hpp"
 #include "cli/verbs/verb.hpp"
 #include "gate/selection.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "report/across_devices.hpp"
+#include "runner/judging.hpp"
+#include "runner/run_file.hpp"
 
 namespace perfgate::cli {
 
@@ -24,7 +25,7 @@ struct CompareOptions {
     std::vector<std::string> runs;
     bool across_devices = false;
     GateOptions gate;
-    OutputOptions output;
+    runner::OutputOptions output;
 };
 
 int judge_one(const CLI::App& verb, CompareOptions& options) {
@@ -35,8 +36,8 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     const model::Run run =
-        gate::select_cases(read_run(options.runs.front()), options.gate.selection);
-    return judge_and_report(run, options.gate, options.output);
+        gate::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
+    return runner::judge_and_report(run, judging_of(options.gate), options.output);
 }
 
 /// What says how a run is judged, or how a verdict is written, has no meaning here.
@@ -60,13 +61,15 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
     }
     refuse_options_of_judging(verb);
     check_outputs(verb, options.output);
-    const model::Run first = gate::select_cases(read_run(options.runs[0]), options.gate.selection);
-    const model::Run second = gate::select_cases(read_run(options.runs[1]), options.gate.selection);
+    const model::Run first =
+        gate::select_cases(runner::read_run(options.runs[0]), options.gate.selection);
+    const model::Run second =
+        gate::select_cases(runner::read_run(options.runs[1]), options.gate.selection);
     const report::NamedRun left{options.runs[0], &first};
     const report::NamedRun right{options.runs[1], &second};
     const std::string& json = options.output.files.at("json");
     if (!json.empty()) model::write_file_atomically(json, write_across_json(left, right));
-    print_for_people(options.output, [&](const report::Options& how) {
+    runner::print_for_people(options.output, [&](const report::Options& how) {
         return write_across_console(left, right, how);
     });
     return 0;

@@ -5,19 +5,21 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/options/measuring.hpp"
 #include "cli/verbs/verb.hpp"
-#include "cli/workers.hpp"
 #include "document/json_writer.hpp"
 #include "model/file.hpp"
+#include "runner/devices.hpp"
 
 namespace perfgate::cli {
 namespace {
 
 using Level = measure::Diagnosis::Level;
 
-std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
+std::vector<measure::Diagnosis> diagnose(const runner::BackendChoice& choice) {
     measure::Workers workers(
-        worker_command(choice, choice.backend == "host" ? "host" : "cuda", choice.devices), {});
+        runner::worker_command(choice, choice.backend == "host" ? "host" : "cuda", choice.devices),
+        {});
     try {
         const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
         return std::get<measure::DiagnoseReply>(reply).diagnoses;
@@ -70,7 +72,7 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
         "Says whether this machine can measure: driver, CUDA, CUPTI, counter permission, "
         "other users of the device, clocks; each with its remedy");
     struct Options {
-        BackendChoice backend;
+        runner::BackendChoice backend;
         std::string json;
     };
     const auto options = std::make_shared<Options>();

@@ -5,13 +5,14 @@
 
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
-#include "cli/run_file.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/verdict.hpp"
 #include "explain/explain.hpp"
 #include "gate/selection.hpp"
 #include "model/file.hpp"
 #include "report/explanations.hpp"
+#include "runner/judging.hpp"
+#include "runner/run_file.hpp"
 #include "suite/profile.hpp"
 
 namespace perfgate::cli {
@@ -40,21 +41,21 @@ void add_explain(CLI::App& app, Invocation& invocation) {
         invocation.body = [options, verb] {
             gate::Selection selection;
             if (!options->glob.empty()) selection.filters.push_back(options->glob);
-            const model::Run run = gate::select_cases(read_run(options->run), selection);
+            const model::Run run = gate::select_cases(runner::read_run(options->run), selection);
             if (!options->gate.profile.empty()) {
                 const suite::Profile profile = suite::load_profile(options->gate.profile);
                 take_unless_given(*verb, "--baselines", profile.baselines, options->gate.baselines);
                 options->gate.policy = profile.policy;
             }
-            OutputOptions output;
+            runner::OutputOptions output;
             output.files["json"] = options->json;
             check_outputs(*verb, output);
-            model::VerdictDocument document = judge_run(run, options->gate);
+            model::VerdictDocument document = runner::judge_run(run, judging_of(options->gate));
             if (!options->glob.empty()) explain::explain(run, explain::Which::all, document);
             if (!options->json.empty()) {
                 model::write_file_atomically(options->json, document::write_verdict(document));
             }
-            print_for_people(output, [&](const report::Options& how) {
+            runner::print_for_people(output, [&](const report::Options& how) {
                 return report::write_explanations(document, how);
             });
             return 0;

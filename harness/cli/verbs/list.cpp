@@ -8,13 +8,13 @@
 #include <memory>
 #include <tuple>
 
-#include "cli/catalogue.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/json_writer.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "runner/catalogue.hpp"
 #include "suite/plan.hpp"
 
 namespace perfgate::cli {
@@ -219,7 +219,7 @@ int list_cases(const ListOptions& options) {
     plan_options.tags = options.selection.tags;
 
     const std::vector<suite::Suite> suites =
-        suite::load_suites(options.suites, load_workload_catalogue(options.plugins));
+        suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins));
     const model::Plan plan = suite::plan_suites(suites, plan_options);
     if (!options.json.empty()) model::write_file_atomically(options.json, as_json(plan));
     if (options.json != "-") model::write_file_atomically("-", as_text(plan, suites));

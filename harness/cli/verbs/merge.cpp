@@ -7,9 +7,10 @@
 
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
-#include "cli/run_file.hpp"
 #include "cli/verbs/verb.hpp"
 #include "gate/merge.hpp"
+#include "runner/judging.hpp"
+#include "runner/run_file.hpp"
 
 namespace perfgate::cli {
 
@@ -18,17 +19,18 @@ namespace {
 struct MergeOptions {
     std::vector<std::string> runs;
     GateOptions gate;
-    OutputOptions output;
+    runner::OutputOptions output;
 };
 
 int merge(const CLI::App& verb, MergeOptions& options) {
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     std::vector<gate::NamedRun> shards;
-    for (const std::string& file : options.runs) shards.push_back({file, read_run(file)});
+    for (const std::string& file : options.runs) shards.push_back({file, runner::read_run(file)});
     const model::Run run = gate::merge_shards(std::move(shards));
-    const int stored = store_run(run, options.output.out);
-    return model::combine_exit_codes(stored, judge_and_report(run, options.gate, options.output));
+    const int stored = runner::store_run(run, options.output.out);
+    return model::combine_exit_codes(
+        stored, runner::judge_and_report(run, judging_of(options.gate), options.output));
 }
 
 }  // namespace

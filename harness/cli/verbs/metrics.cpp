@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/installation.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/json_writer.hpp"
 #include "measure/backend.hpp"
@@ -15,6 +14,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "runner/installation.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -28,7 +28,7 @@ struct Row {
 };
 
 std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
-    const std::filesystem::path module = cuda_backend_module();
+    const std::filesystem::path module = runner::cuda_backend_module();
     if (!std::filesystem::exists(module)) return nullptr;
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)

@@ -5,9 +5,10 @@
 
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
-#include "cli/run_file.hpp"
 #include "cli/verbs/verb.hpp"
 #include "gate/selection.hpp"
+#include "runner/judging.hpp"
+#include "runner/run_file.hpp"
 
 namespace perfgate::cli {
 
@@ -19,7 +20,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
     struct Options {
         std::string run;
         GateOptions gate;
-        OutputOptions output;
+        runner::OutputOptions output;
     };
     const auto options = std::make_shared<Options>();
     verb->add_option("RUN", options->run, "Run document (perfgate-out/run.json)")->required();
@@ -33,8 +34,9 @@ void add_report(CLI::App& app, Invocation& invocation) {
             apply_profile(*verb, options->gate, options->output);
             check_outputs(*verb, options->output);
             const model::Run run =
-                gate::select_cases(read_run(options->run), options->gate.selection);
-            return write_reports(judge_run(run, options->gate), run, options->output);
+                gate::select_cases(runner::read_run(options->run), options->gate.selection);
+            return runner::write_reports(runner::judge_run(run, judging_of(options->gate)), run,
+                                         options->output);
         };
     });
 }

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/catalogue.hpp"
 #include "cli/reviewed_files.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/verb.hpp"
@@ -20,6 +19,7 @@
 #include "report/plain_text.hpp"
 #include "report/workflow_command.hpp"
 #include "review/review.hpp"
+#include "runner/catalogue.hpp"
 
 namespace perfgate::cli {
 
@@ -134,7 +134,7 @@ std::string as_annotations(const std::vector<Finding>& findings, bool advisory) 
 int review_change(const ReviewOptions& options) {
     const review::Files base = files_of_revision(options.base, options.folders);
     const review::Files head = files_of_working_tree(options.folders);
-    const model::WorkloadCatalogue workloads = load_workload_catalogue(options.plugins);
+    const model::WorkloadCatalogue workloads = runner::load_workload_catalogue(options.plugins);
     const review::Expectations before = read_expectations(base, head, workloads);
     const review::Expectations after = read_expectations(head, base, workloads);
     const std::vector<Finding> findings = review::loosened(before, after);

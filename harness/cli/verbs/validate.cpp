@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/catalogue.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "runner/catalogue.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {
@@ -57,8 +57,8 @@ void add_validate(CLI::App& app, Invocation& invocation) {
     verb->callback([&invocation, options] {
         invocation.body = [options] {
             std::string text;
-            for (const suite::Suite& suite :
-                 suite::load_suites(options->suites, load_workload_catalogue(options->plugins))) {
+            for (const suite::Suite& suite : suite::load_suites(
+                     options->suites, runner::load_workload_catalogue(options->plugins))) {
                 text += summary(suite);
             }
             model::write_file_atomically("-", text);

@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "backend/host/host_backend.hpp"
-#include "cli/installation.hpp"
 #include "cli/verbs/verb.hpp"
 #include "measure/process_tree.hpp"
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "runner/installation.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -26,7 +26,7 @@ namespace {
 /// The function `symbol` of the CUDA backend's module.
 template <class Function>
 Function* cuda_function(const char* symbol) {
-    const std::filesystem::path module = cuda_backend_module();
+    const std::filesystem::path module = runner::cuda_backend_module();
     if (!std::filesystem::exists(module))
         throw model::Error(
             fmt::format("the CUDA backend was not built: {} is absent; build with a "

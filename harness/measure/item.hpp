@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case that is being measured, and how the cases of a run are measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "measure/backend.hpp"
+#include "measure/journal.hpp"
+#include "model/case_index.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+/// One step of the work, for people who wait. `done` and `total` count batches.
+struct Progress {
+    std::string_view suite, case_id, phase;
+    std::size_t done = 0, total = 0;
+};
+
+struct MeasureOptions {
+    bool verify_only = false;
+    double case_limit_s = 120;  ///< a case that takes longer is an error
+    std::uint64_t verify_seed = 0;
+    /// Processes that each take a batch of every case.
+    std::size_t processes = 1;
+    const JournalContent* resumed = nullptr;        ///< what an earlier execution has measured
+    std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
+};
+
+/// A case on its way: where its result goes and how it is measured.
+struct Item {
+    model::CaseIndex at;
+    const model::PlannedCase* planned = nullptr;
+    const std::string* suite = nullptr;
+    model::CaseResult* result = nullptr;
+    CaseFacts facts;
+    std::optional<std::size_t> chain;  ///< the device that has begun with it
+    bool begun = false;                ///< it has a result
+    bool counted = false;              ///< its counters were asked for
+    std::size_t passes = 0;            ///< processes that took, or should have taken, batches
+};
+
+}  // namespace perfgate::measure

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "measure/batches.hpp"
+#include "measure/preparation.hpp"
+#include "measure/steadiness.hpp"
+#include "model/board.hpp"
+#include "model/error.hpp"
+
+namespace perfgate::measure {
+namespace {
+
+/// A device that others wait for must answer within this time.
+constexpr double open_limit_s = 60;
+
+bool named(const std::vector<model::NotCollected>& entries, const std::string& metric) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const model::NotCollected& entry) { return entry.metric == metric; });
+}
+
+/// Whether the counters of a case that was measured before were asked for.
+bool has_counters(const model::CaseResult& result, const std::vector<std::string>& metrics) {
+    const std::vector<std::string> wanted = counter_metrics(metrics);
+    const auto& inapplicable = result.not_applicable;
+    return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+        return result.metrics.contains(name) || named(result.not_collected, name) ||
+               std::find(inapplicable.begin(), inapplicable.end(), name) != inapplicable.end();
+    });
+}
+
+/// Puts what an earlier execution has measured in its place.
+void take_over(std::vector<Item>& items, const JournalContent& journal,
+               const std::vector<MeasuredDevice>& devices) {
+    for (Item& item : items) {
+        const auto found = journal.cases.find({*item.suite, model::case_id(item.planned->spec)});
+        // A case whose plugin no longer answers is not what it was.
+        if (found == journal.cases.end() || item.begun) continue;
+        *item.result = found->second;
+        item.begun = true;
+        item.counted = has_counters(*item.result, item.planned->metrics);
+        item.passes = std::max<std::size_t>(1, processes_in_round(*item.result, 0));
+        const std::string board = model::board_of(*item.result);
+        for (std::size_t i = 0; i < devices.size(); ++i)
+            if (devices[i].board == board) item.chain = i;
+    }
+}
+
+/// The number after those that an earlier execution has used.
+std::int64_t next_process(const std::vector<Item>& items, const MeasuredDevice& device) {
+    std::int64_t last = -1;
+    for (const Item& item : items) last = std::max(last, last_process(*item.result, device.board));
+    return last + 1;
+}
+
+/// Calls `work(i)` for each chain, the first on this thread and the others on one each.
+template <class Work>
+void on_all(std::size_t chains, Shared& shared, const Work& work) {
+    std::vector<std::exception_ptr> failures(chains);
+    const auto guarded = [&](std::size_t i) {
+        try {
+            work(i);
+        } catch (const Interrupted&) {
+            shared.interrupted = true;  // what was measured before stands
+        } catch (...) {
+            failures[i] = std::current_exception();
+            shared.interrupted = true;  // the others end early: the run fails
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 1; i < chains; ++i) threads.emplace_back(guarded, i);
+        guarded(0);
+    }
+    for (const std::exception_ptr& failure : failures)
+        if (failure) std::rethrow_exception(failure);
+}
+
+bool can_go_on(const Item& item) {
+    return item.result->status == model::CaseStatus::measured && item.chain;
+}
+
+std::vector<Item*> of_chain(const std::vector<Item*>& items, std::size_t chain) {
+    std::vector<Item*> found;
+    for (Item* item : items)
+        if (item->chain == chain) found.push_back(item);
+    return found;
+}
+
+}  // namespace
+
+Session::Session(const model::Plan& plan, const Capabilities& capabilities,
+                 std::vector<MeasuredDevice> devices, MeasureOptions options, Journal& journal)
+    : devices_(std::move(devices)),
+      options_(std::move(options)),
+      run_(empty_run(plan, capabilities, options_)),
+      items_(items_of(plan, run_)),
+      shared_(capabilities, options_, journal) {
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+        chains_.emplace_back(i, *devices_[i].workers, shared_);
+}
+
+void Session::prepare(Unsupported unsupported) {
+    try {
+        ask_facts(items_, *devices_.front().workers, shared_);
+    } catch (const Interrupted&) {
+        shared_.interrupted = true;
+    }
+    if (unsupported == Unsupported::refuse) require_supported(items_);
+    std::erase_if(items_, [](Item& item) {
+        if (item.facts.unsupported.empty()) return false;
+        item.result->reason = item.facts.unsupported;
+        return true;
+    });
+    if (options_.resumed) take_over(items_, *options_.resumed, devices_);
+}
+
+std::vector<RecordedLaunch> Session::record_launches() {
+    std::vector<RecordedLaunch> launches;
+    Workers& workers = *devices_.front().workers;
+    for (Item& item : items_) {
+        if (item.begun || shared_.interrupted) continue;
+        MeasureRequest request{*item.result, settings_of(item, options_, workers.process())};
+        request.settings.code_only = true;
+        Workers::Answer answer =
+            workers.ask(request, options_.case_limit_s,
+                        [&](const std::string& phase) { shared_.tell(item, phase); });
+        if (answer.interrupted) shared_.interrupted = true;
+        auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
+        if (!reply || reply->result.status != model::CaseStatus::measured) continue;
+        if (!is_about(item, reply->result)) continue;
+        launches.push_back({item.at, std::move(reply->result)});
+    }
+    workers.end();  // times come from processes that are all alike
+    return launches;
+}
+
+void Session::leave_out(RecordedLaunch launch, const std::string& reason) {
+    model::CaseResult& result = *item_at(launch.at)->result;
+    result = std::move(launch.result);
+    result.status = model::CaseStatus::skipped;
+    result.unchanged = true;
+    result.reason = reason;
+}
+
+template <class Work>
+void Session::on_devices(const Work& work) {
+    on_all(chains_.size(), shared_, [&](std::size_t i) { work(chains_[i], i); });
+}
+
+/// What the first operation that measures does: `work` gets a chain and the queue of all cases.
+template <class Work>
+void Session::begin(const Work& work) {
+    for (const MeasuredDevice& device : devices_)
+        device.workers->count_from(next_process(items_, device));
+
+    std::vector<Item*> order;
+    for (Item& item : items_)
+        if (!item.result->unchanged) order.push_back(&item);
+    if (devices_.size() > 1)
+        std::stable_sort(order.begin(), order.end(), [](const Item* left, const Item* right) {
+            const auto work_of = [](const Item* item) {
+                return std::pair(item->facts.work.flops, item->facts.work.bytes);
+            };
+            return work_of(left) > work_of(right);
+        });
+    shared_.total = order.size() * (options_.verify_only ? 1 : options_.processes);
+    CaseQueue queue(std::move(order));
+    for (const Item& item : items_) shared_.done += item.passes;
+
+    on_devices([&](DeviceChain& chain, std::size_t i) {
+        // A device that cannot be opened must not fail case after case while others work.
+        if (i > 0 && !shared_.interrupted)
+            devices_[i].workers->must_ask(BoardStateRequest{}, open_limit_s);
+        work(chain, queue);
+    });
+}
+
+void Session::measure_first() {
+    begin([](DeviceChain& chain, CaseQueue& queue) { chain.begin(queue); });
+}
+
+void Session::measure_all() {
+    begin([](DeviceChain& chain, CaseQueue& queue) { chain.measure(queue); });
+}
+
+void Session::fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes) {
+    if (options_.verify_only) return;
+    const std::vector<Item*> items = items_at(cases);
+    for (const Item* item : items) announce(processes - std::min(processes, item->passes));
+    on_devices(
+        [&](DeviceChain& chain, std::size_t i) { chain.fill_up(of_chain(items, i), processes); });
+}
+
+void Session::replace_excluded() {
+    if (options_.verify_only) return;
+    on_devices([](DeviceChain& chain, std::size_t /*i*/) { chain.replace_excluded(); });
+}
+
+void Session::pass(const std::vector<model::CaseIndex>& cases, std::int64_t round) {
+    pass(items_at(cases), round);
+}
+
+void Session::measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                            std::size_t processes) {
+    const std::vector<Item*> items = items_at(cases);
+    announce(items.size() * processes);
+    for (std::size_t n = 0; n < processes && !shared_.interrupted; ++n) pass(items, round);
+}
+
+void Session::pass(const std::vector<Item*>& items, std::int64_t round) {
+    on_devices([&](DeviceChain& chain, std::size_t i) { chain.pass(of_chain(items, i), round); });
+    for (Item* item : items)
+        if (can_go_on(*item)) set_aside_other_clocks(*item->result);
+}
+
+Item* Session::item_at(const model::CaseIndex& at) {
+    const auto found =
+        std::lower_bound(items_.begin(), items_.end(), at,
+                         [](const Item& item, const auto& place) { return item.at < place; });
+    return found != items_.end() && found->at == at ? &*found : nullptr;
+}
+
+std::vector<Item*> Session::items_at(const std::vector<model::CaseIndex>& cases) {
+    std::vector<Item*> items;
+    for (const model::CaseIndex& at : cases)
+        if (Item* item = item_at(at); item && can_go_on(*item)) items.push_back(item);
+    return items;
+}
+
+model::Run Session::finish() {
+    if (!options_.verify_only && !shared_.interrupted) conclude(items_, options_.processes);
+    for (const DeviceChain& chain : chains_)
+        for (const auto& [phase, seconds] : chain.phase_s())
+            run_.phase_s[phase] = std::max(run_.phase_s[phase], seconds);
+    run_.interrupted = shared_.interrupted;
+    if (run_.interrupted) note_interrupted(items_);
+    return std::move(run_);
+}
+
+}  // namespace perfgate::measure

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run that is being measured: its cases, a chain of worker processes for each device, the
+// journal. Whoever drives it (runner/) says what is measured next and reads the run in between.
+// Loads no plugin, creates no context.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "measure/device_chain.hpp"
+#include "measure/item.hpp"
+#include "measure/journal.hpp"
+#include "measure/measuring.hpp"
+#include "measure/workers.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+/// A device to measure on: every one of a run has the same key.
+struct MeasuredDevice {
+    std::string board;  ///< model::Device::board
+    Workers* workers = nullptr;
+};
+
+/// One recorded launch of a case that has no result yet: kernels and host code.
+struct RecordedLaunch {
+    model::CaseIndex at;
+    model::CaseResult result;
+};
+
+/// Every case has a result in the run, in the plan's order. All batches of a case are of one
+/// device; with several devices, the cases with most work go first to whichever is free. What a
+/// worker does wrong costs its case; where no worker can be had, operations throw model::Error.
+/// After an interruption operations return early.
+class Session final : public Measuring {
+  public:
+    /// `plan`, `capabilities` (of the first device), the devices' workers and the journal outlive
+    /// the session.
+    Session(const model::Plan& plan, const Capabilities& capabilities,
+            std::vector<MeasuredDevice> devices, MeasureOptions options, Journal& journal);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    enum class Unsupported {
+        refuse,  ///< throws model::InputError naming all of them
+        skip,    ///< the case is skipped, with the reason
+    };
+    /// First of all: asks the plugins about the cases, and what happens to those whose parameters
+    /// their variants do not support; takes over what was resumed.
+    void prepare(Unsupported unsupported);
+
+    /// One launch of each case that has no result yet. A case that fails here is left out:
+    /// measuring it says why.
+    std::vector<RecordedLaunch> record_launches();
+    /// Such a case is not measured: it is skipped as unchanged, for this reason.
+    void leave_out(RecordedLaunch launch, const std::string& reason);
+
+    /// The first process of every case: verifies, times, collects the counters.
+    void measure_first();
+    /// The same, and then batches in fresh processes until each case has had as many as
+    /// MeasureOptions::processes says.
+    void measure_all();
+    /// Further processes of the usual run, until each of these cases has had so many.
+    void fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes);
+    /// Excludes the batches that were taken at another clock, and measures cases with too few left
+    /// as often again.
+    void replace_excluded();
+    /// One process on each device, for those of the cases that are its own.
+    void pass(const std::vector<model::CaseIndex>& cases, std::int64_t round);
+    /// As pass() does, and counts the processes among what is to be done.
+    void measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                       std::size_t processes) override;
+    /// So many batches more are to come.
+    void announce(std::size_t batches) { shared_.total += batches; }
+
+    const model::Run& run() const override { return run_; }
+    bool interrupted() const override { return shared_.interrupted; }
+    void interrupt() { shared_.interrupted = true; }
+    std::size_t done() const { return shared_.done; }
+    std::size_t total() const { return shared_.total; }
+
+    /// The run, concluded: cases with too few batches are invalid, those that an interruption left
+    /// out say so. The last operation.
+    model::Run finish();
+
+  private:
+    template <class Work>
+    void on_devices(const Work& work);
+    template <class Work>
+    void begin(const Work& work);
+    Item* item_at(const model::CaseIndex& at);
+    /// Those of the cases that are measured and can be measured further.
+    std::vector<Item*> items_at(const std::vector<model::CaseIndex>& cases);
+    void pass(const std::vector<Item*>& items, std::int64_t round);
+
+    std::vector<MeasuredDevice> devices_;
+    MeasureOptions options_;
+    model::Run run_;
+    std::vector<Item> items_;  ///< by place
+    Shared shared_;
+    std::deque<DeviceChain> chains_;
+};
+
+}  // namespace perfgate::measure

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/ab.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "explain/explain.hpp"
+#include "gate/base_run.hpp"
+#include "gate/gate.hpp"
+#include "gate/paired_rule.hpp"
+#include "model/error.hpp"
+#include "runner/back_to_back.hpp"
+#include "runner/confirm.hpp"
+#include "runner/devices.hpp"
+#include "runner/execution.hpp"
+#include "runner/fresh_seed.hpp"
+#include "runner/judging.hpp"
+#include "runner/plan.hpp"
+#include "runner/run_file.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+/// Two sessions as one, for people who wait.
+struct SharedProgress {
+    std::shared_ptr<ProgressObserver> shown;
+    std::vector<const measure::Session*> sessions;
+};
+
+class SideProgress final : public ProgressObserver {
+  public:
+    SideProgress(const SharedProgress& shared, std::string side)
+        : shared_(shared), side_(std::move(side)) {}
+
+    void begin() override { shared_.shown->begin(); }
+    void end() override { shared_.shown->end(); }
+    void show(const measure::Progress& step) override {
+        const std::string phase = fmt::format("{}, {}", side_, step.phase);
+        measure::Progress of_both = step;
+        of_both.phase = phase;
+        of_both.done = of_both.total = 0;
+        for (const measure::Session* session : shared_.sessions) {
+            of_both.done += session->done();
+            of_both.total += session->total();
+        }
+        shared_.shown->show(of_both);
+    }
+
+  private:
+    const SharedProgress& shared_;
+    std::string side_;
+};
+
+/// The choice for one build: its plugins and those that both have, without the bundled ones, which
+/// offer the same workloads where a build of perfgate's own is compared.
+MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::string>& plugins,
+                        const SharedProgress& progress, const std::string& name) {
+    MeasuringChoice side = choice;
+    side.backend.bundled = false;
+    side.backend.plugins.insert(side.backend.plugins.begin(), plugins.begin(), plugins.end());
+    if (progress.shown) side.progress = std::make_shared<SideProgress>(progress, name);
+    return side;
+}
+
+struct BothRuns {
+    model::Run base, head;
+};
+
+BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
+    MeasuringChoice choice = request.measuring;
+    choice.verify_seed = choice.verify_seed.value_or(fresh_seed());
+    SharedProgress progress{choice.progress, {}};
+
+    const MeasuringChoice of_head = side_of(choice, request.head, progress, "head");
+    OpenedBackend head = open_to_measure(of_head);
+    if (head.devices.size() > 1)
+        throw model::InputError(
+            "--devices: builds are compared back to back on one device; name one");
+    MeasuringChoice of_base = side_of(choice, request.base, progress, "base");
+    of_base.backend.backend = head.name;
+    of_base.out = (std::filesystem::path(choice.out) / "base").string();
+    // The head's lock holds for both.
+    OpenedBackend base = open_backend(of_base.backend);
+
+    const model::Plan head_plan = plan_for(request.suites, of_head, head);
+    const model::Plan base_plan = offered(head_plan, base.capabilities.workloads);
+    Execution head_execution(of_head, head, head_plan);
+    Execution base_execution(of_base, base, base_plan, Execution::Unsupported::skip);
+    progress.sessions = {&base_execution.session(), &head_execution.session()};
+
+    BackToBack both(base_execution.session(), head_execution.session(),
+                    choice.processes.value_or(usual_processes));
+    both.measure_all();
+    confirm(both, [&](const model::Run& so_far) {
+        return flagged_cases(so_far, gate::baselines_of(both.base_run(), request.base_name),
+                             request.policy, rule);
+    });
+    if (both.interrupted())
+        for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
+
+    BothRuns runs;
+    runs.head = head_execution.finish(request.suites.front());
+    runs.base = base_execution.finish_beside(runs.head);
+    return runs;
+}
+
+}  // namespace
+
+int compare_builds(const AbRequest& request) {
+    const gate::PairedRule rule(request.policy);
+    const BothRuns runs = measure_both(request, rule);
+    const std::filesystem::path out = request.measuring.out;
+    const int stored =
+        model::combine_exit_codes(store_run(runs.base, out / "base"), store_run(runs.head, out));
+    model::VerdictDocument document = gate::judge(
+        runs.head, gate::baselines_of(runs.base, request.base_name), request.policy, rule);
+    gate::explain_what_base_lacks(runs.base, document);
+    explain::explain(runs.head, explain::Which::moved, document);
+    return model::combine_exit_codes(
+        stored, model::combine_exit_codes(document.exit_code,
+                                          write_reports(document, runs.head, request.reports)));
+}
+
+}  // namespace perfgate::runner

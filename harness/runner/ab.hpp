@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// `perfgate ab`: two builds of the plugins, measured back to back; the one judged by the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/verdict.hpp"
+#include "runner/choice.hpp"
+#include "runner/reports.hpp"
+
+namespace perfgate::runner {
+
+struct AbRequest {
+    std::vector<std::string> suites;      ///< files
+    std::string base_name;                ///< where a baseline's file is named
+    std::vector<std::string> base, head;  ///< plugins
+    MeasuringChoice measuring;
+    model::Policy policy;
+    OutputOptions reports;
+};
+
+/// Returns the exit code. The suites are the head's; a case that the base does not offer is skipped
+/// there. The base's journal and run are in the folder `base` of the output folder. Throws as
+/// run_suites does.
+int compare_builds(const AbRequest& request);
+
+}  // namespace perfgate::runner

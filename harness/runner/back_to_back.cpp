@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/back_to_back.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "measure/steadiness.hpp"
+
+namespace perfgate::runner {
+
+void BackToBack::measure_all() {
+    if (!interrupted()) base_.measure_first();
+    if (!interrupted()) head_.measure_first();
+    if (run().verify_only) return;
+    for (std::size_t n = 1; n < processes_ && !interrupted(); ++n) pass(in_both(), 0);
+    replace_excluded();
+}
+
+void BackToBack::replace_excluded() {
+    for (std::size_t more = 0; more < processes_ && !interrupted(); ++more) {
+        std::vector<model::CaseIndex> thin = in_both();
+        std::erase_if(thin, [&](const model::CaseIndex& at) {
+            return measure::too_thin(model::case_at(head_.run(), at), processes_).empty() &&
+                   measure::too_thin(model::case_at(base_.run(), at), processes_).empty();
+        });
+        if (thin.empty()) return;
+        pass(thin, 0);
+    }
+}
+
+void BackToBack::measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                               std::size_t processes) {
+    for (measure::Session* side : {&base_, &head_}) side->announce(cases.size() * processes);
+    for (std::size_t n = 0; n < processes && !interrupted(); ++n) pass(cases, round);
+}
+
+/// The cases that both sides have measured.
+std::vector<model::CaseIndex> BackToBack::in_both() const {
+    std::vector<model::CaseIndex> found;
+    const model::Run& head = head_.run();
+    for (std::size_t s = 0; s < head.suites.size(); ++s) {
+        for (std::size_t c = 0; c < head.suites[s].cases.size(); ++c) {
+            const model::CaseIndex at{s, c};
+            if (model::case_at(head, at).status == model::CaseStatus::measured &&
+                model::case_at(base_.run(), at).status == model::CaseStatus::measured)
+                found.push_back(at);
+        }
+    }
+    return found;
+}
+
+/// One process of each side.
+void BackToBack::pass(const std::vector<model::CaseIndex>& cases, std::int64_t round) {
+    // A case that has failed on one side is done with.
+    const std::vector<model::CaseIndex> both = in_both();
+    std::vector<model::CaseIndex> left;
+    std::copy_if(cases.begin(), cases.end(), std::back_inserter(left),
+                 [&](const auto& at) { return std::binary_search(both.begin(), both.end(), at); });
+    const bool base_first = passes_++ % 2 != 0;  // the first processes were base, head
+    for (measure::Session* side : {base_first ? &base_ : &head_, base_first ? &head_ : &base_})
+        if (!interrupted()) side->pass(left, round);
+}
+
+}  // namespace perfgate::runner

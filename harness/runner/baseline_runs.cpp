@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/baseline_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "baseline/pooling.hpp"
+#include "model/case_index.hpp"
+#include "runner/devices.hpp"
+#include "runner/execution.hpp"
+#include "runner/plan.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
+    std::vector<model::CaseIndex> found;
+    for (std::size_t s = 0; s < run.suites.size(); ++s)
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c)
+            if (baseline::noisy(run.suites[s].cases[c])) found.push_back({s, c});
+    return found;
+}
+
+model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice) {
+    OpenedBackend backend = open_to_measure(choice);
+    const model::Plan plan = plan_for(suites, choice, backend);
+    Execution execution(choice, backend, plan);
+    measure_for_baseline(execution.session(), choice.processes.value_or(baseline_processes));
+    return execution.finish(suites.front());
+}
+
+}  // namespace
+
+void measure_for_baseline(measure::Session& session, std::size_t processes) {
+    session.measure_all();
+    session.fill_up(noisy_cases(session.run()), 2 * processes);
+    session.replace_excluded();
+}
+
+std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& suites,
+                                              const MeasuringChoice& choice, std::size_t runs) {
+    MeasuringChoice each = choice;
+    if (!each.processes) each.processes = (baseline_processes + runs - 1) / runs;
+    std::vector<model::Run> measured;
+    for (std::size_t i = 0; i < runs; ++i) {
+        if (runs > 1)
+            each.out = (std::filesystem::path(choice.out) / fmt::format("run-{}", i + 1)).string();
+        measured.push_back(measure_one(suites, each));
+        if (measured.back().interrupted) break;
+    }
+    return measured;
+}
+
+}  // namespace perfgate::runner

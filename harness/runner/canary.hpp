@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// `run --canary`: proves in seconds that the gate fails where it should.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+#include "runner/choice.hpp"
+
+namespace perfgate::runner {
+
+/// Measures a quick case of the run once more, made slower, into the folder `canary` of the run's,
+/// and says on standard error what the gate makes of it. 0 where it is found or where no case gates
+/// a time, 3 where it is not, 130 where the measurement was interrupted.
+int try_canary(const model::Run& run, const std::vector<std::string>& suites,
+               MeasuringChoice measuring, const model::Policy& policy);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How suites are measured and judged, as far as the user says it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/item.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::runner {
+
+struct BackendChoice {
+    std::string backend = "auto";      ///< "auto", "cuda" or "host"
+    std::string devices;               ///< empty: the first one; "all", or a list with commas
+    std::vector<std::string> plugins;  ///< besides the bundled ones
+    bool bundled = true;               ///< the plugins that come with perfgate
+    bool no_cupti = false;
+};
+
+/// Shows how far a measurement is.
+class ProgressObserver {
+  public:
+    virtual ~ProgressObserver() = default;
+    /// A measurement begins; the one before is over.
+    virtual void begin() = 0;
+    /// One call at a time, from any thread.
+    virtual void show(const measure::Progress& step) = 0;
+    virtual void end() = 0;
+};
+
+struct MeasuringChoice {
+    BackendChoice backend;
+    std::vector<std::string> filters, tags;
+    std::string out = "perfgate-out";
+    bool verify_only = false;
+    double case_limit_s = 120;
+    std::optional<std::uint64_t> verify_seed;    ///< absent: a fresh one
+    std::shared_ptr<ProgressObserver> progress;  ///< null: nobody looks
+    std::optional<std::size_t> processes;        ///< absent: usual_processes
+    double lock_wait_s = 600;
+    std::string resume;    ///< the output folder of an earlier execution; empty: none
+    bool ceilings = true;  ///< measured after the cases
+    bool changed_only = false;
+};
+
+/// Batches that a case of a usual run has, and one of a baseline.
+inline constexpr std::size_t usual_processes = 5;
+inline constexpr std::size_t baseline_processes = 20;
+
+struct JudgingChoice {
+    std::string baselines = "baselines";  ///< folder
+    model::Policy policy;
+};
+
+}  // namespace perfgate::runner

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of every run that is judged: ask the gate which cases it flags, measure those again in
+// fresh processes, ask again.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "measure/measuring.hpp"
+#include "model/case_index.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::runner {
+
+/// The cases that the gate flags in the run so far.
+using Flagged = std::function<std::vector<model::CaseIndex>(const model::Run&)>;
+
+/// Measures again, round by round, until nothing is flagged that can be measured. A round that an
+/// earlier execution of the run has begun is finished first. Does nothing for a run that only
+/// verifies; stops where the user interrupts.
+void confirm(measure::Measuring& measuring, const Flagged& flagged);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "runner/installation.hpp"
+#include "runner/interruption.hpp"
+
+namespace perfgate::runner {
+namespace {
+
+/// A worker must say what it can do within this time; the first CUDA start on a cold machine takes
+/// seconds.
+constexpr double describe_limit_s = 60;
+
+measure::Capabilities describe(measure::Workers& workers) {
+    const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, describe_limit_s);
+    const auto* described = std::get_if<measure::DescribeReply>(&reply);
+    if (!described) throw model::Error("worker: it answered something else than what was asked");
+    return described->capabilities;
+}
+
+/// The chosen devices, and the worker that knows of them.
+struct Listed {
+    std::vector<measure::ListedDevice> devices;
+    std::unique_ptr<measure::Workers> by;
+};
+
+Listed list_devices(const BackendChoice& choice, const std::string& backend) {
+    auto workers =
+        std::make_unique<measure::Workers>(worker_command(choice, backend, ""), interrupted);
+    const measure::Reply reply =
+        workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
+    const auto* listed = std::get_if<measure::DevicesReply>(&reply);
+    if (!listed || listed->devices.empty())
+        throw model::Error("worker: it answered something else than what was asked");
+    return {listed->devices, std::move(workers)};
+}
+
+/// A run has one device key: its baselines are kept under it.
+void require_one_key(const std::vector<measure::ListedDevice>& devices) {
+    const measure::ListedDevice& first = devices.front();
+    for (const measure::ListedDevice& other : devices)
+        if (other.device.key != first.device.key)
+            throw model::InputError(fmt::format(
+                "--devices: {} is a {} and {} is a {}: one run measures boards of one kind; run "
+                "once for each kind",
+                first.id, first.device.name, other.id, other.device.name));
+}
+
+std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
+                                          const measure::DeviceLock::Waiting& how) {
+    // All runs take them in one order, so that no two wait for each other.
+    std::sort(devices.begin(), devices.end(), [](const auto& left, const auto& right) {
+        return left.device.board < right.device.board;
+    });
+    std::vector<measure::DeviceLock> locks;
+    for (const measure::ListedDevice& listed : devices) {
+        const std::string& name = listed.device.name;
+        measure::DeviceLock::Waiting waiting = how;
+        waiting.tell = [&](const std::string& holder) {
+            fmt::print(stderr, "perfgate: {} is in use by {}: waiting up to {:g} s for it\n",
+                       model::printable(name, 100), holder, how.limit_s);
+        };
+        locks.emplace_back(listed.device.board, model::printable(name, 100), waiting);
+    }
+    return locks;
+}
+
+OpenedBackend open_devices(const BackendChoice& choice, const std::string& name, Listed listed,
+                           const measure::DeviceLock::Waiting* lock) {
+    OpenedBackend opened;
+    opened.name = name;
+    require_one_key(listed.devices);
+    if (lock) opened.locks = lock_all(listed.devices, *lock);
+    for (const measure::ListedDevice& device : listed.devices)
+        opened.devices.push_back(
+            {device.device, std::make_unique<measure::Workers>(
+                                worker_command(choice, name, device.id), interrupted)});
+    if (name == "cuda") opened.keeper = std::move(listed.by);
+    opened.capabilities = describe(*opened.devices.front().workers);
+    return opened;
+}
+
+}  // namespace
+
+std::vector<std::string> plugins_of(const BackendChoice& choice) {
+    std::vector<std::string> plugins;
+    if (choice.bundled) plugins = bundled_plugins();
+    plugins.insert(plugins.end(), choice.plugins.begin(), choice.plugins.end());
+    return plugins;
+}
+
+std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
+                                        const std::string& device) {
+    std::vector<std::string> command = {own_binary().string(), "worker", "--backend", backend};
+    const auto add = [&](const std::string& option, const std::string& value) {
+        command.push_back(option);
+        command.push_back(value);
+    };
+    if (!device.empty()) add("--device", device);
+    for (const std::string& plugin : plugins_of(choice))
+        add("--plugin", std::filesystem::absolute(plugin).string());
+    if (choice.no_cupti) command.push_back("--no-cupti");
+    return command;
+}
+
+OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLock::Waiting* lock) {
+    if (choice.backend != "auto") {
+        OpenedBackend opened =
+            open_devices(choice, choice.backend, list_devices(choice, choice.backend), lock);
+        if (!opened.capabilities.timing)
+            throw model::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
+                                           opened.capabilities.kernel_records_problem));
+        return opened;
+    }
+    std::string why;
+    Listed listed;
+    try {
+        listed = list_devices(choice, "cuda");
+    } catch (const model::InputError&) {
+        throw;
+    } catch (const measure::Interrupted&) {
+        throw;
+    } catch (const model::Error& error) {
+        why = error.what();
+    }
+    // From here on a GPU that fails is an error: it is there.
+    if (why.empty()) return open_devices(choice, "cuda", std::move(listed), lock);
+    fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
+               why);
+    return open_devices(choice, "host", list_devices(choice, "host"), lock);
+}
+
+OpenedBackend open_to_measure(const MeasuringChoice& choice) {
+    const auto since = std::chrono::steady_clock::now();
+    catch_interruptions();
+    const measure::DeviceLock::Waiting waiting{choice.lock_wait_s, interrupted, {}};
+    OpenedBackend backend = open_backend(choice.backend, &waiting);
+    backend.since = since;
+    return backend;
+}
+
+measure::Workers& first_workers(OpenedBackend& backend) {
+    return *backend.devices.front().workers;
+}
+
+model::BoardState board_state(measure::Workers& workers) {
+    const auto answer = workers.ask(measure::BoardStateRequest{}, 10, nullptr);
+    const auto* state =
+        answer.reply ? std::get_if<measure::BoardStateReply>(&*answer.reply) : nullptr;
+    return state ? state->state : model::BoardState{};
+}
+
+model::Ceilings measure_ceilings(measure::Workers& workers) {
+    const auto answer = workers.ask(measure::CeilingsRequest{}, 30, nullptr);
+    model::Ceilings none;
+    none.problem = answer.why;
+    if (!answer.reply) return none;
+    if (const auto* told = std::get_if<measure::CeilingsReply>(&*answer.reply))
+        return told->ceilings;
+    if (const auto* failed = std::get_if<measure::FailedReply>(&*answer.reply))
+        none.problem = failed->message;
+    return none;
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing a backend and its devices, locking them, and starting their workers.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/device_lock.hpp"
+#include "measure/workers.hpp"
+#include "model/environment.hpp"
+#include "runner/choice.hpp"
+
+namespace perfgate::runner {
+
+/// The command line of a worker for this backend ("cuda" or "host") and one device; empty: the
+/// first.
+std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
+                                        const std::string& device);
+
+/// The files of the plugins that its workers load.
+std::vector<std::string> plugins_of(const BackendChoice& choice);
+
+/// A backend whose worker has answered. The devices have one key.
+struct OpenedBackend {
+    std::string name;                        ///< "cuda" or "host"
+    std::vector<measure::DeviceLock> locks;  ///< where they were asked for; the last to go
+    struct Device {
+        model::Device device;
+        std::unique_ptr<measure::Workers> workers;
+    };
+    std::vector<Device> devices;         ///< one at least
+    measure::Capabilities capabilities;  ///< of the first
+    /// Has the devices open, without a context, for as long as this lives: the driver sets up and
+    /// tears down a device that nobody has open, and each worker would wait for that. None on the
+    /// host.
+    std::unique_ptr<measure::Workers> keeper;
+    std::chrono::steady_clock::time_point since;  ///< when it was asked for
+};
+
+/// `auto` takes the GPU where there is one and says in one line on stderr when there is none. With
+/// `lock`, the devices are locked before they are opened. Throws model::Error where the chosen
+/// backend cannot measure, with the remedy.
+OpenedBackend open_backend(const BackendChoice& choice,
+                           const measure::DeviceLock::Waiting* lock = nullptr);
+
+/// For a run: with the devices locked, and from now on interruptions end it in order.
+OpenedBackend open_to_measure(const MeasuringChoice& choice);
+
+measure::Workers& first_workers(OpenedBackend& backend);
+
+/// Empty where the worker does not answer.
+model::BoardState board_state(measure::Workers& workers);
+/// What went wrong is in `problem`: a run stands without its ceilings.
+model::Ceilings measure_ceilings(measure::Workers& workers);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "measure/identity.hpp"
+#include "model/error.hpp"
+#include "model/sha256.hpp"
+#include "model/text.hpp"
+#include "runner/clock.hpp"
+#include "runner/fresh_seed.hpp"
+#include "runner/git.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+/// The plugin's file and its second module, which stands beside it and begins with its name.
+std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugin) {
+    std::vector<std::filesystem::path> modules;
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::absolute(plugin).parent_path();
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(plugin.stem().string()) && entry.path().extension() == ".so" &&
+            entry.is_regular_file(error))
+            modules.push_back(entry.path());
+    }
+    std::sort(modules.begin(), modules.end());
+    return modules;
+}
+
+/// Results of an earlier execution must not pass for this one's, should it end early.
+void remove_results(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    for (const char* name : {"run.json", "verdict.json", "junit.xml"})
+        std::filesystem::remove(folder / name, ignored);
+}
+
+std::size_t processes_of(const MeasuringChoice& choice) {
+    return choice.processes.value_or(usual_processes);
+}
+
+/// What must be the same for two executions to make one run.
+measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend& backend,
+                              const model::Plan& plan) {
+    measure::Identity identity{
+        {"perfgate", PERFGATE_VERSION},
+        {"backend", backend.name},
+        {"--processes", std::to_string(processes_of(choice))},
+        {"--verify-only", choice.verify_only ? "yes" : "no"},
+        {"--no-cupti", choice.backend.no_cupti ? "yes" : "no"},
+        {"--changed-only", choice.changed_only ? "yes" : "no"},
+    };
+    std::string boards;
+    for (const OpenedBackend::Device& device : backend.devices)
+        boards += (boards.empty() ? "" : " ") + device.device.board;
+    identity.emplace_back("--devices", boards);
+    for (const std::string& plugin : plugins_of(choice.backend))
+        for (const std::filesystem::path& module : modules_of(plugin))
+            identity.emplace_back("plugin " + module.filename().string(),
+                                  model::fingerprint_of_file(module));
+    for (const auto& [name, code] : backend.capabilities.libraries)
+        identity.emplace_back("library " + name, code);
+    for (auto& field : measure::identity_of(plan, backend.capabilities.environment))
+        identity.push_back(std::move(field));
+    return identity;
+}
+
+/// What --resume goes on with. Throws model::InputError where that was another run.
+std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choice,
+                                                    const measure::Identity& now) {
+    if (choice.resume.empty()) return std::nullopt;
+    measure::JournalContent content = measure::read_journal(choice.resume);
+    const std::string differs = measure::difference(content.header.identity, now);
+    if (!differs.empty())
+        throw model::InputError(
+            fmt::format("--resume {}: {}: what was measured there does not "
+                        "belong to this run; measure anew",
+                        choice.resume, differs));
+    return content;
+}
+
+std::vector<measure::MeasuredDevice> measured_devices(const OpenedBackend& backend) {
+    std::vector<measure::MeasuredDevice> devices;
+    for (const OpenedBackend::Device& device : backend.devices)
+        devices.push_back({device.device.board, device.workers.get()});
+    return devices;
+}
+
+}  // namespace
+
+Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
+                     Unsupported unsupported)
+    : choice_(choice), backend_(backend) {
+    header_ = {utc_now(), choice.verify_seed.value_or(fresh_seed()),
+               identity_of(choice, backend, plan)};
+    resumed_ = read_resumed(choice, header_.identity);
+    if (resumed_) header_ = resumed_->header;
+    remove_results(choice.out);
+    journal_ = resumed_ ? std::make_unique<measure::Journal>(choice.out, *resumed_)
+                        : std::make_unique<measure::Journal>(choice.out, header_);
+
+    measure::MeasureOptions options;
+    options.verify_only = choice.verify_only;
+    options.case_limit_s = choice.case_limit_s;
+    options.verify_seed = header_.verify_seed;
+    options.processes = processes_of(choice);
+    options.resumed = resumed_ ? &*resumed_ : nullptr;
+    if (choice.progress) {
+        choice.progress->begin();
+        options.progress = [observer = choice.progress](const measure::Progress& step) {
+            observer->show(step);
+        };
+    }
+    before_ = board_state(first_workers(backend));
+    session_ = std::make_unique<measure::Session>(plan, backend.capabilities,
+                                                  measured_devices(backend), options, *journal_);
+    session_->prepare(unsupported);
+}
+
+Execution::~Execution() {
+    end_progress();
+}
+
+void Execution::end_progress() {
+    if (choice_.progress) choice_.progress->end();
+}
+
+model::Run Execution::conclude() {
+    model::Run run = session_->finish();
+    end_progress();
+    const std::string problem = journal_->problem();
+    if (!problem.empty()) fmt::print(stderr, "perfgate: {}\n", model::printable(problem, 1000));
+    return run;
+}
+
+model::Run Execution::finish(const std::string& suite_file) {
+    model::Run run = conclude();
+    run.environment.before = before_;
+    if (!run.interrupted) {
+        // After the cases: what the ceilings do to the board's temperature is not theirs to bear.
+        measure::Workers& workers = first_workers(backend_);
+        if (!choice_.verify_only && choice_.ceilings)
+            run.environment.ceilings = measure_ceilings(workers);
+        run.environment.after = board_state(workers);
+    }
+    run.tool_version = PERFGATE_VERSION;
+    run.git_revision = git_revision(std::filesystem::absolute(suite_file).parent_path());
+    run.started_at = header_.started_at;
+    run.backend = backend_.name;
+    if (!choice_.filters.empty() || !choice_.tags.empty()) {
+        run.selections.push_back({choice_.filters, choice_.tags});
+    }
+    run.wall_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - backend_.since).count();
+    return run;
+}
+
+model::Run Execution::finish_beside(const model::Run& other) {
+    model::Run run = conclude();
+    run.environment.before = other.environment.before;
+    run.environment.after = other.environment.after;
+    run.environment.ceilings = other.environment.ceilings;
+    run.tool_version = other.tool_version;
+    run.started_at = other.started_at;
+    run.backend = other.backend;
+    run.selections = other.selections;
+    run.wall_s = other.wall_s;
+    return run;
+}
+
+}  // namespace perfgate::runner

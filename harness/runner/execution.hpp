@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One execution of a plan on opened devices: the journal, what is resumed, and what a Run says of
+// the circumstances that it was measured in.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "measure/journal.hpp"
+#include "measure/session.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
+#include "runner/choice.hpp"
+#include "runner/devices.hpp"
+
+namespace perfgate::runner {
+
+class Execution {
+  public:
+    using Unsupported = measure::Session::Unsupported;
+
+    /// Removes what an earlier execution has left in the output folder, begins the journal, and
+    /// prepares the session. All arguments outlive the execution. Throws model::InputError where
+    /// what is to be resumed was another run, and as Session::prepare does.
+    Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
+              Unsupported unsupported = Unsupported::refuse);
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+    ~Execution();
+
+    measure::Session& session() { return *session_; }
+
+    /// The run, with the device's state and ceilings after it. `suite_file` says which repository's
+    /// revision it is of.
+    model::Run finish(const std::string& suite_file);
+    /// The run of another build, measured side by side with `other` on the same device: what was
+    /// read of the device holds for both.
+    model::Run finish_beside(const model::Run& other);
+
+  private:
+    model::Run conclude();
+    void end_progress();
+
+    const MeasuringChoice& choice_;
+    OpenedBackend& backend_;
+    std::optional<measure::JournalContent> resumed_;
+    measure::JournalHeader header_;
+    std::unique_ptr<measure::Journal> journal_;
+    model::BoardState before_;
+    std::unique_ptr<measure::Session> session_;
+};
+
+}  // namespace perfgate::runner

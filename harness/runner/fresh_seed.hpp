@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace perfgate::runner {
+
+/// One that no run had before, small enough for readers whose integers have a sign.
+inline std::uint64_t fresh_seed() {
+    std::random_device random;
+    return (std::uint64_t{random()} << 32 | random()) >> 1;
+}
+
+}  // namespace perfgate::runner

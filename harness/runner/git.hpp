@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What git knows of where perfgate runs. Without git, or a repository, nothing: runs and baselines
+// do without.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace perfgate::runner {
+
+/// HEAD of the repository that `folder` is in, "-dirty" appended where files changed; empty where
+/// there is no repository or no git.
+std::string git_revision(const std::filesystem::path& folder);
+
+/// A file of a commit, as it is stored: nothing is checked out, and no filter is run.
+struct GitFile {
+    std::string path;    ///< below the current folder
+    std::string mode;    ///< "100644", "100755"; "120000" is a link, "160000" a submodule
+    std::string object;  ///< its name
+    std::size_t size_bytes = 0;
+};
+
+/// The files of `revision` below these folders of the current one. Nothing where there is no such
+/// revision, no repository or no git.
+std::optional<std::vector<GitFile>> git_files(const std::string& revision,
+                                              const std::vector<std::string>& folders);
+
+/// Of a link, what it leads to. Nothing where git does not have it.
+std::optional<std::string> git_content(const GitFile& file);
+
+/// The user's name, as commits have it; empty where git does not know one.
+std::string git_user_name();
+
+}  // namespace perfgate::runner

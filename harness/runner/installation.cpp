@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/installation.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "model/error.hpp"
+
+namespace perfgate::runner {
+namespace {
+
+std::filesystem::path library_folder() {
+    return own_binary().parent_path().parent_path() / "lib" / "perfgate";
+}
+
+}  // namespace
+
+std::filesystem::path own_binary() {
+    std::error_code error;
+    std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) throw model::Error("cannot find the running binary through /proc/self/exe");
+    return path;
+}
+
+std::filesystem::path cuda_backend_module() {
+    return library_folder() / "backends" / "libperfgate_cuda.so";
+}
+
+std::vector<std::string> bundled_plugins() {
+    return plugins_in(library_folder() / "plugins");
+}
+
+std::vector<std::string> plugins_in(const std::filesystem::path& folder) {
+    std::vector<std::string> plugins;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const std::filesystem::path& file = entry.path();
+        if (file.extension() != ".so") continue;
+        const std::string stem = file.stem().string();
+        const bool second_module = stem.size() > 5 && stem.ends_with("_cuda");
+        if (!second_module) plugins.push_back(file.string());
+    }
+    std::sort(plugins.begin(), plugins.end());
+    return plugins;
+}
+
+}  // namespace perfgate::runner

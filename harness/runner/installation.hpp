@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the parts of this perfgate are: found from the running binary, so that the build tree, an
+// installed tree and an unpacked archive in any folder work alike.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace perfgate::runner {
+
+std::filesystem::path own_binary();
+
+/// lib/perfgate/backends/libperfgate_cuda.so; need not exist.
+std::filesystem::path cuda_backend_module();
+
+/// The plugins that come with perfgate: lib/perfgate/plugins/*.so, sorted, without the second
+/// modules (*_cuda.so), which the first ones name.
+std::vector<std::string> bundled_plugins();
+
+/// Likewise of any folder. Empty where there is none.
+std::vector<std::string> plugins_in(const std::filesystem::path& folder);
+
+}  // namespace perfgate::runner

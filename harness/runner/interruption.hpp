@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGINT, SIGTERM and SIGHUP as a question that long work asks now and then.
+#pragma once
+
+namespace perfgate::runner {
+
+/// From now on these signals set a flag instead of ending the process; a second SIGINT or SIGTERM
+/// ends it at once, with 130. A SIGHUP that was ignored (nohup) stays so.
+void catch_interruptions();
+bool interrupted();
+
+}  // namespace perfgate::runner

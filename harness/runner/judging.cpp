@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/judging.hpp"
+
+#include "baseline/store.hpp"
+#include "explain/explain.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/gate.hpp"
+#include "gate/suspects.hpp"
+#include "model/error.hpp"
+
+namespace perfgate::runner {
+
+model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice) {
+    model::VerdictDocument document =
+        gate::judge(run, baseline::load_baselines(choice.baselines, run), choice.policy,
+                    gate::BatchRule(choice.policy));
+    explain::explain(run, explain::Which::moved, document);
+    return document;
+}
+
+int judge_and_report(const model::Run& run, const JudgingChoice& choice,
+                     const OutputOptions& reports) {
+    const model::VerdictDocument document = judge_run(run, choice);
+    return model::combine_exit_codes(document.exit_code, write_reports(document, run, reports));
+}
+
+std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
+                                            const gate::BaselineSet& baselines,
+                                            const model::Policy& policy, const gate::Rule& rule) {
+    std::vector<model::CaseIndex> found;
+    for (const gate::Suspect& flagged : gate::suspects(run, baselines, policy, rule))
+        found.push_back({flagged.suite, flagged.index});
+    return found;
+}
+
+std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
+                                                   const JudgingChoice& choice) {
+    try {
+        return flagged_cases(run, baseline::load_baselines(choice.baselines, run), choice.policy,
+                             gate::BatchRule(choice.policy));
+    } catch (const model::InputError&) {
+        return {};
+    }
+}
+
+}  // namespace perfgate::runner

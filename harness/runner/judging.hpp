@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking the gate about a run, with the stored baselines.
+#pragma once
+
+#include <vector>
+
+#include "gate/baseline_set.hpp"
+#include "gate/rule.hpp"
+#include "model/case_index.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+#include "runner/choice.hpp"
+#include "runner/reports.hpp"
+
+namespace perfgate::runner {
+
+/// Judges the run as it stands, and explains what moved. Throws model::InputError for a baseline
+/// that cannot be used.
+model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice);
+
+/// The same, and the reports are written. Returns the exit code.
+int judge_and_report(const model::Run& run, const JudgingChoice& choice,
+                     const OutputOptions& reports);
+
+/// The cases that the gate flags in a run so far: they are worth being measured again.
+std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
+                                            const gate::BaselineSet& baselines,
+                                            const model::Policy& policy, const gate::Rule& rule);
+
+/// The same by the stored baselines. None where one cannot be used: judge_run says so, once the run
+/// is stored.
+std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
+                                                   const JudgingChoice& choice);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suite/plan.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+model::Target target_of(const std::string& backend) {
+    return backend == "cuda" ? model::Target::cuda : model::Target::host;
+}
+
+/// Why a build does not offer the case; empty: it does.
+std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSpec& spec) {
+    const model::WorkloadInfo* workload = model::find_workload(catalogue, spec.workload);
+    if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
+    const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
+    if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
+    if (!variant->built) return fmt::format("its variant '{}' was not built", spec.variant);
+    for (const auto& [name, value] : spec.params)
+        if (std::none_of(workload->params.begin(), workload->params.end(),
+                         [&name = name](const auto& param) { return param.name == name; }))
+            return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
+    return {};
+}
+
+}  // namespace
+
+model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                     const OpenedBackend& backend) {
+    const model::Device& device = backend.capabilities.environment.device;
+    suite::PlanOptions options;
+    options.target = target_of(backend.name);
+    options.device_key = device.key;
+    options.compute_capability = device.compute_capability;
+    options.filters = choice.filters;
+    options.tags = choice.tags;
+    return suite::plan_suites(
+        suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
+}
+
+model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
+    for (model::PlannedSuite& suite : plan.suites)
+        for (model::PlannedCase& planned : suite.cases)
+            if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
+    return plan;
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// From suite files to the Plan for an opened backend.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/catalogue.hpp"
+#include "model/plan.hpp"
+#include "runner/choice.hpp"
+#include "runner/devices.hpp"
+
+namespace perfgate::runner {
+
+/// The cases that the backend measures, of those that the choice selects. Throws model::InputError
+/// where suites are wrong or nothing is selected.
+model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                     const OpenedBackend& backend);
+
+/// The same cases, those skipped that a build with this catalogue does not offer.
+model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
+
+}  // namespace perfgate::runner

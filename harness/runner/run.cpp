@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/run.hpp"
+
+#include <utility>
+
+#include "baseline/store.hpp"
+#include "gate/machine_code.hpp"
+#include "model/case.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+#include "runner/canary.hpp"
+#include "runner/confirm.hpp"
+#include "runner/devices.hpp"
+#include "runner/execution.hpp"
+#include "runner/judging.hpp"
+#include "runner/plan.hpp"
+#include "runner/run_file.hpp"
+#include "runner/shard_costs.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+/// Whether a baseline has the case with the code and the inputs of this launch.
+bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
+                  const model::Plan& plan, const gate::BaselineSet& baselines) {
+    const auto stored = baselines.find(run.suites[launch.at.suite].name);
+    if (stored == baselines.end()) return false;
+    const auto& cases = stored->second.baseline.cases;
+    const auto expected = cases.find(model::case_id(launch.result.spec));
+    if (expected == cases.end()) return false;
+    gate::Code now = gate::code_of(launch.result, run.environment);
+    now.seed = plan.suites[launch.at.suite].cases[launch.at.index].seed;
+    return gate::runs_the_same(now, gate::code_of(expected->second));
+}
+
+/// --changed-only: one launch of each case says whether it needs to be measured.
+void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
+                         const std::string& folder) {
+    const gate::BaselineSet baselines = baseline::load_baselines(folder, session.run());
+    for (measure::RecordedLaunch& launch : session.record_launches())
+        if (is_unchanged(launch, session.run(), plan, baselines))
+            session.leave_out(std::move(launch),
+                              "code and inputs are the baseline's (--changed-only)");
+}
+
+/// Devices are locked and open for as long as this lasts.
+model::Run measure_run(const RunRequest& request) {
+    OpenedBackend backend = open_to_measure(request.measuring);
+    model::Plan plan = plan_for(request.suites, request.measuring, backend);
+    std::optional<model::Shard> shard;
+    if (request.shard) {
+        const std::string& device = backend.capabilities.environment.device.key;
+        shard =
+            suite::take_shard(plan, *request.shard,
+                              shard_costs(plan, request.costs, request.judging.baselines, device));
+    }
+
+    Execution execution(request.measuring, backend, plan);
+    measure::Session& session = execution.session();
+    if (request.measuring.changed_only)
+        leave_out_unchanged(session, plan, request.judging.baselines);
+    session.measure_all();
+    session.replace_excluded();
+    confirm(session, [&](const model::Run& so_far) {
+        return flagged_by_baselines(so_far, request.judging);
+    });
+
+    model::Run run = execution.finish(request.suites.front());
+    run.shard = std::move(shard);
+    return run;
+}
+
+}  // namespace
+
+int run_suites(const RunRequest& request) {
+    const model::Run run = measure_run(request);
+    const int stored = store_run(run, request.measuring.out);
+    const model::VerdictDocument verdict = judge_run(run, request.judging);
+    const int judged =
+        model::combine_exit_codes(verdict.exit_code, write_reports(verdict, run, request.reports));
+    const int result = model::combine_exit_codes(stored, judged);
+    if (!request.canary) return result;
+    return model::combine_exit_codes(
+        result, try_canary(run, request.suites, request.measuring, request.judging.policy));
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/self_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "gate/base_run.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/gate.hpp"
+#include "model/case.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
+#include "report/reporter.hpp"
+#include "runner/baseline_runs.hpp"
+#include "runner/confirm.hpp"
+#include "runner/devices.hpp"
+#include "runner/execution.hpp"
+#include "runner/judging.hpp"
+#include "runner/plan.hpp"
+#include "runner/run_file.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+/// The JUnit file must say what the verdicts say: a reader of CI sees nothing else.
+std::string junit_problem(const model::VerdictDocument& verdict, const model::Run& run) {
+    const auto counts = model::count_verdicts(verdict);
+    const auto regressed = counts.find(model::Verdict::regressed);
+    const std::int64_t expected = regressed == counts.end() ? 0 : regressed->second;
+    const std::string junit = report::find_format("junit")->write(verdict, run, {});
+    std::int64_t found = 0;
+    for (std::size_t at = junit.find("<failure"); at != std::string::npos;
+         at = junit.find("<failure", at + 1))
+        ++found;
+    if (found == expected) return {};
+    return fmt::format("a trial has {} regressed cases and its JUnit file {} failures", expected,
+                       found);
+}
+
+class SelfTest {
+  public:
+    explicit SelfTest(const SelfTestRequest& request)
+        : request_(request), rule_(request.policy), sizes_(request.sizes) {
+        std::sort(sizes_.begin(), sizes_.end());
+        sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
+    }
+
+    SelfTestOutcome carry_out() {
+        const auto start = std::chrono::steady_clock::now();
+        SelfTestOutcome outcome;
+        model::Run base = measure_base();
+        outcome.environment = base.environment;
+        outcome.interrupted = base.interrupted;
+        gate::forget_code(base);
+        baselines_ = gate::baselines_of(base, "base");
+
+        std::vector<gate::Trial> trials;
+        std::vector<std::string> problems;
+        for (std::size_t number = 0; number < sizes_.size() && !outcome.interrupted; ++number) {
+            gate::Trial trial;
+            const model::Run run = measure_trial(number, trial);
+            outcome.interrupted = run.interrupted;
+            if (run.interrupted) break;
+            trial.verdict = gate::judge(run, baselines_, request_.policy, rule_);
+            if (std::string problem = junit_problem(trial.verdict, run); !problem.empty())
+                problems.push_back(std::move(problem));
+            trials.push_back(std::move(trial));
+        }
+        outcome.report = gate::tally(trials);
+        outcome.report.problems.insert(outcome.report.problems.end(), problems.begin(),
+                                       problems.end());
+        outcome.wall_s =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        outcome.exit_code = exit_code_of(outcome);
+        return outcome;
+    }
+
+  private:
+    int exit_code_of(const SelfTestOutcome& outcome) const {
+        if (outcome.interrupted) return 130;
+        const int measured = outcome.report.unjudged > 0 ? 3 : stored_;
+        return model::combine_exit_codes(outcome.report.problems.empty() ? 0 : 1, measured);
+    }
+
+    MeasuringChoice choice_of(const std::string& name) const {
+        fmt::print(stderr, "perfgate: self-test, {}\n", name);
+        MeasuringChoice choice = request_.measuring;
+        choice.out = (std::filesystem::path(choice.out) / name).string();
+        choice.ceilings = false;
+        return choice;
+    }
+
+    model::Plan plan_of_times(const MeasuringChoice& choice, const OpenedBackend& backend) const {
+        model::Plan plan = plan_for(request_.suites, choice, backend);
+        gate::keep_times_alone(plan, request_.tolerance);
+        return plan;
+    }
+
+    model::Run stored(Execution& execution, const MeasuringChoice& choice) {
+        model::Run run = execution.finish(request_.suites.front());
+        stored_ = model::combine_exit_codes(stored_, store_run(run, choice.out));
+        return run;
+    }
+
+    model::Run measure_base() {
+        MeasuringChoice choice = choice_of("base");
+        choice.processes = request_.processes_of_base;
+        OpenedBackend backend = open_to_measure(choice);
+        model::Plan plan = plan_of_times(choice, backend);
+        for (model::PlannedSuite& suite : plan.suites)
+            for (model::PlannedCase& planned : suite.cases) planned.added_work = 0;
+        Execution execution(choice, backend, plan);
+        measure_for_baseline(execution.session(), *choice.processes);
+        return stored(execution, choice);
+    }
+
+    model::Run measure_trial(std::size_t number, gate::Trial& trial) {
+        const MeasuringChoice choice = choice_of(fmt::format("trial-{}", number + 1));
+        OpenedBackend backend = open_to_measure(choice);
+        model::Plan plan = plan_of_times(choice, backend);
+        deal(plan, number, trial);
+        Execution execution(choice, backend, plan);
+        execution.session().measure_all();
+        execution.session().replace_excluded();
+        confirm(execution.session(), [this](const model::Run& so_far) {
+            return flagged_cases(so_far, baselines_, request_.policy, rule_);
+        });
+        return stored(execution, choice);
+    }
+
+    /// What each case of this trial gets, which the gate is not told.
+    void deal(model::Plan& plan, std::size_t number, gate::Trial& trial) const {
+        std::size_t cases = 0;
+        for (const model::PlannedSuite& suite : plan.suites) cases += suite.cases.size();
+        const auto dealt = gate::deal_sizes(cases, sizes_.size(), request_.seed);
+        std::size_t index = 0;
+        for (model::PlannedSuite& suite : plan.suites) {
+            for (model::PlannedCase& planned : suite.cases) {
+                const double size = sizes_[dealt[index++][number]];
+                planned.added_work = size;
+                trial.added[{suite.name, model::case_id(planned.spec)}] = size;
+            }
+        }
+    }
+
+    const SelfTestRequest& request_;
+    gate::BatchRule rule_;
+    std::vector<double> sizes_;
+    gate::BaselineSet baselines_;
+    int stored_ = 0;  ///< 3 where a run is not in its place
+};
+
+}  // namespace
+
+SelfTestOutcome self_test(const SelfTestRequest& request) {
+    return SelfTest(request).carry_out();
+}
+
+}  // namespace perfgate::runner
