@@ -67,7 +67,7 @@ std::string objection(const model::Run& run, const CaseResult& result) {
         }
         const auto definition = run.metric_definitions.find(gate.metric);
         if (applies && definition != run.metric_definitions.end() &&
-            disagrees(definition->second, result.metrics.at(gate.metric), gate.tolerance)) {
+            gate::disagrees(definition->second, result.metrics.at(gate.metric), gate.tolerance)) {
             return fmt::format(
                 "the processes disagree about {} by more than its tolerance of {}, so that a "
                 "regression could hide in it: measure while nothing else uses the machine, or "

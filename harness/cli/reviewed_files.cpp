@@ -17,7 +17,7 @@
 #include "runner/git.hpp"
 #include "suite/yaml_reader.hpp"
 
-namespace perfbaseline::cli {
+namespace perfgate::cli {
 
 namespace {
 
@@ -155,4 +155,4 @@ review::Files files_of_working_tree(const ReviewedFolders& folders) {
     return files;
 }
 
-}  // namespace perfbaseline::cli
+}  // namespace perfgate::cli

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "cli/options/output.hpp"
+
 namespace perfgate::cli {
 
 void add_baselines_option(CLI::App& app, std::string& folder) {

@@ -72,7 +72,7 @@ std::vector<std::string> serving_command() {
     std::vector<std::string> command;
     for (std::string word; std::getline(file, word, '\0');) command.push_back(word);
     if (command.empty()) throw model::Error("worker: cannot read /proc/self/cmdline");
-    command.front() = own_binary().string();
+    command.front() = runner::own_binary().string();
     command.emplace_back("--serve");
     return command;
 }
