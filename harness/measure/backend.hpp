@@ -131,7 +131,7 @@ struct BackendOptions {
     bool cupti = true;                 ///< false: events only, other tools may attach
     /// Told each plugin file before its code is loaded, which runs its static initialisers, and ""
     /// once all are. May be empty.
-    std::function<void(const std::string& file)> loading;
+    std::function<void(const std::string& file)> loading{};
 };
 
 class Backend {

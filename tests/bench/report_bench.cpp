@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "baseline/refresh.hpp"
+#include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "document/run.hpp"
 #include "explain/explain.hpp"
@@ -90,7 +91,6 @@ void write_documents(const fs::path& folder, int cases, int metrics) {
     const model::Run base = recorded_run(cases, metrics, baseline_processes);
     model::write_file_atomically(
         folder / "baseline.json",
-        document::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
         document::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
     model::Run run = recorded_run(cases, metrics, run_processes);
     std::vector<model::CaseResult>& results = run.suites[0].cases;

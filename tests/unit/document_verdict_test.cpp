@@ -26,6 +26,7 @@ VerdictDocument awkward_document(unsigned seed) {
                        any.coin(),
                        0.001 * static_cast<double>(1 + any.below(900)),
                        static_cast<std::int64_t>(any.below(11)),
+                       static_cast<std::int64_t>(any.below(400)),
                        {on_change(), on_change(), on_change(), on_change(), on_change()}};
     document.exit_code = static_cast<int>(any.below(131));
     document.suites = any.list([&] {

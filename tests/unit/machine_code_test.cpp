@@ -386,10 +386,10 @@ TEST(MachineCode, ARefreshLearnsWhatAnOldBaselineLacks) {
     const model::Run run = run_of({coded_case()});
     model::Baseline old = accepted(run);
     old.cases.begin()->second.libraries.reset();
-    EXPECT_EQ(refresh(run, run.suites[0], old, {}).accepted.size(), 1U);
+    EXPECT_EQ(baseline::refresh(run, run.suites[0], old, {}).accepted.size(), 1U);
     old = accepted(run);
     old.cases.begin()->second.memory_operations.reset();
-    EXPECT_EQ(refresh(run, run.suites[0], old, {}).accepted.size(), 1U);
+    EXPECT_EQ(baseline::refresh(run, run.suites[0], old, {}).accepted.size(), 1U);
 }
 
 TEST(MachineCode, ANewBuildWithTheSameValuesIsAccepted) {

@@ -87,7 +87,7 @@ TEST(AcrossDevices, TheDocumentHasEveryCommonMetric) {
     runs.a.suites[0].cases[0].metrics["registers"] = {"registers", 32, "kernel-record", {}};
     runs.b.suites[0].cases[1].metrics["registers"] = {"registers", 40, "kernel-record", {}};
     const std::string json = runs.json();
-    const document::JsonDocument document(json, "across.json");
+    document::JsonDocument document(json, "across.json");
     const document::JsonValue root = check_schema(document, "perfgate.across", 1);
     EXPECT_EQ(root.at("first").at("device").at("name").text(), "One");
     EXPECT_NE(json.find("\"registers\": {\"unit\":\"registers\",\"first\":32,\"second\":40,"

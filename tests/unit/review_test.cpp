@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "document/baseline.hpp"
 #include "suite_catalogue.hpp"
 
 namespace perfgate::review {
