@@ -16,6 +16,7 @@ ALLOWED = {
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
     "backend/cuda": {"measure", "backend/plugin", "backend/host", "sdk", "metrics", "model"},
+    "activity": {"model", "stats"},
     "gate": {"model", "stats", "metrics"},
     "explain": {"model"},
     "report": {"model"},
