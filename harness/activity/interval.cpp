@@ -33,12 +33,12 @@ std::uint64_t IntervalSet::length() const {
 }
 
 std::uint64_t IntervalSet::length_before(std::uint64_t time) const {
-    const auto after = std::partition_point(intervals_.begin(), intervals_.end(),
-                                            [&](const Interval& each) { return each.begin < time; });
+    const auto after =
+        std::partition_point(intervals_.begin(), intervals_.end(),
+                             [&](const Interval& each) { return each.begin < time; });
     if (after == intervals_.begin()) return 0;
     const auto index = static_cast<std::size_t>(std::distance(intervals_.begin(), after)) - 1;
-    return before_[index] +
-           intersection(intervals_[index], {0, time}).length();
+    return before_[index] + intersection(intervals_[index], {0, time}).length();
 }
 
 std::uint64_t IntervalSet::length(Interval window) const {

@@ -36,8 +36,8 @@ Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
         named->end = std::max(named->end, range.time.end);
     }
     if (!named)
-        throw model::InputError(fmt::format("the program opened no NVTX range '{}'",
-                                            model::printable(options.range)));
+        throw model::InputError(
+            fmt::format("the program opened no NVTX range '{}'", model::printable(options.range)));
     return timed ? intersection(window, *named) : *named;
 }
 
@@ -47,10 +47,10 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         std::vector<std::uint64_t> lengths;
     };
     const auto memory_of = [](const Copy& copy) {
-        const bool from_host = copy.source == MemoryKind::pageable ||
-                               copy.source == MemoryKind::pinned;
-        const bool to_host = copy.destination == MemoryKind::pageable ||
-                             copy.destination == MemoryKind::pinned;
+        const bool from_host =
+            copy.source == MemoryKind::pageable || copy.source == MemoryKind::pinned;
+        const bool to_host =
+            copy.destination == MemoryKind::pageable || copy.destination == MemoryKind::pinned;
         const MemoryKind kind = !from_host && to_host ? copy.destination : copy.source;
         switch (kind) {
             case MemoryKind::pageable:
@@ -88,14 +88,22 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
 
 void add(WorkSummary& total, const WorkSummary& one) {
     static constexpr std::uint64_t WorkSummary::*fields[] = {
-        &WorkSummary::span_ns,          &WorkSummary::gpu_time_ns,
-        &WorkSummary::idle_ns,          &WorkSummary::kernel_time_ns,
-        &WorkSummary::kernels,          &WorkSummary::short_kernels,
-        &WorkSummary::copies,           &WorkSummary::pageable_copies,
-        &WorkSummary::copied_bytes,     &WorkSummary::copy_time_ns,
-        &WorkSummary::overlapped_copy_ns, &WorkSummary::memsets,
-        &WorkSummary::graph_launches,   &WorkSummary::synchronisations,
-        &WorkSummary::communication_ns, &WorkSummary::exposed_communication_ns};
+        &WorkSummary::span_ns,
+        &WorkSummary::gpu_time_ns,
+        &WorkSummary::idle_ns,
+        &WorkSummary::kernel_time_ns,
+        &WorkSummary::kernels,
+        &WorkSummary::short_kernels,
+        &WorkSummary::copies,
+        &WorkSummary::pageable_copies,
+        &WorkSummary::copied_bytes,
+        &WorkSummary::copy_time_ns,
+        &WorkSummary::overlapped_copy_ns,
+        &WorkSummary::memsets,
+        &WorkSummary::graph_launches,
+        &WorkSummary::synchronisations,
+        &WorkSummary::communication_ns,
+        &WorkSummary::exposed_communication_ns};
     for (const auto field : fields) total.*field += one.*field;
 }
 
@@ -137,15 +145,13 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
 
 std::uint64_t peak_memory(const Recording& recording, std::uint32_t device) {
     std::vector<MemoryEvent> events = recording.records.memory_events;
-    std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
-        return a.time_ns < b.time_ns;
-    });
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     std::unordered_map<std::uint64_t, std::uint64_t> held;  // address → bytes
     std::uint64_t now = 0, peak = 0;
     for (const MemoryEvent& event : events) {
-        const bool on_device =
-            event.kind == MemoryKind::device || event.kind == MemoryKind::managed ||
-            event.kind == MemoryKind::array;
+        const bool on_device = event.kind == MemoryKind::device ||
+                               event.kind == MemoryKind::managed || event.kind == MemoryKind::array;
         if (event.device != device || !on_device) continue;
         if (event.release == 0) {
             now += event.bytes;

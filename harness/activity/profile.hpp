@@ -27,20 +27,20 @@ struct WorkSummary {
     /// From when the piece began (or, where the device was then still busy with earlier work, from
     /// the end of that) to when it and all of its device work had ended.
     std::uint64_t span_ns = 0;
-    std::uint64_t gpu_time_ns = 0;  ///< its own device work: union of kernels, copies, memsets
-    std::uint64_t idle_ns = 0;      ///< of the span, with no work of the process on any device
+    std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
+    std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
     std::uint64_t kernel_time_ns = 0;  ///< sum over kernels
     std::uint64_t kernels = 0;
     std::uint64_t short_kernels = 0;
     std::uint64_t copies = 0;
     std::uint64_t pageable_copies = 0;
     std::uint64_t copied_bytes = 0;
-    std::uint64_t copy_time_ns = 0;          ///< union of copies
-    std::uint64_t overlapped_copy_ns = 0;    ///< of that, while a kernel was running
+    std::uint64_t copy_time_ns = 0;        ///< union of copies
+    std::uint64_t overlapped_copy_ns = 0;  ///< of that, while a kernel was running
     std::uint64_t memsets = 0;
-    std::uint64_t graph_launches = 0;        ///< with work on record
-    std::uint64_t synchronisations = 0;      ///< by the host; 0 where API calls are not on record
-    std::uint64_t communication_ns = 0;      ///< union of NCCL kernels
+    std::uint64_t graph_launches = 0;    ///< with work on record
+    std::uint64_t synchronisations = 0;  ///< by the host; 0 where API calls are not on record
+    std::uint64_t communication_ns = 0;  ///< union of NCCL kernels
     std::uint64_t exposed_communication_ns = 0;  ///< of that, while no other kernel was running
 
     [[nodiscard]] double idle_share() const {
@@ -60,8 +60,8 @@ Durations durations(std::vector<std::uint64_t> lengths_ns);
 
 /// The kernels of one symbol.
 struct KernelSummary {
-    std::string symbol;  ///< as in the machine code
-    std::string name;    ///< demangled
+    std::string symbol;       ///< as in the machine code
+    std::string name;         ///< demangled
     std::string fingerprint;  ///< of its machine code; empty where not on record or not one
     Durations time;
     std::size_t configurations = 0;   ///< different launch configurations
@@ -75,9 +75,9 @@ struct CopySummary {
     Durations time;
 
     [[nodiscard]] double bytes_per_s() const {
-        return time.total_ns == 0 ? 0
-                                  : static_cast<double>(bytes) * 1e9 /
-                                        static_cast<double>(time.total_ns);
+        return time.total_ns == 0
+                   ? 0
+                   : static_cast<double>(bytes) * 1e9 / static_cast<double>(time.total_ns);
     }
 };
 const char* to_text(CopyKind kind);
@@ -101,10 +101,10 @@ const char* to_text(GapCause cause);
 struct Gap {
     Interval time;
     GapCause cause = GapCause::not_recorded;
-    std::string call;                 ///< that caused it, where one did
-    std::uint64_t in_calls_ns = 0;    ///< of the gap, while some thread was in a CUDA call
-    std::string before, after;        ///< what ran before and after: a kernel's name, "copy", "memset"
-    std::string range;                ///< the innermost range that was open when it began
+    std::string call;               ///< that caused it, where one did
+    std::uint64_t in_calls_ns = 0;  ///< of the gap, while some thread was in a CUDA call
+    std::string before, after;  ///< what ran before and after: a kernel's name, "copy", "memset"
+    std::string range;          ///< the innermost range that was open when it began
 };
 
 struct RangeInstance {
@@ -115,7 +115,8 @@ struct RangeInstance {
 /// All instances of the ranges of one name.
 struct RangeSummary {
     std::string name;
-    std::vector<RangeInstance> instances;  ///< in order; those that were open at the end are left out
+    std::vector<RangeInstance>
+        instances;  ///< in order; those that were open at the end are left out
     std::size_t left_open = 0;
     Durations host_time;
     WorkSummary total;  ///< sums over the instances
@@ -140,9 +141,9 @@ struct Profile {
     std::vector<std::string> incomplete;
     std::string end;
     Counts counts;
-    Interval window;            ///< what the summary of the program covers
-    bool by_launch = false;     ///< work belongs to a range by the time of its launch; else by the
-                                ///< device's time, which is later
+    Interval window;         ///< what the summary of the program covers
+    bool by_launch = false;  ///< work belongs to a range by the time of its launch; else by the
+                             ///< device's time, which is later
     std::uint64_t without_launch = 0;
     WorkSummary program;
     std::vector<DeviceSummary> devices;

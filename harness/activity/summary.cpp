@@ -103,8 +103,7 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.copy_time_ns = copying.length();
     summary.overlapped_copy_ns = copying.overlap(IntervalSet(std::move(any_kernel)));
     summary.communication_ns = communication.length();
-    summary.exposed_communication_ns =
-        summary.communication_ns - communication.overlap(compute);
+    summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
 
     const Interval window = device_window(timeline, piece, own);
     summary.span_ns = window.length();
@@ -147,9 +146,9 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
             kernel.fingerprint = known->second;
         kernel.time = durations(std::move(seen.lengths));
         kernel.configurations = seen.configurations.size();
-        const auto most = std::max_element(
-            seen.configurations.begin(), seen.configurations.end(),
-            [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto most =
+            std::max_element(seen.configurations.begin(), seen.configurations.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
         kernel.most_common = recording.configurations[most->first];
         kernels.push_back(std::move(kernel));
     }

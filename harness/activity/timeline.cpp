@@ -87,8 +87,7 @@ void Timeline::add_work() {
     add(records.copies, WorkKind::copy);
     add(records.memsets, WorkKind::memset);
     std::stable_sort(work_.begin(), work_.end(), [](const Work& a, const Work& b) {
-        return a.launch_ns != b.launch_ns ? a.launch_ns < b.launch_ns
-                                          : a.time.begin < b.time.begin;
+        return a.launch_ns != b.launch_ns ? a.launch_ns < b.launch_ns : a.time.begin < b.time.begin;
     });
 }
 
@@ -101,11 +100,8 @@ void Timeline::pair_markers() {
     for (const Marker& marker : markers) {
         if (marker.kind == MarkerKind::begin) {
             open[marker.id] = ranges_.size();
-            ranges_.push_back({{marker.time_ns, span_.end},
-                               marker.name,
-                               marker.domain,
-                               marker.thread,
-                               true});
+            ranges_.push_back(
+                {{marker.time_ns, span_.end}, marker.name, marker.domain, marker.thread, true});
         } else if (marker.kind == MarkerKind::end) {
             const auto range = open.find(marker.id);
             if (range == open.end()) continue;  // it began before recording did
@@ -166,8 +162,8 @@ std::string_view call_name(std::string_view name) {
     const std::size_t version = name.rfind("_v");
     if (!name.starts_with("cuda") || version == std::string_view::npos) return name;
     const std::string_view digits = name.substr(version + 2);
-    const bool numbered = digits.size() >= 4 && digits.find_first_not_of("0123456789") ==
-                                                    std::string_view::npos;
+    const bool numbered =
+        digits.size() >= 4 && digits.find_first_not_of("0123456789") == std::string_view::npos;
     return numbered ? name.substr(0, version) : name;
 }
 

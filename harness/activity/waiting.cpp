@@ -173,7 +173,8 @@ std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window
         if (const ApiCall* wait = waits.at(gap.begin); wait != nullptr)
             idle[shown_name(timeline, *wait)] += gap.length();
     std::vector<CallSummary> result;
-    for (auto& [name, all] : lengths) result.push_back({name, durations(std::move(all)), idle[name]});
+    for (auto& [name, all] : lengths)
+        result.push_back({name, durations(std::move(all)), idle[name]});
     std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
         return a.idle_ns != b.idle_ns ? a.idle_ns > b.idle_ns : a.time.total_ns > b.time.total_ns;
     });
