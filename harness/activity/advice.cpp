@@ -17,7 +17,7 @@ struct Suggestion {
 };
 
 std::string time_text(std::uint64_t ns) {
-    return model::quantity_text(static_cast<double>(ns) * 1e-9, "s");
+    return model::quantity_text(static_cast<double>(ns), "ns");
 }
 
 std::string percent(double share) {
@@ -71,8 +71,8 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
              fmt::format("{} copies {} from or to pageable memory moved {} at {} in {}: pinned "
                          "memory is faster and lets copies overlap with kernels.",
                          copy.time.count, to_text(copy.kind),
-                         model::quantity_text(static_cast<double>(copy.bytes), "B"),
-                         model::quantity_text(copy.bytes_per_s(), "B/s"),
+                         model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
+                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
                          time_text(copy.time.total_ns))});
     }
     if (const std::uint64_t alone =

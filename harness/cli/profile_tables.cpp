@@ -20,11 +20,11 @@ using activity::Profile;
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string time(std::uint64_t ns) {
-    return model::quantity_text(static_cast<double>(ns) * 1e-9, "s");
+    return model::quantity_text(static_cast<double>(ns), "ns");
 }
 
 std::string bytes(std::uint64_t count) {
-    return model::quantity_text(static_cast<double>(count), "B");
+    return model::quantity_text(static_cast<double>(count), "bytes");
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -142,7 +142,7 @@ void add_tables(Text& text, const Profile& profile) {
                  return {time(copy.time.total_ns),
                          number(copy.time.count),
                          bytes(copy.bytes),
-                         model::quantity_text(copy.bytes_per_s(), "B/s"),
+                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
                          copy.memory,
                          activity::to_text(copy.kind)};
              });
