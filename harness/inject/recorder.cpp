@@ -52,10 +52,12 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that work, wait, or take memory. The others are many, short, and say nothing.
-constexpr std::array<std::string_view, 14> recorded_calls{
-    "Launch",   "Memcpy", "Memset",     "Malloc",      "MemAlloc",  "HostAlloc", "Free",
-    "Synchron", "Graph",  "ModuleLoad", "LibraryLoad", "WaitEvent", "Register",  "Prefetch"};
+/// API calls that work, wait, take memory or take long. The others are many, short, and say
+/// nothing.
+constexpr std::array<std::string_view, 17> recorded_calls{
+    "Launch",    "Memcpy",   "Memset",     "Malloc",   "MemAlloc",        "HostAlloc",
+    "Free",      "Synchron", "Graph",      "Register", "ModuleLoad",      "LibraryLoad",
+    "WaitEvent", "Prefetch", "MemGetInfo", "Reset",    "DeviceProperties"};
 
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 

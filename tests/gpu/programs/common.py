@@ -29,7 +29,7 @@ def measure(step, chosen, warm_up):
     torch.cuda.synchronize()
     if chosen.torch_profiler:
         activities = [torch.profiler.ProfilerActivity.CUDA]
-        profiler = torch.profiler.profile(activities=activities, acc_events=True)
+        profiler = torch.profiler.profile(activities=activities)
     else:
         profiler = contextlib.nullcontext()
     blocks = []
