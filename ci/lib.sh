@@ -4,7 +4,7 @@
 perfgate_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 build_packages=(cmake g++ git libboost-dev libcli11-dev libfmt-dev libpugixml-dev libsimdjson-dev
-                libyaml-cpp-dev ninja-build nlohmann-json3-dev)
+                libyaml-cpp-dev ninja-build nlohmann-json3-dev zlib1g-dev)
 test_packages=(cmark-gfm fish jq libgtest-dev libxml2-utils python3 python3-jsonschema
                python3-junitparser python3-yaml shellcheck zsh)
 # The test of ci/slurm runs daemons of its own, which only root can.

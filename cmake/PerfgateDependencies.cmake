@@ -42,3 +42,6 @@ if(NOT TARGET yaml-cpp::yaml-cpp)
 endif()
 find_package(Boost 1.74 REQUIRED)
 find_package(Threads REQUIRED)
+# Static: the injection library brings it into programs that may have another one.
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(ZLIB REQUIRED)

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
     cli::add_run(app, invocation);
     cli::add_ab(app, invocation);
     cli::add_selftest(app, invocation);
+    cli::add_profile(app, invocation);
     cli::add_compare(app, invocation);
     cli::add_merge(app, invocation);
     cli::add_report(app, invocation);

@@ -26,6 +26,10 @@ std::filesystem::path cuda_backend_module() {
     return library_folder() / "backends" / "libperfgate_cuda.so";
 }
 
+std::filesystem::path injection_library() {
+    return library_folder() / "libperfgate_inject.so";
+}
+
 std::vector<std::string> bundled_plugins() {
     return plugins_in(library_folder() / "plugins");
 }

@@ -14,6 +14,9 @@ std::filesystem::path own_binary();
 /// lib/perfgate/backends/libperfgate_cuda.so; need not exist.
 std::filesystem::path cuda_backend_module();
 
+/// lib/perfgate/libperfgate_inject.so; need not exist.
+std::filesystem::path injection_library();
+
 /// The plugins that come with perfgate: lib/perfgate/plugins/*.so, sorted, without the second
 /// modules (*_cuda.so), which the first ones name.
 std::vector<std::string> bundled_plugins();

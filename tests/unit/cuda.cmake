@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the CUDA backend does without a device.
 if(PERFGATE_HAVE_CUDA)
-  find_package(ZLIB REQUIRED)
-
   # Builds of one source, to compare their machine code.
   set(cubin_dir "${CMAKE_CURRENT_BINARY_DIR}/cubins")
   file(MAKE_DIRECTORY "${cubin_dir}")

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::activity {
+namespace {
+
+struct Suggestion {
+    double share = 0;  ///< of the program's span that it is about
+    std::string text;
+};
+
+std::string time_text(std::uint64_t ns) {
+    return model::quantity_text(static_cast<double>(ns), "ns");
+}
+
+std::string percent(double share) {
+    return fmt::format("{:.1f} %", share * 100);
+}
+
+/// Suggestions about less than this share of the time are not worth a line.
+constexpr double least_share = 0.02;
+
+}  // namespace
+
+std::vector<std::string> advice(const Profile& profile, std::size_t count) {
+    const WorkSummary& program = profile.program;
+    if (program.kernels == 0) return {};
+    const auto span = static_cast<double>(std::max<std::uint64_t>(program.span_ns, 1));
+    const auto share = [&](std::uint64_t ns) { return static_cast<double>(ns) / span; };
+    std::vector<Suggestion> all;
+
+    std::uint64_t idle_after_waits = 0;
+    for (const CallSummary& wait : profile.waits) idle_after_waits += wait.idle_ns;
+    if (!profile.waits.empty() && profile.waits.front().idle_ns != 0) {
+        const CallSummary& worst = profile.waits.front();
+        all.push_back({share(worst.idle_ns),
+                       fmt::format("{} left the GPU idle for {} ({} of the time, {} calls): the "
+                                   "next work was submitted after it returned; wait less often, or "
+                                   "submit work before waiting.",
+                                   model::printable(worst.name, 80), time_text(worst.idle_ns),
+                                   percent(share(worst.idle_ns)), worst.time.count)});
+    }
+    const std::uint64_t other_idle = program.idle_ns - std::min(program.idle_ns, idle_after_waits);
+    if (program.short_kernels * 2 > program.kernels && other_idle != 0) {
+        all.push_back(
+            {share(other_idle),
+             fmt::format("{} of {} kernels took less than 10 us, and the GPU was idle for {} of "
+                         "the time: launching is the limit; fuse kernels or use CUDA graphs.",
+                         program.short_kernels, program.kernels, percent(share(other_idle)))});
+    } else if (other_idle != 0) {
+        const bool with_calls = !profile.calls.empty();
+        all.push_back(
+            {share(other_idle),
+             fmt::format("The GPU was idle for {} ({} of the time) without waiting being the "
+                         "reason: {}.",
+                         time_text(other_idle), percent(share(other_idle)),
+                         with_calls ? "look at the longest gaps for what the host did instead"
+                                    : "record with --level api to see what the host did")});
+    }
+    for (const CopySummary& copy : profile.copies) {
+        if (copy.memory != "pageable" || copy.time.total_ns == 0) continue;
+        all.push_back(
+            {share(copy.time.total_ns),
+             fmt::format("{} copies {} from or to pageable memory moved {} at {} in {}: pinned "
+                         "memory is faster and lets copies overlap with kernels.",
+                         copy.time.count, to_text(copy.kind),
+                         model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
+                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
+                         time_text(copy.time.total_ns))});
+    }
+    if (const std::uint64_t alone =
+            program.copy_time_ns - std::min(program.copy_time_ns, program.overlapped_copy_ns);
+        alone != 0) {
+        all.push_back({share(alone),
+                       fmt::format("Copies ran alone for {} ({} of the time): on a stream of their "
+                                   "own they can overlap with kernels.",
+                                   time_text(alone), percent(share(alone)))});
+    }
+    if (program.exposed_communication_ns != 0) {
+        all.push_back(
+            {share(program.exposed_communication_ns),
+             fmt::format("Communication ran without computation beside it for {} ({} of the time).",
+                         time_text(program.exposed_communication_ns),
+                         percent(share(program.exposed_communication_ns)))});
+    }
+    if (!profile.kernels.empty()) {
+        const KernelSummary& hottest = profile.kernels.front();
+        const std::uint64_t total = std::max<std::uint64_t>(program.kernel_time_ns, 1);
+        all.push_back({share(hottest.time.total_ns) / 2,
+                       fmt::format("The hottest kernel, {}, has {} of the kernel time: {} launches "
+                                   "with a median of {}.",
+                                   model::printable(hottest.name, 120),
+                                   percent(static_cast<double>(hottest.time.total_ns) /
+                                           static_cast<double>(total)),
+                                   hottest.time.count, time_text(hottest.time.median_ns))});
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Suggestion& a, const Suggestion& b) { return a.share > b.share; });
+    std::vector<std::string> sentences;
+    for (const Suggestion& each : all)
+        if (each.share >= least_share && sentences.size() < count) sentences.push_back(each.text);
+    return sentences;
+}
+
+}  // namespace perfgate::activity

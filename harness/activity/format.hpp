@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorded stream `perfgate.activity`, version 1, as it lies in a file:
+//
+//     prologue                             name and version of the format
+//     block*                               BlockHeader, then its payload
+//
+// A block is whole or worthless: its checksum is CRC-32 (zlib's) over kind, length and payload. The
+// first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
+// strings and launch configurations come before what refers to them. A later version adds kinds and
+// changes none.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "activity/record.hpp"
+
+namespace perfgate::activity {
+
+inline constexpr std::array<char, 20> format_name = {"perfgate.activity"};
+inline constexpr std::uint32_t format_version = 1;
+
+struct Prologue {
+    std::array<char, 20> name = format_name;
+    std::uint32_t version = format_version;
+};
+static_assert(is_record<Prologue> && sizeof(Prologue) == 24);
+
+inline constexpr std::uint32_t block_mark = 0x42414750;  // "PGAB"
+
+struct BlockHeader {
+    std::uint32_t mark = block_mark;
+    std::uint32_t kind = 0;           ///< a BlockKind
+    std::uint32_t payload_bytes = 0;  ///< at most max_payload_bytes
+    std::uint32_t checksum = 0;
+};
+static_assert(is_record<BlockHeader> && sizeof(BlockHeader) == 16);
+
+inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{4} << 20;
+/// Longer strings are cut.
+inline constexpr std::uint32_t max_string_bytes = std::uint32_t{64} << 10;
+
+enum class BlockKind : std::uint32_t {
+    header = 1,   ///< texts: key, value, key, value, …
+    strings = 2,  ///< (id, text), …
+    configurations = 3,
+    kernels = 4,
+    copies = 5,
+    memsets = 6,
+    synchronisations = 7,
+    api_calls = 8,
+    launch_calls = 9,
+    markers = 10,
+    memory_events = 11,
+    overheads = 12,
+    devices = 13,
+    contexts = 14,
+    function_codes = 15,
+    clocks = 16,
+    counts = 17,   ///< one Counts
+    problem = 18,  ///< a text: why this recording is not all that was asked for
+    end = 19,      ///< a text: how recording ended ("exit")
+};
+
+// A text is its length (32 bits) and its bytes; an id before it has 32 bits.
+
+/// What `BlockHeader::checksum` has to be.
+std::uint32_t block_checksum(const BlockHeader& header, std::span<const std::byte> payload);
+
+/// The records of one process, or of one piece of a stream, in the order in which they came.
+struct Records {
+    std::vector<Kernel> kernels;
+    std::vector<Copy> copies;
+    std::vector<Memset> memsets;
+    std::vector<Synchronisation> synchronisations;
+    std::vector<ApiCall> api_calls;
+    std::vector<LaunchCall> launch_calls;
+    std::vector<Marker> markers;
+    std::vector<MemoryEvent> memory_events;
+    std::vector<Overhead> overheads;
+    std::vector<Device> devices;
+    std::vector<Context> contexts;
+    std::vector<FunctionCode> function_codes;
+    std::vector<ClockReading> clocks;
+};
+
+/// Calls `visit(kind, vector)` for each kind of record.
+template <class AnyRecords, class Visit>
+void for_each_kind(AnyRecords& records, Visit&& visit) {
+    visit(BlockKind::kernels, records.kernels);
+    visit(BlockKind::copies, records.copies);
+    visit(BlockKind::memsets, records.memsets);
+    visit(BlockKind::synchronisations, records.synchronisations);
+    visit(BlockKind::api_calls, records.api_calls);
+    visit(BlockKind::launch_calls, records.launch_calls);
+    visit(BlockKind::markers, records.markers);
+    visit(BlockKind::memory_events, records.memory_events);
+    visit(BlockKind::overheads, records.overheads);
+    visit(BlockKind::devices, records.devices);
+    visit(BlockKind::contexts, records.contexts);
+    visit(BlockKind::function_codes, records.function_codes);
+    visit(BlockKind::clocks, records.clocks);
+}
+
+}  // namespace perfgate::activity

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "activity/waiting.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::activity {
+namespace {
+
+std::uint64_t nanoseconds(double seconds) {
+    return static_cast<std::uint64_t>(std::min(seconds, 1e9) * 1e9);
+}
+
+/// What the program's summary covers.
+Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
+    Interval window = timeline.device_span();
+    const bool timed = options.delay_s > 0 || std::isfinite(options.duration_s);
+    if (timed) {
+        const std::uint64_t begin = timeline.span().begin + nanoseconds(options.delay_s);
+        window = {begin, begin + nanoseconds(options.duration_s)};
+        window.end = std::min(window.end, timeline.span().end);
+    }
+    if (options.range.empty()) return window;
+    std::optional<Interval> named;
+    for (const Range& range : timeline.ranges()) {
+        if (timeline.range_name(range) != options.range) continue;
+        if (!named) named = range.time;
+        named->end = std::max(named->end, range.time.end);
+    }
+    if (!named)
+        throw model::InputError(
+            fmt::format("the program opened no NVTX range '{}'", model::printable(options.range)));
+    return timed ? intersection(window, *named) : *named;
+}
+
+std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
+    struct Seen {
+        std::uint64_t bytes = 0;
+        std::vector<std::uint64_t> lengths;
+    };
+    const auto memory_of = [](const Copy& copy) {
+        const bool from_host =
+            copy.source == MemoryKind::pageable || copy.source == MemoryKind::pinned;
+        const bool to_host =
+            copy.destination == MemoryKind::pageable || copy.destination == MemoryKind::pinned;
+        const MemoryKind kind = !from_host && to_host ? copy.destination : copy.source;
+        switch (kind) {
+            case MemoryKind::pageable:
+                return "pageable";
+            case MemoryKind::pinned:
+                return "pinned";
+            case MemoryKind::managed:
+            case MemoryKind::managed_static:
+                return "managed";
+            case MemoryKind::device:
+            case MemoryKind::device_static:
+                return "device";
+            case MemoryKind::array:
+                return "array";
+            default:
+                return "unknown";
+        }
+    };
+    std::map<std::pair<CopyKind, std::string>, Seen> by_kind;
+    for (const Work& work : timeline.launched_in(window)) {
+        if (work.kind != WorkKind::copy) continue;
+        const Copy& copy = timeline.copy(work);
+        Seen& seen = by_kind[{copy.kind, memory_of(copy)}];
+        seen.bytes += copy.bytes;
+        seen.lengths.push_back(work.time.length());
+    }
+    std::vector<CopySummary> copies;
+    for (auto& [key, seen] : by_kind)
+        copies.push_back({key.first, key.second, seen.bytes, durations(std::move(seen.lengths))});
+    std::stable_sort(copies.begin(), copies.end(), [](const auto& a, const auto& b) {
+        return a.time.total_ns > b.time.total_ns;
+    });
+    return copies;
+}
+
+void add(WorkSummary& total, const WorkSummary& one) {
+    static constexpr std::uint64_t WorkSummary::*fields[] = {
+        &WorkSummary::span_ns,
+        &WorkSummary::gpu_time_ns,
+        &WorkSummary::idle_ns,
+        &WorkSummary::kernel_time_ns,
+        &WorkSummary::kernels,
+        &WorkSummary::short_kernels,
+        &WorkSummary::copies,
+        &WorkSummary::pageable_copies,
+        &WorkSummary::copied_bytes,
+        &WorkSummary::copy_time_ns,
+        &WorkSummary::overlapped_copy_ns,
+        &WorkSummary::memsets,
+        &WorkSummary::graph_launches,
+        &WorkSummary::synchronisations,
+        &WorkSummary::communication_ns,
+        &WorkSummary::exposed_communication_ns};
+    for (const auto field : fields) total.*field += one.*field;
+}
+
+std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptions& options,
+                                    Interval window) {
+    // Where nothing was asked for, ranges before the first kernel count, too.
+    const bool restricted =
+        !options.range.empty() || options.delay_s > 0 || std::isfinite(options.duration_s);
+    std::vector<RangeSummary> ranges;
+    std::unordered_map<std::string, std::size_t> by_name;
+    for (const Range& range : timeline.ranges()) {
+        if (restricted && (range.time.begin < window.begin || range.time.begin >= window.end))
+            continue;
+        const std::string name = timeline.range_name(range);
+        const auto [known, added] = by_name.try_emplace(name, ranges.size());
+        if (added) ranges.emplace_back().name = name;
+        RangeSummary& summary = ranges[known->second];
+        if (range.open) {
+            ++summary.left_open;
+            continue;
+        }
+        std::optional<std::uint32_t> thread;
+        if (options.own_thread) thread = range.thread;
+        summary.instances.push_back({range, summarise(timeline, range.time, thread)});
+    }
+    for (RangeSummary& summary : ranges) {
+        std::vector<std::uint64_t> lengths;
+        for (const RangeInstance& instance : summary.instances) {
+            lengths.push_back(instance.range.time.length());
+            add(summary.total, instance.work);
+        }
+        summary.host_time = durations(std::move(lengths));
+    }
+    std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
+        return a.host_time.total_ns > b.host_time.total_ns;
+    });
+    return ranges;
+}
+
+std::uint64_t peak_memory(const Recording& recording, std::uint32_t device) {
+    std::vector<MemoryEvent> events = recording.records.memory_events;
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    std::unordered_map<std::uint64_t, std::uint64_t> held;  // address → bytes
+    std::uint64_t now = 0, peak = 0;
+    for (const MemoryEvent& event : events) {
+        const bool on_device = event.kind == MemoryKind::device ||
+                               event.kind == MemoryKind::managed || event.kind == MemoryKind::array;
+        if (event.device != device || !on_device) continue;
+        if (event.release == 0) {
+            now += event.bytes;
+            held[event.address] = event.bytes;
+            peak = std::max(peak, now);
+        } else if (const auto found = held.find(event.address); found != held.end()) {
+            now -= std::min(now, found->second);
+            held.erase(found);
+        }
+    }
+    return peak;
+}
+
+std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window) {
+    const Recording& recording = timeline.recording();
+    std::map<std::uint32_t, std::vector<Interval>> busy;
+    std::map<std::uint32_t, std::uint64_t> kernels;
+    for (const Work& work : timeline.launched_in(window)) {
+        const std::uint32_t device = timeline.place(work).device;
+        busy[device].push_back(work.time);
+        if (work.kind == WorkKind::kernel) ++kernels[device];
+    }
+    std::vector<DeviceSummary> devices;
+    for (auto& [device, times] : busy) {
+        DeviceSummary& summary = devices.emplace_back();
+        summary.device = device;
+        for (const Device& each : recording.records.devices)
+            if (each.id == device) summary.name = recording.text(each.name);
+        summary.busy_ns = IntervalSet(std::move(times)).length();
+        summary.kernels = kernels[device];
+        summary.peak_memory_bytes = peak_memory(recording, device);
+    }
+    return devices;
+}
+
+Overheads overheads_of(const Recording& recording) {
+    std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
+    std::vector<Interval> all;
+    for (const Overhead& each : recording.records.overheads) {
+        if (each.end_ns <= each.start_ns) continue;
+        lengths[each.kind].push_back(each.end_ns - each.start_ns);
+        all.push_back({each.start_ns, each.end_ns});
+    }
+    Overheads overheads;
+    overheads.total_ns = IntervalSet(std::move(all)).length();
+    for (auto& [kind, each] : lengths) overheads.by_kind[kind] = durations(std::move(each));
+    return overheads;
+}
+
+}  // namespace
+
+Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
+    const Recording& recording = timeline.recording();
+    Profile profile;
+    profile.header = recording.header;
+    profile.incomplete = recording.incomplete;
+    profile.end = recording.end;
+    profile.counts = recording.counts;
+    profile.by_launch = timeline.has_launches();
+    profile.without_launch = profile.by_launch ? timeline.without_launch() : 0;
+
+    const Interval window = window_of(timeline, options);
+    profile.window = window;
+    const bool restricted =
+        !options.range.empty() || options.delay_s > 0 || std::isfinite(options.duration_s);
+    // The whole program: its first kernel was launched before the device began to work.
+    const Interval launched =
+        restricted ? window : Interval{0, std::numeric_limits<std::uint64_t>::max()};
+    profile.program = summarise(timeline, launched);
+    if (!restricted) {
+        profile.program.span_ns = window.length();
+        profile.program.idle_ns = window.length() - timeline.busy().length(window);
+    }
+    profile.devices = devices_of(timeline, launched);
+    profile.kernels = kernels_in(timeline, launched);
+    profile.copies = copies_in(timeline, launched);
+    std::vector<std::uint64_t> memsets;
+    for (const Work& work : timeline.launched_in(launched)) {
+        if (work.kind != WorkKind::memset) continue;
+        memsets.push_back(work.time.length());
+        profile.memset_bytes += recording.records.memsets[work.index].bytes;
+    }
+    profile.memsets = durations(std::move(memsets));
+    profile.calls = calls_by_name(timeline, launched);
+    profile.waits = waits_by_name(timeline, restricted ? window : timeline.span());
+    profile.ranges = ranges_of(timeline, options, window);
+    profile.gaps = longest_gaps(timeline, window, options.gaps);
+    profile.overheads = overheads_of(recording);
+    return profile;
+}
+
+const char* to_text(CopyKind kind) {
+    switch (kind) {
+        case CopyKind::host_to_device:
+            return "host to device";
+        case CopyKind::device_to_host:
+            return "device to host";
+        case CopyKind::host_to_array:
+            return "host to array";
+        case CopyKind::array_to_host:
+            return "array to host";
+        case CopyKind::array_to_array:
+            return "array to array";
+        case CopyKind::array_to_device:
+            return "array to device";
+        case CopyKind::device_to_array:
+            return "device to array";
+        case CopyKind::device_to_device:
+            return "device to device";
+        case CopyKind::host_to_host:
+            return "host to host";
+        case CopyKind::peer_to_peer:
+            return "peer to peer";
+        case CopyKind::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+const char* to_text(GapCause cause) {
+    switch (cause) {
+        case GapCause::synchronisation:
+            return "synchronisation";
+        case GapCause::api_call:
+            return "api_call";
+        case GapCause::nothing_submitted:
+            return "nothing_submitted";
+        case GapCause::not_recorded:
+            return "not_recorded";
+    }
+    return "";
+}
+
+std::string overhead_name(std::uint32_t kind) {
+    switch (kind) {
+        case 1:
+            return "driver compiler";
+        case 1U << 16:
+            return "CUPTI buffer flush";
+        case 2U << 16:
+            return "CUPTI instrumentation";
+        case 3U << 16:
+            return "CUPTI resources";
+        case 4U << 16:
+            return "module loading by the runtime";
+        case 5U << 16:
+            return "lazy function loading";
+        case 6U << 16:
+            return "command buffer full";
+        case 7U << 16:
+            return "activity buffer request";
+        case 8U << 16:
+            return "UVM set-up";
+        default:
+            return fmt::format("overhead {}", kind);
+    }
+}
+
+}  // namespace perfgate::activity

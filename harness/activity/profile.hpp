@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recording says about one process: for the program and for each NVTX range, how busy the
+// GPU was, with what, and what the host did while it was idle. Pure functions of a Timeline.
+//
+// Times are nanoseconds. Where several devices or streams work at once, `gpu_time_ns` counts the
+// time once: it is the union of the busy intervals.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "activity/timeline.hpp"
+
+namespace perfgate::activity {
+
+/// Kernels shorter than this are counted as short: launching one takes as long as it runs.
+inline constexpr std::uint64_t short_kernel_ns = 10'000;
+
+/// What a piece of a program had the GPU do.
+struct WorkSummary {
+    /// From when the piece began (or, where the device was then still busy with earlier work, from
+    /// the end of that) to when it and all of its device work had ended.
+    std::uint64_t span_ns = 0;
+    std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
+    std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
+    std::uint64_t kernel_time_ns = 0;  ///< sum over kernels
+    std::uint64_t kernels = 0;
+    std::uint64_t short_kernels = 0;
+    std::uint64_t copies = 0;
+    std::uint64_t pageable_copies = 0;
+    std::uint64_t copied_bytes = 0;
+    std::uint64_t copy_time_ns = 0;        ///< union of copies
+    std::uint64_t overlapped_copy_ns = 0;  ///< of that, while a kernel was running
+    std::uint64_t memsets = 0;
+    std::uint64_t graph_launches = 0;    ///< with work on record
+    std::uint64_t synchronisations = 0;  ///< by the host; 0 where API calls are not on record
+    std::uint64_t communication_ns = 0;  ///< union of NCCL kernels
+    std::uint64_t exposed_communication_ns = 0;  ///< of that, while no other kernel was running
+
+    [[nodiscard]] double idle_share() const {
+        return span_ns == 0 ? 0 : static_cast<double>(idle_ns) / static_cast<double>(span_ns);
+    }
+};
+
+/// Lengths of many things of one kind.
+struct Durations {
+    std::uint64_t count = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t median_ns = 0;
+    std::uint64_t minimum_ns = 0;
+    std::uint64_t maximum_ns = 0;
+};
+Durations durations(std::vector<std::uint64_t> lengths_ns);
+
+/// The kernels of one symbol.
+struct KernelSummary {
+    std::string symbol;       ///< as in the machine code
+    std::string name;         ///< demangled
+    std::string fingerprint;  ///< of its machine code; empty where not on record or not one
+    Durations time;
+    std::size_t configurations = 0;   ///< different launch configurations
+    LaunchConfiguration most_common;  ///< the configuration of most of its launches
+};
+
+struct CopySummary {
+    CopyKind kind = CopyKind::unknown;
+    std::string memory;  ///< on the host's side: "pageable", "pinned"; else the source's kind
+    std::uint64_t bytes = 0;
+    Durations time;
+
+    [[nodiscard]] double bytes_per_s() const {
+        return time.total_ns == 0
+                   ? 0
+                   : static_cast<double>(bytes) * 1e9 / static_cast<double>(time.total_ns);
+    }
+};
+const char* to_text(CopyKind kind);
+
+struct CallSummary {
+    std::string name;
+    Durations time;
+    /// Of calls that wait for the device: GPU idle time that began while the host waited in one.
+    std::uint64_t idle_ns = 0;
+};
+
+enum class GapCause {
+    synchronisation,    ///< the host was waiting when the device ran out of work
+    api_call,           ///< a CUDA call took at least half of the gap
+    nothing_submitted,  ///< the host was outside CUDA
+    not_recorded,       ///< API calls are not on record
+};
+const char* to_text(GapCause cause);
+
+/// Time in which no device did anything for the process.
+struct Gap {
+    Interval time;
+    GapCause cause = GapCause::not_recorded;
+    std::string call;               ///< that caused it, where one did
+    std::uint64_t in_calls_ns = 0;  ///< of the gap, while some thread was in a CUDA call
+    std::string before, after;  ///< what ran before and after: a kernel's name, "copy", "memset"
+    std::string range;          ///< the innermost range that was open when it began
+};
+
+struct RangeInstance {
+    Range range;
+    WorkSummary work;
+};
+
+/// All instances of the ranges of one name.
+struct RangeSummary {
+    std::string name;
+    std::vector<RangeInstance>
+        instances;  ///< in order; those that were open at the end are left out
+    std::size_t left_open = 0;
+    Durations host_time;
+    WorkSummary total;  ///< sums over the instances
+};
+
+struct DeviceSummary {
+    std::uint32_t device = 0;
+    std::string name;
+    std::uint64_t busy_ns = 0;
+    std::uint64_t kernels = 0;
+    std::uint64_t peak_memory_bytes = 0;  ///< allocated through CUDA; 0 where not on record
+};
+
+struct Overheads {
+    std::uint64_t total_ns = 0;
+    std::map<std::uint32_t, Durations> by_kind;  ///< CUpti_ActivityOverheadKind
+};
+std::string overhead_name(std::uint32_t kind);
+
+struct Profile {
+    std::map<std::string, std::string> header;
+    std::vector<std::string> incomplete;
+    std::string end;
+    Counts counts;
+    Interval window;         ///< what the summary of the program covers
+    bool by_launch = false;  ///< work belongs to a range by the time of its launch; else by the
+                             ///< device's time, which is later
+    std::uint64_t without_launch = 0;
+    WorkSummary program;
+    std::vector<DeviceSummary> devices;
+    std::vector<KernelSummary> kernels;  ///< longest total first, as all tables
+    std::vector<CopySummary> copies;
+    Durations memsets;
+    std::uint64_t memset_bytes = 0;
+    std::vector<CallSummary> calls;
+    std::vector<CallSummary> waits;  ///< calls that wait for the device, most idle time first
+    std::vector<RangeSummary> ranges;
+    std::vector<Gap> gaps;  ///< longest first
+    Overheads overheads;
+};
+
+struct ProfileOptions {
+    /// Restricts the program to this much of it, seconds from its first record.
+    double delay_s = 0;
+    double duration_s = std::numeric_limits<double>::infinity();
+    /// Restricts the program to the time from the first to the last range of this name.
+    std::string range;
+    std::size_t gaps = 10;
+    bool own_thread = false;  ///< ranges take the launches of their own thread alone
+};
+
+/// Throws InputError where `options.range` names no range on record.
+Profile profile_of(const Timeline& timeline, const ProfileOptions& options = {});
+
+/// The summary of what was launched in [begin, end).
+WorkSummary summarise(const Timeline& timeline, Interval piece,
+                      std::optional<std::uint32_t> thread = std::nullopt);
+
+/// What was launched in the interval by kernel, longest total first.
+std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
+                                      std::optional<std::uint32_t> thread = std::nullopt);
+
+/// The document `perfgate.profile` of several processes.
+std::string write_profiles(const std::vector<Profile>& profiles);
+
+}  // namespace perfgate::activity

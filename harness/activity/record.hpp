@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program did on its GPUs, record by record: the values that the recorded stream
+// `perfgate.activity` holds. They are written as they lie in memory (little-endian, no padding), so
+// that writing inside the recorded program is a copy.
+//
+// Times are nanoseconds of one clock per process, the same for host and device. Ids of strings and
+// of launch configurations are those of the recording (recording.hpp). Id 0 is the empty string.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+namespace perfgate::activity {
+
+static_assert(std::endian::native == std::endian::little, "the stream is little-endian");
+
+using StringId = std::uint32_t;
+
+/// What a kernel was launched with; kernels refer to it by `id`. Sizes in bytes.
+struct LaunchConfiguration {
+    std::uint32_t id = 0;
+    StringId symbol = 0;  ///< as in the machine code
+    std::array<std::uint32_t, 3> grid{};
+    std::array<std::uint32_t, 3> block{};
+    std::array<std::uint32_t, 3> cluster{};  ///< 0: no cluster
+    std::uint32_t registers_per_thread = 0;
+    std::uint32_t static_smem_bytes = 0;
+    std::uint32_t dynamic_smem_bytes = 0;
+    std::uint32_t local_bytes_per_thread = 0;
+    std::uint32_t cooperative = 0;  ///< 1: a cooperative launch
+};
+
+/// The place of a piece of device work.
+struct Place {
+    std::uint32_t device = 0;
+    std::uint32_t context = 0;
+    std::uint32_t stream = 0;
+    std::uint32_t correlation = 0;  ///< of the API call that launched it
+};
+
+/// The node of a CUDA graph; 0 outside graphs.
+struct GraphNode {
+    std::uint64_t node = 0;
+    std::uint32_t graph = 0;
+    std::uint32_t padding = 0;
+};
+
+struct Kernel {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    Place place;
+    GraphNode graph;
+    std::uint32_t configuration = 0;
+    std::uint32_t padding = 0;
+};
+
+/// CUPTI's numbers (CUpti_ActivityMemoryKind).
+enum class MemoryKind : std::uint8_t {
+    unknown = 0,
+    pageable = 1,
+    pinned = 2,
+    device = 3,
+    array = 4,
+    managed = 5,
+    device_static = 6,
+    managed_static = 7,
+};
+
+/// CUPTI's numbers (CUpti_ActivityMemcpyKind).
+enum class CopyKind : std::uint8_t {
+    unknown = 0,
+    host_to_device = 1,
+    device_to_host = 2,
+    host_to_array = 3,
+    array_to_host = 4,
+    array_to_array = 5,
+    array_to_device = 6,
+    device_to_array = 7,
+    device_to_device = 8,
+    host_to_host = 9,
+    peer_to_peer = 10,
+};
+
+struct Copy {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint64_t bytes = 0;
+    Place place;
+    GraphNode graph;
+    CopyKind kind = CopyKind::unknown;
+    MemoryKind source = MemoryKind::unknown;
+    MemoryKind destination = MemoryKind::unknown;
+    std::uint8_t asynchronous = 0;  ///< 1: by an asynchronous call
+    std::uint32_t padding = 0;
+};
+
+struct Memset {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint64_t bytes = 0;
+    Place place;
+    GraphNode graph;
+};
+
+/// CUPTI's numbers (CUpti_ActivitySynchronizationType).
+enum class SynchronisationKind : std::uint32_t {
+    unknown = 0,
+    event = 1,
+    stream_wait_event = 2,  ///< the device waits, not the host
+    stream = 3,
+    context = 4,
+};
+
+struct Synchronisation {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    SynchronisationKind kind = SynchronisationKind::unknown;
+    std::uint32_t correlation = 0;
+    std::uint32_t context = 0;
+    std::uint32_t stream = 0;
+};
+
+/// A call of the driver ("cuLaunchKernel") or the runtime ("cudaLaunchKernel_v7000"). A driver call
+/// that the runtime made has the runtime call's correlation.
+struct ApiCall {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    StringId name = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t correlation = 0;
+    std::uint32_t result = 0;  ///< CUresult or cudaError_t
+};
+
+/// A launch as the launch callback saw it enter the driver.
+struct LaunchCall {
+    std::uint64_t time_ns = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t correlation = 0;
+};
+
+enum class MarkerKind : std::uint32_t { begin = 0, end = 1, instant = 2 };
+
+/// One end of an NVTX range, or a mark. Both ends have the same id; the name is in the beginning.
+struct Marker {
+    std::uint64_t time_ns = 0;
+    std::uint32_t id = 0;
+    MarkerKind kind = MarkerKind::instant;
+    StringId name = 0;
+    StringId domain = 0;
+    std::uint32_t thread = 0;  ///< a range may end on another thread than it began on
+    std::uint32_t padding = 0;
+};
+
+struct MemoryEvent {
+    std::uint64_t time_ns = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t device = 0;
+    std::uint32_t context = 0;
+    std::uint32_t correlation = 0;
+    MemoryKind kind = MemoryKind::unknown;
+    std::uint8_t release = 0;  ///< 0: allocation, 1: release
+    std::uint8_t pool = 0;     ///< 1: from a memory pool (cudaMallocAsync)
+    std::uint8_t padding = 0;
+};
+
+/// Time that CUPTI itself took from the program.
+struct Overhead {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint32_t kind = 0;  ///< CUpti_ActivityOverheadKind
+    std::uint32_t thread = 0;
+};
+
+struct Device {
+    std::uint32_t id = 0;
+    StringId name = 0;
+    std::array<std::uint8_t, 16> uuid{};
+    std::uint64_t memory_bytes = 0;
+    std::uint64_t memory_bandwidth_kb_per_s = 0;
+    std::uint32_t cc_major = 0;
+    std::uint32_t cc_minor = 0;
+    std::uint32_t sm_count = 0;
+    std::uint32_t mig = 0;  ///< 1: a MIG instance
+};
+
+struct Context {
+    std::uint32_t id = 0;
+    std::uint32_t device = 0;
+    std::uint32_t null_stream = 0;
+    std::uint32_t padding = 0;
+};
+
+/// The fingerprint of a function's machine code (backend/cuda/cubin.hpp).
+struct FunctionCode {
+    StringId symbol = 0;
+    StringId fingerprint = 0;
+};
+
+/// Reads of the process's clock and of two clocks of the host at one moment.
+struct ClockReading {
+    std::uint64_t time_ns = 0;  ///< the clock of the records
+    std::uint64_t realtime_ns = 0;
+    std::uint64_t monotonic_ns = 0;
+};
+
+/// What was counted beside the records; each block of it replaces the one before.
+struct Counts {
+    std::uint64_t kernel_launches = 0;    ///< launch callbacks of calls that succeeded
+    std::uint64_t captured_launches = 0;  ///< of these, into a graph: nothing ran
+    std::uint64_t graph_launches = 0;
+    std::uint64_t failed_launches = 0;
+    std::uint64_t dropped_records = 0;         ///< by CUPTI
+    std::uint64_t without_time = 0;            ///< start and end 0
+    std::uint64_t reversed_time = 0;           ///< end before start
+    std::uint64_t unread_records = 0;          ///< of buffers that could not be decoded or stored
+    std::uint64_t over_limit_records = 0;      ///< not written: the recording was full
+    std::uint64_t refused_buffers = 0;         ///< CUPTI was given no buffer
+    std::uint64_t unreadable_modules = 0;      ///< no fingerprints of their functions
+    std::uint64_t counted_with_callbacks = 0;  ///< 1: the launch counts above were taken
+};
+
+template <class Record>
+inline constexpr bool is_record =
+    std::is_trivially_copyable_v<Record>&& std::has_unique_object_representations_v<Record>;
+
+static_assert(is_record<LaunchConfiguration> && sizeof(LaunchConfiguration) == 64);
+static_assert(is_record<Kernel> && sizeof(Kernel) == 56);
+static_assert(is_record<Copy> && sizeof(Copy) == 64);
+static_assert(is_record<Memset> && sizeof(Memset) == 56);
+static_assert(is_record<Synchronisation> && sizeof(Synchronisation) == 32);
+static_assert(is_record<ApiCall> && sizeof(ApiCall) == 32);
+static_assert(is_record<LaunchCall> && sizeof(LaunchCall) == 16);
+static_assert(is_record<Marker> && sizeof(Marker) == 32);
+static_assert(is_record<MemoryEvent> && sizeof(MemoryEvent) == 40);
+static_assert(is_record<Overhead> && sizeof(Overhead) == 24);
+static_assert(is_record<Device> && sizeof(Device) == 56);
+static_assert(is_record<Context> && sizeof(Context) == 16);
+static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
+static_assert(is_record<ClockReading> && sizeof(ClockReading) == 24);
+static_assert(is_record<Counts> && sizeof(Counts) == 96);
+
+}  // namespace perfgate::activity

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a piece of a program had the GPU do: profile.hpp's summaries of work.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "activity/profile.hpp"
+#include "activity/waiting.hpp"
+
+namespace perfgate::activity {
+namespace {
+
+bool is_communication(const std::string& symbol) {
+    return symbol.find("ncclDevKernel") != std::string::npos ||
+           symbol.find("ncclKernel") != std::string::npos;
+}
+
+bool is_pageable(const Copy& copy) {
+    return copy.source == MemoryKind::pageable || copy.destination == MemoryKind::pageable;
+}
+
+/// Work of the interval, of one thread where one is asked for.
+std::vector<Work> work_of(const Timeline& timeline, Interval piece,
+                          std::optional<std::uint32_t> thread) {
+    std::vector<Work> own;
+    for (const Work& each : timeline.launched_in(piece))
+        if (!thread || each.thread == *thread) own.push_back(each);
+    return own;
+}
+
+/// The piece as the GPU saw it: see WorkSummary::span_ns.
+Interval device_window(const Timeline& timeline, Interval piece, const IntervalSet& own) {
+    if (own.intervals().empty()) return piece;
+    const std::uint64_t first = own.intervals().front().begin;
+    Interval window{piece.begin, std::max(piece.end, own.intervals().back().end)};
+    if (first <= window.begin) {
+        window.begin = first;
+    } else {
+        // Earlier work that reaches into the piece: the idle time begins behind it.
+        const auto gaps = timeline.busy().gaps({window.begin, first});
+        const bool busy_at_begin = gaps.empty() || gaps.front().begin > window.begin;
+        if (busy_at_begin) window.begin = gaps.empty() ? first : gaps.front().begin;
+    }
+    return window;
+}
+
+}  // namespace
+
+Durations durations(std::vector<std::uint64_t> lengths) {
+    Durations result;
+    if (lengths.empty()) return result;
+    result.count = lengths.size();
+    for (const std::uint64_t length : lengths) result.total_ns += length;
+    const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+    result.minimum_ns = *least;
+    result.maximum_ns = *most;
+    // Of an even number the mean of the two middle ones.
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    result.median_ns = *middle;
+    if (lengths.size() % 2 == 0) {
+        const std::uint64_t lower = *std::max_element(lengths.begin(), middle);
+        result.median_ns = lower + (*middle - lower) / 2;
+    }
+    return result;
+}
+
+WorkSummary summarise(const Timeline& timeline, Interval piece,
+                      std::optional<std::uint32_t> thread) {
+    WorkSummary summary;
+    std::vector<Interval> all, copies, computing, communicating;
+    std::set<std::uint32_t> graphs;
+    for (const Work& each : work_of(timeline, piece, thread)) {
+        all.push_back(each.time);
+        if (timeline.graph(each).node != 0) graphs.insert(timeline.place(each).correlation);
+        if (each.kind == WorkKind::kernel) {
+            ++summary.kernels;
+            summary.kernel_time_ns += each.time.length();
+            if (each.time.length() < short_kernel_ns) ++summary.short_kernels;
+            const std::string& symbol =
+                timeline.recording().text(timeline.configuration(each).symbol);
+            (is_communication(symbol) ? communicating : computing).push_back(each.time);
+        } else if (each.kind == WorkKind::copy) {
+            const Copy& copy = timeline.copy(each);
+            ++summary.copies;
+            summary.copied_bytes += copy.bytes;
+            if (is_pageable(copy)) ++summary.pageable_copies;
+            copies.push_back(each.time);
+        } else {
+            ++summary.memsets;
+        }
+    }
+    summary.graph_launches = graphs.size();
+    const IntervalSet own(std::move(all));
+    const IntervalSet compute(std::move(computing));
+    const IntervalSet communication(std::move(communicating));
+    const IntervalSet copying(std::move(copies));
+    std::vector<Interval> any_kernel = compute.intervals();
+    any_kernel.insert(any_kernel.end(), communication.intervals().begin(),
+                      communication.intervals().end());
+    summary.gpu_time_ns = own.length();
+    summary.copy_time_ns = copying.length();
+    summary.overlapped_copy_ns = copying.overlap(IntervalSet(std::move(any_kernel)));
+    summary.communication_ns = communication.length();
+    summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
+
+    const Interval window = device_window(timeline, piece, own);
+    summary.span_ns = window.length();
+    summary.idle_ns = window.length() - timeline.busy().length(window);
+
+    for (const ApiCall& call : calls_in(timeline, piece))
+        if (waits_for_device(timeline.recording().text(call.name)) &&
+            (!thread || call.thread == *thread) && is_outermost(timeline, call))
+            ++summary.synchronisations;
+    return summary;
+}
+
+std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
+                                      std::optional<std::uint32_t> thread) {
+    struct Seen {
+        std::vector<std::uint64_t> lengths;
+        std::map<std::uint32_t, std::size_t> configurations;
+    };
+    const Recording& recording = timeline.recording();
+    std::unordered_map<std::string, Seen> by_symbol;
+    for (const Work& each : work_of(timeline, piece, thread)) {
+        if (each.kind != WorkKind::kernel) continue;
+        Seen& seen = by_symbol[recording.text(timeline.configuration(each).symbol)];
+        seen.lengths.push_back(each.time.length());
+        ++seen.configurations[recording.records.kernels[each.index].configuration];
+    }
+    // A name of which two modules have different code has none.
+    std::unordered_map<std::string, std::string> code;
+    for (const FunctionCode& function : recording.records.function_codes) {
+        const std::string& fingerprint = recording.text(function.fingerprint);
+        const auto [known, added] = code.try_emplace(recording.text(function.symbol), fingerprint);
+        if (!added && known->second != fingerprint) known->second.clear();
+    }
+    std::vector<KernelSummary> kernels;
+    for (auto& [symbol, seen] : by_symbol) {
+        KernelSummary kernel;
+        kernel.symbol = symbol;
+        kernel.name = demangled(symbol);
+        if (const auto known = code.find(symbol); known != code.end())
+            kernel.fingerprint = known->second;
+        kernel.time = durations(std::move(seen.lengths));
+        kernel.configurations = seen.configurations.size();
+        const auto most =
+            std::max_element(seen.configurations.begin(), seen.configurations.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+        kernel.most_common = recording.configurations[most->first];
+        kernels.push_back(std::move(kernel));
+    }
+    std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {
+        return a.time.total_ns != b.time.total_ns ? a.time.total_ns > b.time.total_ns
+                                                  : a.symbol < b.symbol;
+    });
+    return kernels;
+}
+
+}  // namespace perfgate::activity

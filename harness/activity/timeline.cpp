@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/timeline.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <unordered_map>
+
+namespace perfgate::activity {
+namespace {
+
+struct Launch {
+    std::uint32_t correlation = 0;
+    std::uint32_t thread = 0;
+    std::uint64_t time_ns = 0;
+};
+
+/// By correlation, the earliest first: the runtime's call comes before the driver's in it.
+std::vector<Launch> launches_of(const Records& records) {
+    std::vector<Launch> launches;
+    launches.reserve(records.api_calls.size() + records.launch_calls.size());
+    for (const ApiCall& call : records.api_calls)
+        launches.push_back({call.correlation, call.thread, call.start_ns});
+    for (const LaunchCall& call : records.launch_calls)
+        launches.push_back({call.correlation, call.thread, call.time_ns});
+    std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
+        return a.correlation != b.correlation ? a.correlation < b.correlation
+                                              : a.time_ns < b.time_ns;
+    });
+    return launches;
+}
+
+}  // namespace
+
+Timeline::Timeline(const Recording& recording)
+    : recording_(recording), api_calls_(recording.records.api_calls) {
+    std::sort(api_calls_.begin(), api_calls_.end(),
+              [](const ApiCall& a, const ApiCall& b) { return a.start_ns < b.start_ns; });
+    add_work();
+
+    std::vector<Interval> times;
+    times.reserve(work_.size());
+    for (const Work& each : work_) times.push_back(each.time);
+    busy_ = IntervalSet(std::move(times));
+    if (!busy_.intervals().empty())
+        device_span_ = {busy_.intervals().front().begin, busy_.intervals().back().end};
+
+    span_ = device_span_;
+    const auto include = [&](std::uint64_t begin, std::uint64_t end) {
+        span_ = span_.length() == 0
+                    ? Interval{begin, end}
+                    : Interval{std::min(span_.begin, begin), std::max(span_.end, end)};
+    };
+    for (const ApiCall& call : api_calls_) include(call.start_ns, call.end_ns);
+    for (const Marker& marker : recording.records.markers) include(marker.time_ns, marker.time_ns);
+    pair_markers();
+}
+
+void Timeline::add_work() {
+    const Records& records = recording_.records;
+    const std::vector<Launch> launches = launches_of(records);
+    has_launches_ = !launches.empty();
+    work_.reserve(records.kernels.size() + records.copies.size() + records.memsets.size());
+    const auto add = [&](const auto& all, WorkKind kind) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            Work work;
+            work.time = {all[i].start_ns, all[i].end_ns};
+            work.kind = kind;
+            work.index = static_cast<std::uint32_t>(i);
+            const std::uint32_t correlation = all[i].place.correlation;
+            const auto launch = std::partition_point(
+                launches.begin(), launches.end(),
+                [&](const Launch& each) { return each.correlation < correlation; });
+            if (launch != launches.end() && launch->correlation == correlation) {
+                work.launch_ns = launch->time_ns;
+                work.thread = launch->thread;
+            } else {
+                work.launch_ns = work.time.begin;
+                ++without_launch_;
+            }
+            work_.push_back(work);
+        }
+    };
+    add(records.kernels, WorkKind::kernel);
+    add(records.copies, WorkKind::copy);
+    add(records.memsets, WorkKind::memset);
+    std::stable_sort(work_.begin(), work_.end(), [](const Work& a, const Work& b) {
+        return a.launch_ns != b.launch_ns ? a.launch_ns < b.launch_ns : a.time.begin < b.time.begin;
+    });
+}
+
+void Timeline::pair_markers() {
+    std::vector<Marker> markers = recording_.records.markers;
+    std::stable_sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) {
+        return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.kind < b.kind;
+    });
+    std::unordered_map<std::uint32_t, std::size_t> open;  // id → range
+    for (const Marker& marker : markers) {
+        if (marker.kind == MarkerKind::begin) {
+            open[marker.id] = ranges_.size();
+            ranges_.push_back(
+                {{marker.time_ns, span_.end}, marker.name, marker.domain, marker.thread, true});
+        } else if (marker.kind == MarkerKind::end) {
+            const auto range = open.find(marker.id);
+            if (range == open.end()) continue;  // it began before recording did
+            ranges_[range->second].time.end = marker.time_ns;
+            ranges_[range->second].open = false;
+            open.erase(range);
+        }
+    }
+}
+
+std::span<const Work> Timeline::launched_in(Interval interval) const {
+    const auto before = [](std::uint64_t time) {
+        return [time](const Work& work) { return work.launch_ns < time; };
+    };
+    const auto first = std::partition_point(work_.begin(), work_.end(), before(interval.begin));
+    const auto last = std::partition_point(first, work_.end(), before(interval.end));
+    return {first, last};
+}
+
+std::string Timeline::range_name(const Range& range) const {
+    const std::string& domain = recording_.text(range.domain);
+    const std::string& name = recording_.text(range.name);
+    return domain.empty() ? name : domain + ":" + name;
+}
+
+const LaunchConfiguration& Timeline::configuration(const Work& kernel) const {
+    return recording_.configurations[recording_.records.kernels[kernel.index].configuration];
+}
+
+const Copy& Timeline::copy(const Work& work) const {
+    return recording_.records.copies[work.index];
+}
+
+const GraphNode& Timeline::graph(const Work& work) const {
+    const Records& records = recording_.records;
+    if (work.kind == WorkKind::kernel) return records.kernels[work.index].graph;
+    return work.kind == WorkKind::copy ? records.copies[work.index].graph
+                                       : records.memsets[work.index].graph;
+}
+
+const Place& Timeline::place(const Work& work) const {
+    const Records& records = recording_.records;
+    if (work.kind == WorkKind::kernel) return records.kernels[work.index].place;
+    return work.kind == WorkKind::copy ? records.copies[work.index].place
+                                       : records.memsets[work.index].place;
+}
+
+std::string demangled(const std::string& symbol) {
+    // Nested templates of a hostile name could take for ever to write out.
+    if (symbol.size() > 16384) return symbol;
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> name(
+        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && name != nullptr ? name.get() : symbol;
+}
+
+std::string_view call_name(std::string_view name) {
+    const std::size_t version = name.rfind("_v");
+    if (!name.starts_with("cuda") || version == std::string_view::npos) return name;
+    const std::string_view digits = name.substr(version + 2);
+    const bool numbered =
+        digits.size() >= 4 && digits.find_first_not_of("0123456789") == std::string_view::npos;
+    return numbered ? name.substr(0, version) : name;
+}
+
+}  // namespace perfgate::activity

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/waiting.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace perfgate::activity {
+namespace {
+
+std::string shown_name(const Timeline& timeline, const ApiCall& call) {
+    return std::string(call_name(timeline.recording().text(call.name)));
+}
+
+/// Outermost calls that wait, by begin, with the longest that was seen so far.
+class Waits {
+  public:
+    explicit Waits(const Timeline& timeline) {
+        // Looking at names once per id and not per call.
+        std::unordered_map<StringId, bool> waiting;
+        for (const ApiCall& call : timeline.api_calls()) {
+            const auto [known, added] = waiting.try_emplace(call.name, false);
+            if (added) known->second = waits_for_device(timeline.recording().text(call.name));
+            if (!known->second || !is_outermost(timeline, call)) continue;
+            calls_.push_back(&call);
+            longest_ = std::max(longest_, call.end_ns - call.start_ns);
+        }
+    }
+
+    [[nodiscard]] const std::vector<const ApiCall*>& calls() const { return calls_; }
+
+    /// The latest that was under way at the time; null where none was.
+    [[nodiscard]] const ApiCall* at(std::uint64_t time) const {
+        auto next = std::partition_point(calls_.begin(), calls_.end(), [&](const ApiCall* call) {
+            return call->start_ns <= time;
+        });
+        while (next != calls_.begin()) {
+            const ApiCall* call = *--next;
+            if (call->end_ns >= time) return call;
+            if (time - call->start_ns > longest_) break;
+        }
+        return nullptr;
+    }
+
+  private:
+    std::vector<const ApiCall*> calls_;
+    std::uint64_t longest_ = 0;
+};
+
+std::string work_name(const Timeline& timeline, const Work* work) {
+    if (work == nullptr) return "";
+    if (work->kind == WorkKind::copy) return "copy";
+    if (work->kind == WorkKind::memset) return "memset";
+    return demangled(timeline.recording().text(timeline.configuration(*work).symbol));
+}
+
+void describe_host(const Timeline& timeline, const Waits& waits, Gap& gap) {
+    if (timeline.api_calls().empty()) return;
+    struct Longest {
+        std::uint64_t length = 0;
+        const ApiCall* call = nullptr;
+    } longest;
+    std::vector<Interval> in_calls;
+    for (const ApiCall& call : timeline.api_calls()) {
+        if (call.start_ns >= gap.time.end) break;
+        const Interval part = intersection({call.start_ns, call.end_ns}, gap.time);
+        if (part.length() == 0) continue;
+        in_calls.push_back(part);
+        if (part.length() > longest.length) longest = {part.length(), &call};
+    }
+    gap.in_calls_ns = IntervalSet(std::move(in_calls)).length();
+    if (const ApiCall* wait = waits.at(gap.time.begin); wait != nullptr) {
+        gap.cause = GapCause::synchronisation;
+        gap.call = shown_name(timeline, *wait);
+    } else if (longest.length * 2 >= gap.time.length()) {
+        gap.cause = GapCause::api_call;
+        gap.call = shown_name(timeline, *longest.call);
+    } else {
+        gap.cause = GapCause::nothing_submitted;
+    }
+}
+
+void describe_surroundings(const Timeline& timeline, Gap& gap) {
+    const Work *before = nullptr, *after = nullptr;
+    for (const Work& each : timeline.work()) {
+        if (each.time.end == gap.time.begin) before = &each;
+        if (each.time.begin == gap.time.end && after == nullptr) after = &each;
+    }
+    gap.before = work_name(timeline, before);
+    gap.after = work_name(timeline, after);
+    for (const Range& range : timeline.ranges()) {
+        if (range.time.begin > gap.time.begin) break;
+        // The one that began last is the innermost.
+        if (range.time.end > gap.time.begin) gap.range = timeline.range_name(range);
+    }
+}
+
+}  // namespace
+
+bool waits_for_device(std::string_view call) {
+    const auto has = [&](std::string_view part) {
+        return call.find(part) != std::string_view::npos;
+    };
+    return has("Synchronize") || (has("Memcpy") && !has("Async") && !has("Batch"));
+}
+
+std::span<const ApiCall> calls_in(const Timeline& timeline, Interval interval) {
+    const auto calls = timeline.api_calls();
+    const auto before = [](std::uint64_t time) {
+        return [time](const ApiCall& call) { return call.start_ns < time; };
+    };
+    const auto first = std::partition_point(calls.begin(), calls.end(), before(interval.begin));
+    const auto last = std::partition_point(first, calls.end(), before(interval.end));
+    return {first, last};
+}
+
+bool is_outermost(const Timeline& timeline, const ApiCall& call) {
+    // The runtime call that makes this one began before it, on the same thread, and is not over.
+    const auto calls = timeline.api_calls();
+    const auto own = static_cast<std::size_t>(&call - calls.data());
+    for (std::size_t i = own; i-- > 0 && own - i <= 16;) {
+        const ApiCall& earlier = calls[i];
+        if (earlier.thread == call.thread)
+            return earlier.end_ns < call.end_ns || earlier.correlation != call.correlation;
+    }
+    return true;
+}
+
+std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::size_t count) {
+    std::vector<Interval> times = timeline.busy().gaps(window);
+    count = std::min(count, times.size());
+    std::partial_sort(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count),
+                      times.end(), [](const Interval& a, const Interval& b) {
+                          return a.length() != b.length() ? a.length() > b.length()
+                                                          : a.begin < b.begin;
+                      });
+    times.resize(count);
+    const Waits waits(timeline);
+    std::vector<Gap> gaps;
+    for (const Interval& time : times) {
+        Gap& gap = gaps.emplace_back();
+        gap.time = time;
+        describe_host(timeline, waits, gap);
+        describe_surroundings(timeline, gap);
+    }
+    return gaps;
+}
+
+std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window) {
+    std::unordered_map<StringId, std::vector<std::uint64_t>> lengths;
+    for (const ApiCall& call : calls_in(timeline, window))
+        lengths[call.name].push_back(call.end_ns - call.start_ns);
+    std::vector<CallSummary> calls;
+    for (auto& [name, all] : lengths)
+        calls.push_back({std::string(call_name(timeline.recording().text(name))),
+                         durations(std::move(all)), 0});
+    std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
+        return a.time.total_ns != b.time.total_ns ? a.time.total_ns > b.time.total_ns
+                                                  : a.name < b.name;
+    });
+    return calls;
+}
+
+std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window) {
+    const Waits waits(timeline);
+    std::map<std::string, std::vector<std::uint64_t>> lengths;
+    std::map<std::string, std::uint64_t> idle;
+    for (const ApiCall* call : waits.calls()) {
+        if (call->start_ns < window.begin || call->start_ns >= window.end) continue;
+        lengths[shown_name(timeline, *call)].push_back(call->end_ns - call->start_ns);
+    }
+    for (const Interval& gap : timeline.busy().gaps(window))
+        if (const ApiCall* wait = waits.at(gap.begin); wait != nullptr)
+            idle[shown_name(timeline, *wait)] += gap.length();
+    std::vector<CallSummary> result;
+    for (auto& [name, all] : lengths)
+        result.push_back({name, durations(std::move(all)), idle[name]});
+    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+        return a.idle_ns != b.idle_ns ? a.idle_ns > b.idle_ns : a.time.total_ns > b.time.total_ns;
+    });
+    return result;
+}
+
+}  // namespace perfgate::activity

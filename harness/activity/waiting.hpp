@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// API calls in which the host waits for the device, and the idle time that such waits leave.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "activity/profile.hpp"
+#include "activity/timeline.hpp"
+
+namespace perfgate::activity {
+
+/// "cudaStreamSynchronize", "cuCtxSynchronize", "cudaMemcpy": a copy that is not asynchronous waits
+/// for what it copies. By its name alone.
+bool waits_for_device(std::string_view call);
+
+/// The calls that began in the interval.
+std::span<const ApiCall> calls_in(const Timeline& timeline, Interval interval);
+
+/// False for a driver call that a runtime call on record made.
+bool is_outermost(const Timeline& timeline, const ApiCall& call);
+
+/// The longest gaps of the window, with what the host did in them.
+std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::size_t count);
+
+/// All calls of the window by name, longest total first.
+std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window);
+
+/// Those that wait for the device, most idle time first.
+std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window);
+
+}  // namespace perfgate::activity

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a recording from inside the recorded program, so it must not harm that program: nothing
+// throws, nothing is printed, the file is bounded, a full disk ends the recording and not the
+// program. Needs zlib alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "activity/format.hpp"
+
+namespace perfgate::activity {
+
+/// One file. All functions may be called from any thread.
+class Writer {
+  public:
+    Writer() = default;
+    ~Writer();  ///< closes the file, without an `end` block
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+
+    using Header = std::vector<std::pair<std::string, std::string>>;
+
+    /// Creates `path`, which must not exist, and writes prologue and header. The file never grows
+    /// beyond `limit_bytes`. 0, or the errno.
+    int open(const char* path, const Header& header, std::uint64_t limit_bytes) noexcept;
+
+    [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
+
+    /// The id to refer to the text by; 0 where memory ran out.
+    StringId string(std::string_view text) noexcept;
+    /// The id of the configuration, whose own is ignored.
+    std::uint32_t configuration(LaunchConfiguration configuration) noexcept;
+
+    /// Writes the records, in one write where they fit a few blocks. False: they are not in the
+    /// file, because it is full or could not be written; from then on all calls are refused.
+    bool append(const Records& records) noexcept;
+    bool append(const Counts& counts) noexcept;
+    /// A reason why the recording is incomplete: one line of UTF-8.
+    bool problem(std::string_view text) noexcept;
+
+    /// Writes the `end` block and closes the file.
+    void end(std::string_view how) noexcept;
+
+    /// After fork, in the child: closes the descriptor and takes no lock, as the parent's other
+    /// threads may have held it.
+    void abandon() noexcept;
+
+  private:
+    struct TextHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+    using Interned = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
+
+    std::uint32_t intern(Interned& known, std::uint32_t& next, std::string_view key, bool& added);
+    void add_block(BlockKind kind, std::span<const std::byte> payload);
+    void add_text_block(BlockKind kind, std::string_view text);
+    void add_names();
+    bool write_blocks(std::uint64_t limit);
+    void fail(int error);
+
+    std::mutex mutex_;
+    int descriptor_ = -1;
+    std::uint64_t limit_bytes_ = 0;
+    std::uint64_t written_bytes_ = 0;
+    bool refused_ = false;  ///< full, or a write failed
+    std::string failure_;   ///< why a write failed; not yet in the file
+    Interned strings_, configurations_;
+    std::uint32_t next_string_ = 1, next_configuration_ = 1;
+    std::vector<std::byte> new_strings_;
+    std::vector<LaunchConfiguration> new_configurations_;
+    std::vector<std::byte> blocks_;  ///< about to be written
+};
+
+}  // namespace perfgate::activity

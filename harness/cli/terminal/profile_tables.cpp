@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal/profile_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "activity/advice.hpp"
+#include "cli/terminal/table.hpp"
+#include "model/quantity.hpp"
+#include "model/text.hpp"
+#include "report/columns.hpp"
+
+namespace perfgate::cli {
+namespace {
+
+using activity::Profile;
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string time(std::uint64_t ns) {
+    return model::quantity_text(static_cast<double>(ns), "ns");
+}
+
+std::string bytes(std::uint64_t count) {
+    return model::quantity_text(static_cast<double>(count), "bytes");
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "-"
+                      : fmt::format("{:.1f} %",
+                                    static_cast<double>(part) * 100 / static_cast<double>(whole));
+}
+
+std::string number(std::uint64_t count) {
+    return fmt::format("{}", count);
+}
+
+std::string dimensions(const std::array<std::uint32_t, 3>& size) {
+    return fmt::format("{}x{}x{}", size[0], size[1], size[2]);
+}
+
+class Text {
+  public:
+    explicit Text(const ProfileTables& options) : options_(options) {}
+
+    /// A heading and a table under it, numbers to the right; nothing for no rows.
+    template <class Items, class Row>
+    void add(std::string_view title, const Items& items, std::vector<std::string> heads,
+             const Row& row) {
+        if (items.empty()) return;
+        Rows rows;
+        rows.push_back(std::move(heads));
+        std::size_t shown_rows = 0;
+        for (const auto& item : items) {
+            if (shown_rows++ == options_.rows) break;
+            rows.push_back(row(item));
+        }
+        align(rows);
+        text_ += fmt::format("\n{}\n{}", title, table(rows));
+        if (items.size() > options_.rows)
+            text_ += fmt::format("  ... and {} more\n", items.size() - options_.rows);
+    }
+
+    void line(const std::string& text) { text_ += text + '\n'; }
+
+    [[nodiscard]] std::string name(std::string_view name) const {
+        return report::cut_middle(model::printable(name, 2000),
+                                  std::max<std::size_t>(options_.width / 2, 20));
+    }
+
+    std::string take() { return std::move(text_); }
+
+  private:
+    /// The last column is a name and stays where it is.
+    static void align(Rows& rows) {
+        for (std::size_t column = 0; column + 1 < rows.front().size(); ++column) {
+            std::size_t width = 0;
+            for (const auto& row : rows)
+                width = std::max(width, report::display_width(row[column]));
+            for (auto& row : rows)
+                row[column] = report::pad(row[column], width, report::Align::right);
+        }
+    }
+
+    const ProfileTables& options_;
+    std::string text_;
+};
+
+void add_head(Text& text, const Profile& profile) {
+    const auto field = [&](const char* key) {
+        const auto found = profile.header.find(key);
+        return found == profile.header.end() ? std::string() : shown(found->second);
+    };
+    std::string head = fmt::format("process {}", field("pid"));
+    if (!field("rank").empty()) head += fmt::format(", rank {}", field("rank"));
+    text.line(fmt::format("{}: {}", head, field("command")));
+    for (const std::string& reason : profile.incomplete)
+        text.line(fmt::format("INCOMPLETE: {}", shown(reason)));
+}
+
+void add_program(Text& text, const Profile& profile) {
+    const activity::WorkSummary& program = profile.program;
+    text.line(fmt::format("GPU busy {} of {} ({}), idle {}",
+                          time(program.span_ns - program.idle_ns), time(program.span_ns),
+                          share(program.span_ns - program.idle_ns, program.span_ns),
+                          time(program.idle_ns)));
+    text.line(fmt::format(
+        "{} kernels ({} under 10 us), {} copies ({} pageable), {} memsets, {} graph launches, {} "
+        "synchronisations",
+        program.kernels, program.short_kernels, program.copies, program.pageable_copies,
+        program.memsets, program.graph_launches,
+        profile.calls.empty() ? "unrecorded" : number(program.synchronisations)));
+    for (const activity::DeviceSummary& device : profile.devices)
+        text.line(fmt::format(
+            "GPU {} {}: busy {}, {} kernels{}", device.device, shown(device.name),
+            time(device.busy_ns), device.kernels,
+            device.peak_memory_bytes == 0
+                ? ""
+                : fmt::format(", at most {} allocated", bytes(device.peak_memory_bytes))));
+}
+
+void add_tables(Text& text, const Profile& profile) {
+    const activity::WorkSummary& program = profile.program;
+    text.add("kernels", profile.kernels,
+             {"time", "share", "count", "median", "min", "max", "regs", "grid", "block", "name"},
+             [&](const activity::KernelSummary& kernel) -> std::vector<std::string> {
+                 return {time(kernel.time.total_ns),
+                         share(kernel.time.total_ns, program.kernel_time_ns),
+                         number(kernel.time.count),
+                         time(kernel.time.median_ns),
+                         time(kernel.time.minimum_ns),
+                         time(kernel.time.maximum_ns),
+                         number(kernel.most_common.registers_per_thread),
+                         dimensions(kernel.most_common.grid),
+                         dimensions(kernel.most_common.block),
+                         text.name(kernel.name)};
+             });
+    text.add("copies", profile.copies, {"time", "count", "bytes", "rate", "memory", "kind"},
+             [&](const activity::CopySummary& copy) -> std::vector<std::string> {
+                 return {time(copy.time.total_ns),
+                         number(copy.time.count),
+                         bytes(copy.bytes),
+                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
+                         copy.memory,
+                         activity::to_text(copy.kind)};
+             });
+    text.add("NVTX ranges", profile.ranges,
+             {"host", "count", "median", "GPU", "idle", "kernels", "copies", "syncs", "name"},
+             [&](const activity::RangeSummary& range) -> std::vector<std::string> {
+                 return {time(range.host_time.total_ns),
+                         number(range.host_time.count),
+                         time(range.host_time.median_ns),
+                         time(range.total.gpu_time_ns),
+                         share(range.total.idle_ns, range.total.span_ns),
+                         number(range.total.kernels),
+                         number(range.total.copies),
+                         number(range.total.synchronisations),
+                         text.name(range.name)};
+             });
+    text.add("CUDA calls", profile.calls, {"time", "count", "median", "max", "name"},
+             [&](const activity::CallSummary& call) -> std::vector<std::string> {
+                 return {time(call.time.total_ns), number(call.time.count),
+                         time(call.time.median_ns), time(call.time.maximum_ns),
+                         text.name(call.name)};
+             });
+    text.add("synchronisations", profile.waits, {"idle after", "waited", "count", "name"},
+             [&](const activity::CallSummary& call) -> std::vector<std::string> {
+                 return {time(call.idle_ns), time(call.time.total_ns), number(call.time.count),
+                         text.name(call.name)};
+             });
+    text.add("longest gaps", profile.gaps, {"length", "at", "in calls", "cause", "range", "before"},
+             [&](const activity::Gap& gap) -> std::vector<std::string> {
+                 std::string cause = activity::to_text(gap.cause);
+                 std::replace(cause.begin(), cause.end(), '_', ' ');
+                 if (!gap.call.empty()) cause += ": " + text.name(gap.call);
+                 return {
+                     time(gap.time.length()),
+                     time(gap.time.begin - std::min(gap.time.begin, profile.window.begin)),
+                     gap.cause == activity::GapCause::not_recorded ? "-" : time(gap.in_calls_ns),
+                     cause,
+                     gap.range.empty() ? "-" : text.name(gap.range),
+                     text.name(gap.after)};
+             });
+}
+
+void add_notes(Text& text, const Profile& profile) {
+    const auto level = profile.header.find("level");
+    if (!profile.ranges.empty() && !profile.by_launch)
+        text.line(
+            "\nRanges have the work that the device began in them, as launches are not on record: "
+            "work that was launched in a range and ran later is missing there (--level callbacks "
+            "has it).");
+    if (level != profile.header.end() && level->second == "api" && profile.program.idle_ns != 0)
+        text.line(
+            "\nRecording API calls slows launching: of a program that launches short kernels the "
+            "idle time reads too high (--level records costs least).");
+    if (profile.overheads.total_ns != 0)
+        text.line(
+            fmt::format("CUPTI itself took {} of host time.", time(profile.overheads.total_ns)));
+}
+
+}  // namespace
+
+std::string profile_text(const Profile& profile, const ProfileTables& options) {
+    Text text(options);
+    add_head(text, profile);
+    add_program(text, profile);
+    add_tables(text, profile);
+    add_notes(text, profile);
+    const std::vector<std::string> sentences = activity::advice(profile);
+    if (!sentences.empty()) text.line("");
+    for (std::size_t i = 0; i < sentences.size(); ++i)
+        text.line(fmt::format("{}. {}", i + 1, sentences[i]));
+    return text.take();
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "activity/profile.hpp"
+#include "activity/recording.hpp"
+#include "activity/trace.hpp"
+#include "cli/terminal/profile_tables.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/verbs/verb.hpp"
+#include "inject/settings.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "program/program.hpp"
+#include "runner/installation.hpp"
+#include "runner/interruption.hpp"
+
+namespace perfgate::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    std::vector<std::string> words;
+    std::string recording, out, json, trace, level = "api", cupti;
+    double time_limit_s = 0;
+    std::uint64_t limit_mib = 2048;
+    activity::ProfileOptions profile;
+    ProfileTables tables;
+};
+
+/// The folder that recordings go to; one that nobody named is gone afterwards.
+class Folder {
+  public:
+    explicit Folder(const std::string& named) {
+        if (named.empty()) {
+            std::string name = (fs::temp_directory_path() / "perfgate-profile-XXXXXX").native();
+            if (mkdtemp(name.data()) == nullptr)
+                throw model::Error(fmt::format("cannot create a folder in {}",
+                                               shown(fs::temp_directory_path().native())));
+            path_ = name;
+            temporary_ = true;
+            return;
+        }
+        path_ = fs::absolute(named);
+        std::error_code error;
+        fs::create_directories(path_, error);
+        if (error)
+            throw model::Error(fmt::format("cannot create {}: {}", shown(named), error.message()));
+        if (!fs::is_empty(path_, error))
+            throw model::InputError(
+                fmt::format("{} is not empty: recordings of two runs would mix; name a new folder",
+                            shown(named)));
+    }
+    ~Folder() {
+        std::error_code ignored;
+        if (temporary_) fs::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+    bool temporary_ = false;
+};
+
+/// Two tools in one process fight over CUPTI, and a process behind MPS shares the GPU's time.
+void refuse_other_tools() {
+    for (const char* name : inject::injection_variables)
+        if (std::getenv(name) != nullptr)
+            throw model::InputError(
+                fmt::format("{} is set, so that another profiler would be in the program too: "
+                            "unset it",
+                            name));
+    std::error_code error;
+    if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
+        fs::exists("/tmp/nvidia-mps/control", error))
+        throw model::InputError(
+            "an MPS server is in use, so that other programs share the GPU: stop it (echo quit | "
+            "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
+}
+
+inject::Settings settings_of(const Options& options, const fs::path& folder) {
+    inject::Settings settings;
+    settings.folder = folder.native();
+    for (const inject::Level level : inject::levels)
+        if (options.level == inject::to_text(level)) settings.level = level;
+    settings.limit_bytes = options.limit_mib << 20;
+    settings.cupti = options.cupti;
+    return settings;
+}
+
+/// Why the program did not end as it should; nothing where it did.
+std::optional<std::string> run_program(const Options& options, const fs::path& folder) {
+    refuse_other_tools();
+    const fs::path library = runner::injection_library();
+    if (!fs::exists(library))
+        throw model::Error(
+            fmt::format("{} is missing: this perfgate was built without CUDA's headers",
+                        shown(library.native())));
+    program::Program program;
+    program.words = options.words;
+    program.environment = environment_for(settings_of(options, folder), library.native());
+    if (options.time_limit_s > 0)
+        program.time_limit = std::chrono::duration<double>(options.time_limit_s);
+    runner::catch_interruptions();
+    const program::End end = program::run(program, runner::interrupted);
+    if (end.outcome != program::Outcome::exited || end.status != 0)
+        return fmt::format("the program {}", program::describe(end, program));
+    if (end.survivors != 0)
+        return fmt::format("{} processes of the program outlived it and were ended", end.survivors);
+    return std::nullopt;
+}
+
+/// 0, or 3 where a recording does not have everything.
+int report(const Options& options, const fs::path& folder) {
+    const std::vector<fs::path> files = activity::recordings_in(folder);
+    std::vector<activity::Profile> profiles;
+    std::vector<activity::Recording> recordings;
+    recordings.reserve(files.size());
+    for (const fs::path& file : files) recordings.push_back(activity::read_recording(file));
+    std::vector<std::unique_ptr<activity::Timeline>> timelines;
+    std::vector<const activity::Timeline*> all;
+    int code = 0;
+    for (const activity::Recording& recording : recordings) {
+        timelines.push_back(std::make_unique<activity::Timeline>(recording));
+        all.push_back(timelines.back().get());
+        profiles.push_back(activity::profile_of(*timelines.back(), options.profile));
+        const activity::Profile& profile = profiles.back();
+        if (!profile.incomplete.empty()) code = 3;
+        if (options.json != "-" && options.trace != "-") {
+            if (profiles.size() > 1) std::fputs("\n", stdout);
+            std::fputs(profile_text(profile, options.tables).c_str(), stdout);
+        }
+    }
+    if (!options.json.empty())
+        model::write_file_atomically(options.json, activity::write_profiles(profiles));
+    if (!options.trace.empty())
+        model::write_file_atomically(options.trace, activity::write_trace(all));
+    return code;
+}
+
+int run_and_report(const Options& options) {
+    if (!options.recording.empty()) {
+        if (!options.words.empty())
+            throw model::InputError("--recording reads what is stored: name no program with it");
+        return report(options, options.recording);
+    }
+    if (options.words.empty())
+        throw model::InputError("name the program to record, behind --: perfgate profile -- ./app");
+    const Folder folder(options.out);
+    const std::optional<std::string> failure = run_program(options, folder.path());
+    int code = failure ? 3 : 0;
+    if (fs::is_empty(folder.path())) {
+        std::fprintf(stderr,
+                     "perfgate: nothing was recorded: the program did not initialise CUDA%s\n",
+                     failure ? "" : ", or scrubs the environment of what it starts");
+        code = 3;
+    } else if (const int reported = report(options, folder.path()); reported != 0) {
+        code = reported;
+    }
+    if (failure) std::fprintf(stderr, "perfgate: %s\n", failure->c_str());
+    return runner::interrupted() ? 130 : code;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, Invocation& invocation) {
+    CLI::App* verb = app.add_subcommand(
+        "profile", "Records what a program does on its GPUs and tells where the time goes");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("PROGRAM", options->words, "The program and its arguments, behind --");
+    verb->add_option("--level", options->level,
+                     "What is recorded: records (kernels, copies, memsets, NVTX; costs least), "
+                     "callbacks (and a callback for each launch, which counts it), api (and API "
+                     "calls, synchronisations, memory)")
+        ->check(CLI::IsMember({"records", "callbacks", "api"}))
+        ->capture_default_str();
+    verb->add_option("--time-limit", options->time_limit_s,
+                     "Ends the program and all of its processes after so many seconds")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
+    verb->add_option("--delay", options->profile.delay_s,
+                     "Leaves out what came before so many seconds from the first record")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("SECONDS");
+    verb->add_option("--duration", options->profile.duration_s,
+                     "Tells of so many seconds from there")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
+    verb->add_option("--range", options->profile.range,
+                     "Tells of the time from the first to the last NVTX range of this name")
+        ->type_name("NAME");
+    verb->add_flag("--own-thread", options->profile.own_thread,
+                   "NVTX ranges have the launches of their own thread alone, not of all");
+    verb->add_option("--rows", options->tables.rows, "Rows of each table")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    verb->add_option("--json", options->json,
+                     "Document perfgate.profile (- is standard output, without the tables)")
+        ->type_name("FILE");
+    verb->add_option("--trace", options->trace, "Trace Event Format, for Perfetto")
+        ->type_name("FILE");
+    verb->add_option("--out", options->out, "Keeps the recordings in this new folder")
+        ->type_name("DIR");
+    verb->add_option("--recording", options->recording,
+                     "Tells of the recordings in this folder; no program is run")
+        ->type_name("DIR");
+    verb->add_option("--limit-mib", options->limit_mib,
+                     "Most that the recording of a process takes")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
+        ->capture_default_str();
+    verb->add_option("--cupti", options->cupti,
+                     "libcupti for a program that brings none (found by itself where CUDA is "
+                     "installed)")
+        ->type_name("FILE");
+    verb->footer(
+        "The program runs as it is, with an injection library that the driver loads. Exit code: 0; "
+        "2 for usage; 3 where the\nprogram failed or the recording is not complete.");
+    verb->callback([&invocation, options] {
+        invocation.body = [options] { return run_and_report(*options); };
+    });
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/callbacks.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "backend/cuda/cubin.hpp"
+
+namespace perfgate::inject {
+namespace {
+
+constexpr std::array kernel_launches{
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
+};
+constexpr std::array graph_launches{
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+};
+constexpr std::array capture_begins{
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
+};
+constexpr std::array capture_ends{
+    CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
+};
+
+template <class Ids>
+bool contains(const Ids& ids, CUpti_CallbackId id) {
+    for (const auto each : ids)
+        if (each == id) return true;
+    return false;
+}
+
+/// Launch calls are handed over in pieces, or here where nobody fetches them.
+constexpr std::size_t calls_at_most = 16384;
+
+}  // namespace
+
+bool Callbacks::subscribe(const Settings& settings, std::string& why) {
+    std::array<char, 256> holder{};
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    params.subscriberName = "perfgate";
+    params.oldSubscriberName = holder.data();
+    params.oldSubscriberSize = holder.size() - 1;
+    CUptiResult code = api_.cuptiSubscribe_v2(&subscriber_, &callback, this, &params);
+    if (code != CUPTI_SUCCESS) {
+        why = describe(api_, code);
+        if (holder[0] != '\0') why += std::string(", held by \"") + holder.data() + "\"";
+        return false;
+    }
+    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); driver != nullptr)
+        stream_is_capturing_ =
+            reinterpret_cast<decltype(stream_is_capturing_)>(dlsym(driver, "cuStreamIsCapturing"));
+
+    const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+        const CUptiResult result = api_.cuptiEnableCallback(1, subscriber_, domain, id);
+        if (code == CUPTI_SUCCESS) code = result;
+    };
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    if (settings.code) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+    if (settings.level != Level::records) {
+        // With API records, those say when each launch was made.
+        keep_calls_ = settings.level == Level::callbacks;
+        const auto enable_all = [&](const auto& ids) {
+            for (const auto id : ids) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+        };
+        enable_all(kernel_launches);
+        enable_all(graph_launches);
+        enable_all(capture_begins);
+        enable_all(capture_ends);
+    }
+    if (code != CUPTI_SUCCESS) why = describe(api_, code);
+    return code == CUPTI_SUCCESS;
+}
+
+std::vector<activity::LaunchCall> Callbacks::take_launch_calls() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(calls_, {});
+}
+
+// Nothing may be thrown through the driver's frames.
+void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                  const void* data) {
+    auto& own = *static_cast<Callbacks*>(self);
+    if (own.abandoned_ || data == nullptr) return;
+    try {
+        if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+            own.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+        else if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+            own.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
+    } catch (...) {
+        // The launch is counted, so that a missing record shows.
+    }
+}
+
+void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+        context_ends_();
+    } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && data.resourceDescriptor != nullptr) {
+        on_module(*static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
+    }
+}
+
+void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
+    if (module.pCubin == nullptr) return;
+    try {
+        activity::Records records;
+        for (const auto& [symbol, fingerprint] :
+             backend::cuda::machine_code({module.pCubin, module.cubinSize}))
+            records.function_codes.push_back({writer_.string(symbol), writer_.string(fingerprint)});
+        writer_.append(records);
+    } catch (...) {
+        ++unreadable_modules_;
+    }
+}
+
+bool Callbacks::is_capturing(CUpti_CallbackId id, const CUpti_CallbackData& data) const {
+    if (captures_ <= 0 || stream_is_capturing_ == nullptr) return false;
+    CUstream stream = nullptr;
+    switch (id) {
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+            stream = static_cast<const cuLaunchKernel_params*>(data.functionParams)->hStream;
+            break;
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+            stream =
+                static_cast<const cuLaunchKernelEx_params*>(data.functionParams)->config->hStream;
+            break;
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+            stream =
+                static_cast<const cuLaunchCooperativeKernel_params*>(data.functionParams)->hStream;
+            break;
+        default:
+            return false;
+    }
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return stream_is_capturing_(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    if (data.callbackSite != CUPTI_API_EXIT) return;
+    const bool succeeded = data.functionReturnValue != nullptr &&
+                           *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+    if (contains(kernel_launches, id)) {
+        if (!succeeded) {
+            ++launches_.failed;
+            return;
+        }
+        ++launches_.kernels;
+        if (is_capturing(id, data)) {
+            ++launches_.captured;
+            return;
+        }
+    } else if (contains(graph_launches, id)) {
+        if (!succeeded) {
+            ++launches_.failed;
+            return;
+        }
+        ++launches_.graphs;
+    } else {
+        if (contains(capture_begins, id) && succeeded) ++captures_;
+        // An invalid capture ends with an error, but it ends.
+        if (contains(capture_ends, id)) --captures_;
+        return;
+    }
+    if (!keep_calls_) return;
+    activity::LaunchCall call;
+    api_.cuptiGetTimestamp(&call.time_ns);
+    call.thread = static_cast<std::uint32_t>(gettid());
+    call.correlation = data.correlationId;
+    std::vector<activity::LaunchCall> full;
+    {
+        const std::lock_guard lock(mutex_);
+        calls_.push_back(call);
+        if (calls_.size() < calls_at_most) return;
+        full = std::exchange(calls_, {});
+    }
+    activity::Records records;
+    records.launch_calls = std::move(full);
+    writer_.append(records);
+}
+
+}  // namespace perfgate::inject

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUPTI's callbacks tell while the program runs: loaded modules, dying contexts, launches.
+// A process has one subscription, so that another tool in it may hold what is needed here.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "activity/writer.hpp"
+#include "inject/cupti_library.hpp"
+#include "inject/settings.hpp"
+
+namespace perfgate::inject {
+
+/// Launches that entered the driver, counted apart from the records.
+struct LaunchCounts {
+    std::atomic<std::uint64_t> kernels{0}, captured{0}, graphs{0}, failed{0};
+};
+
+class Callbacks {
+  public:
+    /// `context_ends` is called before a context is destroyed.
+    Callbacks(const CuptiApi& api, activity::Writer& writer, std::function<void()> context_ends)
+        : api_(api), writer_(writer), context_ends_(std::move(context_ends)) {}
+
+    /// Subscribes; false with the reason, which names who holds CUPTI, if that failed.
+    bool subscribe(const Settings& settings, std::string& why);
+
+    /// The launch calls since the last time; empty unless they are recorded.
+    std::vector<activity::LaunchCall> take_launch_calls();
+
+    [[nodiscard]] const LaunchCounts& launches() const { return launches_; }
+    [[nodiscard]] std::uint64_t unreadable_modules() const { return unreadable_modules_; }
+
+    /// After fork, in the child: nothing is recorded any more.
+    void abandon() { abandoned_ = true; }
+
+  private:
+    static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                  const void* data);
+    void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+    void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
+    void on_module(const CUpti_ModuleResourceData& module);
+    bool is_capturing(CUpti_CallbackId id, const CUpti_CallbackData& data) const;
+
+    const CuptiApi& api_;
+    activity::Writer& writer_;
+    std::function<void()> context_ends_;
+    bool keep_calls_ = false;
+    std::atomic<bool> abandoned_{false};
+    CUpti_SubscriberHandle subscriber_ = nullptr;
+    LaunchCounts launches_;
+    std::atomic<std::uint64_t> unreadable_modules_{0};
+    std::atomic<std::int64_t> captures_{0};  ///< streams that are being captured
+    decltype(&cuStreamIsCapturing) stream_is_capturing_ = nullptr;
+    std::mutex mutex_;
+    std::vector<activity::LaunchCall> calls_;
+};
+
+}  // namespace perfgate::inject

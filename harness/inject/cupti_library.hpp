@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI inside a foreign program: the copy that the program brought, else one that is found, by
+// dlopen. Two copies in one process would fight over the driver, so that none is ever linked.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+#include <string>
+
+namespace perfgate::inject {
+
+// clang-format off
+#define PERFGATE_CUPTI_FUNCTIONS(X) \
+    X(cuptiGetVersion) X(cuptiGetResultString) X(cuptiGetTimestamp) X(cuptiGetCallbackName) \
+    X(cuptiSubscribe_v2) X(cuptiEnableCallback) X(cuptiSetThreadIdType) \
+    X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityDisable) \
+    X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi) X(cuptiActivityFlushAll) \
+    X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
+// clang-format on
+
+struct CuptiApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none
+#define PERFGATE_CUPTI_DECLARE(name) decltype(&::name) name = nullptr;
+    PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_DECLARE)
+#undef PERFGATE_CUPTI_DECLARE
+    void* library = nullptr;
+    std::string path;  ///< of the file that is used
+    std::uint32_t version = 0;
+};
+
+/// Finds and loads CUPTI. `named` is tried before the usual places, but after a copy that is loaded
+/// already. False: `why` says what is missing, in one line. Throws std::bad_alloc alone.
+bool load_cupti(const std::string& named, CuptiApi& api, std::string& why);
+
+/// "CUPTI_ERROR_HARDWARE_BUSY (26)".
+std::string describe(const CuptiApi& api, CUptiResult code);
+
+/// A function of a loaded library; null where it has none of the name.
+void* library_function(void* library, const char* name);
+
+}  // namespace perfgate::inject

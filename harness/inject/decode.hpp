@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's activity records as records of the stream.
+#pragma once
+
+#include <cupti.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "activity/writer.hpp"
+#include "inject/cupti_library.hpp"
+
+namespace perfgate::inject {
+
+/// What could not become a record.
+struct Losses {
+    std::atomic<std::uint64_t> without_time{0}, reversed_time{0}, unread{0};
+};
+
+/// Any thread may decode; a buffer is decoded by one.
+class Decoder {
+  public:
+    Decoder(const CuptiApi& api, activity::Writer& writer, Losses& losses)
+        : api_(api), writer_(writer), losses_(losses) {}
+
+    /// Adds all records of the buffer. Throws std::bad_alloc.
+    void decode(std::uint8_t* buffer, std::size_t bytes, activity::Records& records);
+
+  private:
+    void add(const CUpti_Activity& record, activity::Records& records);
+    void add_kernel(const CUpti_ActivityKernel10& record, activity::Records& records);
+    void add_api_call(const CUpti_ActivityAPI& record, activity::Records& records);
+    void add_marker(const CUpti_ActivityMarker2& record, activity::Records& records);
+    template <class Record>
+    bool has_times(const Record& record);
+    activity::StringId text(const char* text);
+    activity::StringId name_of(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+    const CuptiApi& api_;
+    activity::Writer& writer_;
+    Losses& losses_;
+    /// Names of API calls by domain and callback id; 0: not looked up.
+    std::array<std::array<std::atomic<activity::StringId>, 2048>, 2> names_{};
+};
+
+}  // namespace perfgate::inject

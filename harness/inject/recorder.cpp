@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/recorder.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "activity/writer.hpp"
+#include "inject/callbacks.hpp"
+#include "inject/cupti_library.hpp"
+#include "inject/decode.hpp"
+#include "inject/process.hpp"
+#include "inject/settings.hpp"
+
+namespace perfgate::inject {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
+constexpr std::size_t spare_buffers = 4;
+/// CUPTI holds at most this much of the program's memory; then it drops records and counts them.
+constexpr int buffers_at_most = 64;
+/// How long the end of the process waits for a flush that is under way.
+constexpr std::chrono::seconds patience{5};
+
+constexpr std::array record_kinds{
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_DEVICE,
+    CUPTI_ACTIVITY_KIND_CONTEXT,
+    CUPTI_ACTIVITY_KIND_OVERHEAD,
+};
+constexpr std::array api_kinds{
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+    CUPTI_ACTIVITY_KIND_MEMORY2,
+};
+
+/// API calls that work, wait, take memory or take long. The others are many, short, and say
+/// nothing.
+constexpr std::array<std::string_view, 17> recorded_calls{
+    "Launch",    "Memcpy",   "Memset",     "Malloc",   "MemAlloc",        "HostAlloc",
+    "Free",      "Synchron", "Graph",      "Register", "ModuleLoad",      "LibraryLoad",
+    "WaitEvent", "Prefetch", "MemGetInfo", "Reset",    "DeviceProperties"};
+
+constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
+
+class Recorder {
+  public:
+    void start() noexcept;
+    int serve_nvtx(void* export_table) noexcept;
+
+    void on_fork() noexcept;
+    void on_exit() noexcept;
+    void on_signal(int signal) noexcept;
+    void request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcept;
+    void complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                         std::size_t valid_bytes) noexcept;
+    void run_flushes() noexcept;
+
+  private:
+    bool load(std::string& why);
+    bool register_buffers(std::string& why);
+    void enable_kinds();
+    void enable_api_calls();
+    void start_thread();
+    void catch_signals();
+    void flush(std::uint32_t flag);
+    void finish(std::string_view how);
+    void problem(const std::string& text);
+    [[nodiscard]] activity::Writer::Header header() const;
+    [[nodiscard]] activity::Counts counts() const;
+
+    Settings settings_ = settings_from_environment();
+    CuptiApi api_;
+    std::once_flag loaded_;
+    bool usable_ = false;  ///< CUPTI is loaded and takes buffers
+    std::string unusable_;
+
+    activity::Writer writer_;
+    Losses losses_;
+    std::unique_ptr<Decoder> decoder_;
+    std::unique_ptr<Callbacks> callbacks_;
+    std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
+
+    std::atomic<pid_t> pid_{0};  ///< of the process that records; 0: none does
+    std::timed_mutex flush_mutex_;
+    std::mutex spare_mutex_;
+    std::vector<std::uint8_t*> spare_;
+    std::atomic<int> buffers_{0};
+    std::array<int, 2> wake_{-1, -1};  ///< a pipe: signals that came
+    std::atomic<bool> ending_{false};
+};
+
+/// Lives as long as the process: CUPTI's threads may call until its very end.
+Recorder& recorder() {
+    static auto* instance = new Recorder;
+    return *instance;
+}
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
+                               std::size_t* max_records) {
+    *max_records = 0;  // as many as fit
+    recorder().request_buffer(buffer, bytes);
+}
+
+void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                               std::size_t, std::size_t valid_bytes) {
+    recorder().complete_buffer(context, stream, buffer, valid_bytes);
+}
+
+void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcept {
+    *buffer = nullptr;
+    *bytes = 0;
+    {
+        const std::lock_guard lock(spare_mutex_);
+        if (!spare_.empty()) {
+            *buffer = spare_.back();
+            spare_.pop_back();
+        }
+    }
+    if (*buffer == nullptr && buffers_ < buffers_at_most) {
+        *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(4096, buffer_bytes));
+        if (*buffer != nullptr) ++buffers_;
+    }
+    if (*buffer != nullptr)
+        *bytes = buffer_bytes;
+    else
+        ++refused_;
+}
+
+void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                               std::size_t valid_bytes) noexcept {
+    if (buffer == nullptr) return;
+    // Before CUDA is used there is no file; ranges wait for it in CUPTI's buffers, and those of a
+    // program that never uses CUDA end here.
+    if (pid_ == getpid() && decoder_ != nullptr && valid_bytes != 0) {
+        try {
+            activity::Records records;
+            decoder_->decode(buffer, valid_bytes, records);
+            std::uint64_t count = 0;
+            activity::for_each_kind(records, [&](auto, const auto& all) { count += all.size(); });
+            if (!writer_.append(records)) over_limit_ += count;
+        } catch (...) {
+            ++losses_.unread;
+        }
+    }
+    std::size_t dropped = 0;
+    if (api_.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
+        dropped_ += dropped;
+    {
+        const std::lock_guard lock(spare_mutex_);
+        if (spare_.size() < spare_buffers && spare_.capacity() > spare_.size()) {
+            spare_.push_back(buffer);
+            return;
+        }
+    }
+    std::free(buffer);
+    --buffers_;
+}
+
+bool Recorder::load(std::string& why) {
+    std::call_once(loaded_, [&] {
+        usable_ = load_cupti(settings_.cupti, api_, unusable_) && register_buffers(unusable_);
+    });
+    why = unusable_;
+    return usable_;
+}
+
+bool Recorder::register_buffers(std::string& why) {
+    spare_.reserve(spare_buffers);
+    decoder_ = std::make_unique<Decoder>(api_, writer_, losses_);
+    // The kernel's thread ids, which the launch callbacks and other tools use, too.
+    api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    CUptiResult code = api_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
+    if (code == CUPTI_SUCCESS) code = api_.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MARKER);
+    if (code != CUPTI_SUCCESS) why = "CUPTI cannot record: " + describe(api_, code);
+    return code == CUPTI_SUCCESS;
+}
+
+activity::Writer::Header Recorder::header() const {
+    return {{"pid", std::to_string(getpid())},
+            {"parent", std::to_string(getppid())},
+            {"start", std::to_string(process_start())},
+            {"command", command_line()},
+            {"rank", rank()},
+            {"level", to_text(settings_.level)},
+            {"code", settings_.code ? "1" : "0"},
+            {"cupti", std::to_string(api_.version)},
+            {"cupti_library", api_.path}};
+}
+
+void Recorder::problem(const std::string& text) {
+    writer_.problem(text);
+}
+
+void Recorder::enable_kinds() {
+    const auto enable = [&](CUpti_ActivityKind kind) {
+        const CUptiResult code = api_.cuptiActivityEnable(kind);
+        if (code != CUPTI_SUCCESS)
+            problem("CUPTI cannot record activity of kind " +
+                    std::to_string(static_cast<int>(kind)) + ": " + describe(api_, code));
+    };
+    for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
+    if (settings_.level != Level::api) return;
+    for (const CUpti_ActivityKind kind : api_kinds) enable(kind);
+    enable_api_calls();
+}
+
+void Recorder::enable_api_calls() {
+    const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId count, auto enable_one,
+                            CUpti_ActivityKind all) {
+        bool any = false;
+        for (CUpti_CallbackId id = 1; id < count; ++id) {
+            const char* name = nullptr;
+            if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr)
+                continue;
+            for (const std::string_view part : recorded_calls) {
+                if (std::string_view(name).find(part) == std::string_view::npos) continue;
+                any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
+                break;
+            }
+        }
+        if (any) return;
+        if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS)
+            problem("CUPTI cannot record API calls: " + describe(api_, code));
+    };
+    enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE,
+           api_.cuptiActivityEnableDriverApi, CUPTI_ACTIVITY_KIND_DRIVER);
+    enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE,
+           api_.cuptiActivityEnableRuntimeApi, CUPTI_ACTIVITY_KIND_RUNTIME);
+}
+
+void Recorder::start() noexcept {
+    if (settings_.folder.empty() || pid_ != 0) return;
+    try {
+        std::string why;
+        const bool usable = load(why);
+        const std::string file = settings_.folder + "/" + file_name();
+        if (writer_.open(file.c_str(), header(), settings_.limit_bytes) != 0) return;
+        pid_ = getpid();
+        if (!usable) {
+            problem(why);
+            writer_.end("not started");
+            return;
+        }
+        callbacks_ = std::make_unique<Callbacks>(api_, writer_, [this] {
+            const std::unique_lock lock(flush_mutex_, std::try_to_lock);
+            if (lock.owns_lock() && !ending_) flush(0);
+        });
+        // Before the kinds are enabled, so that no launch comes between.
+        const bool subscribed = callbacks_->subscribe(settings_, why);
+        if (!subscribed && (settings_.level != Level::records || settings_.code))
+            problem("CUPTI gives no callbacks (" + why +
+                    "): run without other profilers, or record without callbacks and code");
+        enable_kinds();
+        pthread_atfork(nullptr, nullptr, [] { recorder().on_fork(); });
+        std::atexit([] { recorder().on_exit(); });
+        start_thread();
+    } catch (...) {
+        writer_.problem("memory ran out while recording was started");
+    }
+}
+
+int Recorder::serve_nvtx(void* export_table) noexcept {
+    if (settings_.folder.empty()) return 0;
+    try {
+        std::string why;
+        if (!load(why)) return 0;
+        using Initialise = int (*)(void*);
+        const auto initialise = reinterpret_cast<Initialise>(
+            library_function(api_.library, "InitializeInjectionNvtx2"));
+        return initialise == nullptr ? 0 : initialise(export_table);
+    } catch (...) {
+        return 0;
+    }
+}
+
+activity::Counts Recorder::counts() const {
+    activity::Counts counts;
+    if (callbacks_ != nullptr) {
+        const LaunchCounts& launches = callbacks_->launches();
+        counts.kernel_launches = launches.kernels;
+        counts.captured_launches = launches.captured;
+        counts.graph_launches = launches.graphs;
+        counts.failed_launches = launches.failed;
+        counts.unreadable_modules = callbacks_->unreadable_modules();
+        counts.counted_with_callbacks = settings_.level != Level::records ? 1 : 0;
+    }
+    counts.dropped_records = dropped_;
+    counts.without_time = losses_.without_time;
+    counts.reversed_time = losses_.reversed_time;
+    counts.unread_records = losses_.unread;
+    counts.over_limit_records = over_limit_;
+    counts.refused_buffers = refused_;
+    return counts;
+}
+
+/// Fetches what CUPTI has. The caller holds flush_mutex_; no other lock of ours is held, as CUPTI
+/// calls back from here.
+void Recorder::flush(std::uint32_t flag) {
+    api_.cuptiActivityFlushAll(flag);
+    activity::Records records;
+    records.launch_calls = callbacks_->take_launch_calls();
+    records.clocks.push_back(clock_reading(api_));
+    writer_.append(records);
+    writer_.append(counts());
+}
+
+void Recorder::finish(std::string_view how) {
+    const std::unique_lock lock(flush_mutex_, patience);
+    if (!lock.owns_lock() || ending_.exchange(true)) return;
+    // Launches that other threads make from here on are not in the records either.
+    const activity::Counts launched = counts();
+    flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    activity::Counts last = counts();
+    last.kernel_launches = launched.kernel_launches;
+    last.captured_launches = launched.captured_launches;
+    last.graph_launches = launched.graph_launches;
+    last.failed_launches = launched.failed_launches;
+    writer_.append(last);
+    writer_.end(how);
+}
+
+void Recorder::on_exit() noexcept {
+    if (pid_ != getpid()) return;
+    try {
+        finish("exit");
+    } catch (...) {
+        // Without an end the recording is incomplete.
+    }
+}
+
+void Recorder::on_fork() noexcept {
+    // The child has none of the parent's threads, and whatever they held stays locked.
+    pid_ = -1;
+    ending_ = true;
+    writer_.abandon();
+    if (callbacks_ != nullptr) callbacks_->abandon();
+    for (int& end : wake_) {
+        if (end >= 0) ::close(end);
+        end = -1;
+    }
+}
+
+void Recorder::on_signal(int signal) noexcept {
+    const int error = errno;
+    static std::atomic<bool> came{false};
+    const auto byte = static_cast<char>(signal);
+    if (pid_ != getpid() || came.exchange(true) || ::write(wake_[1], &byte, 1) != 1) {
+        ::signal(signal, SIG_DFL);
+        ::raise(signal);
+    }
+    errno = error;
+}
+
+void Recorder::catch_signals() {
+    for (const int signal : ending_signals) {
+        struct sigaction current {};
+        // Where the program has a handler, or ignores the signal, that stays.
+        if (sigaction(signal, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) continue;
+        struct sigaction own {};
+        own.sa_handler = [](int number) { recorder().on_signal(number); };
+        own.sa_flags = SA_RESTART;
+        sigemptyset(&own.sa_mask);
+        sigaction(signal, &own, nullptr);
+    }
+}
+
+void Recorder::start_thread() {
+    if (pipe2(wake_.data(), O_CLOEXEC) != 0) wake_ = {-1, -1};
+    // The program's signals are for its own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread{};
+    const int error = pthread_create(
+        &thread, &attributes,
+        [](void*) -> void* {
+            recorder().run_flushes();
+            return nullptr;
+        },
+        nullptr);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error == 0)
+        catch_signals();
+    else
+        problem("nothing is flushed before the program ends: no thread could be made");
+}
+
+void Recorder::run_flushes() noexcept {
+    pthread_setname_np(pthread_self(), "perfgate");
+    while (!ending_) {
+        pollfd wake{wake_[0], POLLIN, 0};
+        const int ready = ::poll(&wake, 1, static_cast<int>(settings_.flush_ms));
+        try {
+            if (ready > 0) {
+                char signal = 0;
+                if (::read(wake_[0], &signal, 1) != 1) continue;
+                finish("signal " + std::to_string(static_cast<int>(signal)));
+                ::signal(signal, SIG_DFL);
+                ::kill(getpid(), signal);
+                return;
+            }
+            const std::unique_lock lock(flush_mutex_, std::try_to_lock);
+            if (lock.owns_lock() && !ending_) flush(0);
+        } catch (...) {
+            ++losses_.unread;
+        }
+    }
+}
+
+}  // namespace
+
+void start_recording() noexcept {
+    recorder().start();
+}
+
+int serve_nvtx(void* export_table) noexcept {
+    return recorder().serve_nvtx(export_table);
+}
+
+}  // namespace perfgate::inject

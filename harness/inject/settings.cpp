@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/settings.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace perfgate::inject {
+namespace {
+
+constexpr const char* folder_variable = "PERFGATE_RECORD_FOLDER";
+constexpr const char* level_variable = "PERFGATE_RECORD_LEVEL";
+constexpr const char* limit_variable = "PERFGATE_RECORD_LIMIT_BYTES";
+constexpr const char* flush_variable = "PERFGATE_RECORD_FLUSH_MS";
+constexpr const char* code_variable = "PERFGATE_RECORD_CODE";
+constexpr const char* cupti_variable = "PERFGATE_RECORD_CUPTI";
+
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string_view{} : value;
+}
+
+template <class Number>
+void read_number(const char* name, Number& out) {
+    const std::string_view text = variable(name);
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size() && value != 0) out = value;
+}
+
+}  // namespace
+
+const char* to_text(Level level) {
+    switch (level) {
+        case Level::records:
+            return "records";
+        case Level::callbacks:
+            return "callbacks";
+        case Level::api:
+            return "api";
+    }
+    return "";
+}
+
+Settings settings_from_environment() {
+    Settings settings;
+    settings.folder = variable(folder_variable);
+    for (const Level level : levels)
+        if (variable(level_variable) == to_text(level)) settings.level = level;
+    read_number(limit_variable, settings.limit_bytes);
+    read_number(flush_variable, settings.flush_ms);
+    settings.code = variable(code_variable) != "0";
+    settings.cupti = variable(cupti_variable);
+    return settings;
+}
+
+std::vector<std::pair<std::string, std::string>> environment_for(const Settings& settings,
+                                                                 const std::string& library) {
+    std::vector<std::pair<std::string, std::string>> variables = {
+        {folder_variable, settings.folder},
+        {level_variable, to_text(settings.level)},
+        {limit_variable, std::to_string(settings.limit_bytes)},
+        {flush_variable, std::to_string(settings.flush_ms)},
+        {code_variable, settings.code ? "1" : "0"},
+    };
+    if (!settings.cupti.empty()) variables.emplace_back(cupti_variable, settings.cupti);
+    for (const char* name : injection_variables) variables.emplace_back(name, library);
+    return variables;
+}
+
+}  // namespace perfgate::inject

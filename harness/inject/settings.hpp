@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the injection library is told, through the environment of the program that it is injected
+// into: the same names for who starts that program and for the library inside it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace perfgate::inject {
+
+/// How much is recorded; each level has what those before it have, and costs more.
+enum class Level {
+    records,    ///< kernels, copies, memsets, NVTX
+    callbacks,  ///< and a callback for each launch: counts them, and says when it was made
+    api,        ///< and API calls, synchronisations, memory
+};
+
+inline constexpr Level levels[] = {Level::records, Level::callbacks, Level::api};
+const char* to_text(Level level);
+
+struct Settings {
+    std::string folder;  ///< absolute; where recordings go. Empty: record nothing
+    Level level = Level::records;
+    std::uint64_t limit_bytes = std::uint64_t{2} << 30;  ///< of one recording
+    std::uint32_t flush_ms = 1000;                       ///< what a program that is killed may lose
+    bool code = true;   ///< fingerprints of the functions' machine code
+    std::string cupti;  ///< libcupti for programs that bring none; empty: look for it
+};
+
+/// Of this process's environment. What does not parse has its default.
+Settings settings_from_environment();
+
+/// The variables for a program that is to be recorded with `library`, the injection library.
+std::vector<std::pair<std::string, std::string>> environment_for(const Settings& settings,
+                                                                 const std::string& library);
+
+/// The variables that the driver and NVTX read: set for a program, another injector is in it.
+inline constexpr const char* injection_variables[] = {"CUDA_INJECTION64_PATH",
+                                                      "NVTX_INJECTION64_PATH"};
+
+}  // namespace perfgate::inject

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs somebody's program: its words as they are, without a shell, with a limit on its time that
+// holds for all of its processes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace perfgate::program {
+
+struct Program {
+    std::vector<std::string> words;  ///< the first is found through PATH
+    std::vector<std::pair<std::string, std::string>> environment;  ///< beside what is inherited
+    std::optional<std::chrono::duration<double>> time_limit;
+    /// Between TERM and KILL, and for what outlives the program.
+    std::chrono::duration<double> grace{5};
+};
+
+enum class Outcome { exited, signalled, timed_out, interrupted };
+
+struct End {
+    Outcome outcome = Outcome::exited;
+    int status = 0;             ///< exit status, or the number of the signal
+    std::size_t survivors = 0;  ///< processes that outlived the program and had to be ended
+    std::chrono::duration<double> time{0};
+};
+
+/// Runs the program to its end; its standard streams are ours. `stop` is asked about a hundred
+/// times a second. Throws InputError where it cannot be started: "cannot run ./app: No such file or
+/// directory".
+End run(const Program& program, const std::function<bool()>& stop);
+
+/// "exited with 3", "ended by signal 11 (Segmentation fault)", "took longer than 20 s".
+std::string describe(const End& end, const Program& program);
+
+}  // namespace perfgate::program

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// The injection library in a program whose driver and CUPTI are mocks: what it records, what it
+// says when it could not, and that the program does not notice.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "activity/recording.hpp"
+#include "inject/settings.hpp"
+#include "model/error.hpp"
+
+namespace perfgate::inject {
+namespace {
+
+using activity::Recording;
+using Words = std::vector<std::string>;
+using Reasons = std::vector<std::string>;
+
+struct Ended {
+    int status = 0;
+    std::string output;  ///< stdout and stderr
+};
+
+class Injection : public testing::Test {
+  protected:
+    Injection() {
+        std::string folder = testing::TempDir() + "inject-XXXXXX";
+        folder_ = mkdtemp(folder.data());
+        std::filesystem::create_directory(folder_ / "recordings");
+        settings_.folder = folder_ / "recordings";
+        settings_.level = Level::callbacks;
+        settings_.flush_ms = 20;
+    }
+    ~Injection() override { std::filesystem::remove_all(folder_); }
+
+    /// Starts the program; `in_child` runs before exec.
+    pid_t start(const Words& words, const std::function<void()>& in_child = {}) {
+        std::vector<char*> argv{const_cast<char*>(PERFGATE_MOCK_PROGRAM)};
+        for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+        argv.push_back(nullptr);
+        const pid_t child = fork();
+        if (child != 0) return child;
+        for (const auto& [name, value] : environment_for(settings_, library_))
+            setenv(name.c_str(), value.c_str(), 1);
+        setenv("LD_LIBRARY_PATH", PERFGATE_MOCK_FOLDER, 1);
+        for (const auto& [name, value] : environment_) setenv(name.c_str(), value.c_str(), 1);
+        const int output = open((folder_ / "output").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+        dup2(output, STDOUT_FILENO);
+        dup2(output, STDERR_FILENO);
+        if (in_child) in_child();
+        execv(argv[0], argv.data());
+        _exit(127);
+    }
+
+    /// Its end, waited for.
+    Ended wait(pid_t child) {
+        Ended ended;
+        waitpid(child, &ended.status, 0);
+        std::ifstream output(folder_ / "output");
+        ended.output.assign(std::istreambuf_iterator<char>(output), {});
+        return ended;
+    }
+
+    /// Runs the program, which must end well and have printed nothing of ours.
+    void run(const Words& words) {
+        const Ended ended = wait(start(words));
+        EXPECT_TRUE(WIFEXITED(ended.status)) << ended.status;
+        EXPECT_EQ(0, WEXITSTATUS(ended.status));
+        EXPECT_EQ("", ended.output);
+    }
+
+    [[nodiscard]] std::vector<std::filesystem::path> files() const {
+        std::vector<std::filesystem::path> all;
+        for (const auto& entry : std::filesystem::directory_iterator(settings_.folder))
+            all.push_back(entry.path());
+        return all;
+    }
+
+    /// The one recording.
+    [[nodiscard]] Recording recording() const {
+        const auto all = files();
+        EXPECT_EQ(1u, all.size());
+        return all.empty() ? Recording{} : activity::read_recording(all[0]);
+    }
+
+    std::filesystem::path folder_;
+    Settings settings_;
+    std::string library_ = PERFGATE_INJECTION_LIBRARY;
+    std::vector<std::pair<std::string, std::string>> environment_;
+};
+
+std::size_t count(const Recording& recording, const std::string& symbol) {
+    return static_cast<std::size_t>(std::count_if(
+        recording.records.kernels.begin(), recording.records.kernels.end(), [&](const auto& each) {
+            return recording.text(recording.configurations[each.configuration].symbol) == symbol;
+        }));
+}
+
+TEST_F(Injection, kernels_copies_memsets_and_ranges_are_recorded) {
+    run({"push", "step", "kernels", "12", "gemm", "copy", "4096", "memset", "64", "pop", "range",
+         "between", "sync"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ("exit", recording.end);
+    EXPECT_EQ("callbacks", recording.field("level"));
+    EXPECT_EQ("130001", recording.field("cupti"));
+    EXPECT_NE(std::string::npos, recording.field("command").find("mock_program push step"));
+    EXPECT_EQ(12u, count(recording, "gemm"));
+    EXPECT_EQ(1u, count(recording, "in_range"));
+    ASSERT_EQ(1u, recording.records.copies.size());
+    EXPECT_EQ(4096u, recording.records.copies[0].bytes);
+    EXPECT_EQ(activity::MemoryKind::pageable, recording.records.copies[0].source);
+    ASSERT_EQ(1u, recording.records.memsets.size());
+    ASSERT_EQ(4u, recording.records.markers.size());
+    EXPECT_EQ("step", recording.text(recording.records.markers[0].name));
+    EXPECT_EQ(recording.records.markers[0].id, recording.records.markers[1].id);
+    EXPECT_NE(0u, recording.records.markers[0].thread);
+    EXPECT_EQ(13u, recording.counts.kernel_launches);
+    EXPECT_EQ(13u, recording.records.launch_calls.size());
+    EXPECT_EQ(1u, recording.records.devices.size());
+    EXPECT_GE(recording.records.clocks.size(), 1u);
+    EXPECT_TRUE(recording.records.api_calls.empty());
+    const auto& launch = recording.configurations[recording.records.kernels[0].configuration];
+    EXPECT_EQ(8u, launch.grid[0]);
+    EXPECT_EQ(128u, launch.block[0]);
+    EXPECT_EQ(32u, launch.registers_per_thread);
+}
+
+TEST_F(Injection, levels) {
+    settings_.level = Level::records;
+    run({"kernels", "3", "k", "sync"});
+    Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(3u, recording.records.kernels.size());
+    EXPECT_TRUE(recording.records.launch_calls.empty());
+    EXPECT_EQ(0u, recording.counts.counted_with_callbacks);
+
+    std::filesystem::remove(files()[0]);
+    settings_.level = Level::api;
+    run({"kernels", "3", "k", "sync"});
+    recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(1u, recording.counts.counted_with_callbacks);
+    EXPECT_EQ(3u, recording.counts.kernel_launches);
+    ASSERT_EQ(4u, recording.records.api_calls.size());
+    EXPECT_EQ("cuLaunchKernel", recording.text(recording.records.api_calls[0].name));
+    EXPECT_EQ(recording.records.kernels[0].place.correlation,
+              recording.records.api_calls[0].correlation);
+    EXPECT_EQ(1u, recording.records.synchronisations.size());
+}
+
+TEST_F(Injection, ranges_that_open_before_cuda_is_used) {
+    run({"noinit", "push", "load", "init", "kernels", "1", "k", "pop"});
+    const Recording recording = this->recording();
+    ASSERT_EQ(2u, recording.records.markers.size());
+    EXPECT_EQ("load", recording.text(recording.records.markers[0].name));
+}
+
+TEST_F(Injection, a_program_without_cuda_leaves_nothing) {
+    run({"noinit"});
+    run({"noinit", "push", "a", "pop"});
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Injection, without_a_folder_nothing_is_recorded) {
+    const std::string folder = settings_.folder;
+    settings_.folder.clear();
+    run({"kernels", "3", "k"});
+    settings_.folder = folder_ / "absent";
+    run({"kernels", "3", "k"});
+    settings_.folder = folder;
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Injection, graphs_and_captures_are_counted) {
+    run({"capture", "5", "graph", "5", "graph", "5", "kernels", "2", "k"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(7u, recording.counts.kernel_launches);
+    EXPECT_EQ(5u, recording.counts.captured_launches);
+    EXPECT_EQ(2u, recording.counts.graph_launches);
+    EXPECT_EQ(10u, count(recording, "graph_node"));
+    EXPECT_EQ(0u, count(recording, "captured"));
+    run({"fail", "3", "kernels", "2", "k"});
+    for (const auto& file : files())
+        EXPECT_EQ(Reasons{}, activity::read_recording(file).incomplete);
+}
+
+TEST_F(Injection, fewer_records_than_launches_are_said) {
+    environment_ = {{"MOCK_LOSE", "2"}};
+    run({"kernels", "5", "k"});
+    EXPECT_EQ(Reasons{"5 kernels were launched and 3 recorded"}, recording().incomplete);
+}
+
+TEST_F(Injection, graphs_without_records_are_said) {
+    run({"graph", "0"});
+    EXPECT_EQ(Reasons{"1 graphs were launched and work of 0 recorded"}, recording().incomplete);
+}
+
+TEST_F(Injection, records_without_time_or_order_are_counted) {
+    settings_.level = Level::records;
+    environment_ = {{"MOCK_NO_TIME", "2"}, {"MOCK_REVERSED", "1"}, {"MOCK_DROP", "4"}};
+    run({"kernels", "10", "k"});
+    const Recording recording = this->recording();
+    EXPECT_EQ((Reasons{"4 records were dropped by CUPTI", "2 records came without time stamps",
+                       "1 records end before they start"}),
+              recording.incomplete);
+    EXPECT_EQ(7u, recording.records.kernels.size());
+}
+
+TEST_F(Injection, who_holds_cupti_is_named) {
+    environment_ = {{"MOCK_HOLDER", "Nsight \"Systems\""}};
+    run({"kernels", "3", "k"});
+    const Recording recording = this->recording();
+    ASSERT_EQ(1u, recording.incomplete.size());
+    EXPECT_NE(std::string::npos, recording.incomplete[0].find("held by \"Nsight \"Systems\"\""));
+    EXPECT_EQ(3u, recording.records.kernels.size());
+}
+
+TEST_F(Injection, a_cupti_that_is_too_old_is_named) {
+    environment_ = {{"MOCK_VERSION", "130000"}};
+    run({"push", "a", "kernels", "3", "k", "pop"});
+    const Recording recording = this->recording();
+    ASSERT_EQ(1u, recording.incomplete.size());
+    EXPECT_NE(std::string::npos, recording.incomplete[0].find("uses CUPTI 130000"));
+}
+
+TEST_F(Injection, a_program_without_cupti_says_so) {
+    // The loader's path lacks it, and so does every other place of a machine without a toolkit.
+    environment_ = {{"LD_LIBRARY_PATH", folder_ / "driver"}};
+    std::filesystem::create_directory(folder_ / "driver");
+    std::filesystem::copy(std::filesystem::path(PERFGATE_MOCK_FOLDER) / "libcuda.so.1",
+                          folder_ / "driver" / "libcuda.so.1");
+    const Ended ended = wait(start({"kernels", "3", "k"}));
+    EXPECT_EQ(0, ended.status);
+    EXPECT_EQ("", ended.output);
+    EXPECT_FALSE(recording().incomplete.empty());
+}
+
+TEST_F(Injection, a_kind_that_cannot_be_enabled_is_said) {
+    environment_ = {{"MOCK_DISABLED", "10"}};
+    settings_.level = Level::records;
+    run({"kernels", "3", "k"});
+    EXPECT_EQ(Reasons{"CUPTI cannot record activity of kind 10: CUPTI_ERROR_MOCKED (14)"},
+              recording().incomplete);
+}
+
+TEST_F(Injection, a_module_that_is_no_cubin_is_counted) {
+    std::ofstream(folder_ / "module") << "no cubin";
+    run({"module", folder_ / "module", "kernels", "1", "k"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(1u, recording.counts.unreadable_modules);
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_TRUE(recording.records.function_codes.empty());
+}
+
+TEST_F(Injection, hostile_names_arrive_as_they_are) {
+    const std::string name = "k\n\"\x1b[31m\xff</script>" + std::string(5000, 'x');
+    run({"push", name, "kernels", "2", name, "pop"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(2u, count(recording, name));
+}
+
+TEST_F(Injection, threads) {
+    run({"threads", "4"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(4000u, count(recording, "threaded"));
+    EXPECT_EQ(8u, recording.records.markers.size());
+}
+
+TEST_F(Injection, a_fork_leaves_the_parents_recording_alone) {
+    run({"kernels", "5", "before", "fork", "kernels", "5", "after"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(5u, count(recording, "before"));
+    EXPECT_EQ(5u, count(recording, "after"));
+    EXPECT_EQ(0u, count(recording, "in_child"));
+}
+
+TEST_F(Injection, a_child_program_has_a_recording_of_its_own) {
+    run({"kernels", "2", "parent", "forkexec", "kernels", "sleep", "50"});
+    ASSERT_EQ(2u, files().size());
+    std::size_t parents = 0, children = 0;
+    for (const auto& file : files()) {
+        const Recording recording = activity::read_recording(file);
+        EXPECT_EQ(Reasons{}, recording.incomplete);
+        parents += count(recording, "parent");
+        children += count(recording, "of_child");
+    }
+    EXPECT_EQ(2u, parents);
+    EXPECT_EQ(5u, children);
+}
+
+TEST_F(Injection, a_child_without_cuda_has_none) {
+    run({"kernels", "2", "parent", "forkexec", "noinit"});
+    EXPECT_EQ(Reasons{}, recording().incomplete);
+}
+
+TEST_F(Injection, the_rank_is_in_name_and_header) {
+    environment_ = {{"RANK", "3"}};
+    run({"kernels", "2", "k"});
+    EXPECT_EQ("3", recording().field("rank"));
+    EXPECT_NE(std::string::npos, files()[0].filename().native().find("-r3.activity"));
+    std::filesystem::remove(files()[0]);
+    environment_ = {{"RANK", "../../x"}};
+    run({"kernels", "2", "k"});
+    EXPECT_EQ("", recording().field("rank"));
+}
+
+constexpr const char* no_end =
+    "the recording has no end: the process was killed, crashed or left by _exit, and what it did "
+    "since the last flush is missing";
+
+TEST_F(Injection, leaving_by__exit_keeps_what_was_flushed) {
+    run({"kernels", "5", "flushed", "sleep", "500", "kernels", "5", "lost", "leave"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{no_end}, recording.incomplete);
+    EXPECT_EQ(5u, count(recording, "flushed"));
+}
+
+TEST_F(Injection, a_crash_keeps_what_was_flushed_and_stays_a_crash) {
+    const Ended ended = wait(start({"kernels", "5", "flushed", "sleep", "500", "crash"}));
+    EXPECT_TRUE(WIFSIGNALED(ended.status));
+    EXPECT_EQ(SIGSEGV, WTERMSIG(ended.status));
+    EXPECT_EQ(5u, count(recording(), "flushed"));
+    EXPECT_EQ(Reasons{no_end}, recording().incomplete);
+}
+
+TEST_F(Injection, a_termination_flushes_and_stays_a_termination) {
+    settings_.flush_ms = 60'000;
+    const Ended ended = wait(start({"kernels", "5", "k", "terminate"}));
+    EXPECT_TRUE(WIFSIGNALED(ended.status));
+    EXPECT_EQ(SIGTERM, WTERMSIG(ended.status));
+    EXPECT_EQ("signal 15", recording().end);
+    EXPECT_EQ(5u, count(recording(), "k"));
+    EXPECT_EQ(Reasons{}, recording().incomplete);
+}
+
+TEST_F(Injection, a_handler_of_the_program_stays) {
+    settings_.flush_ms = 60'000;
+    const Ended ended = wait(start({"handler", "kernels", "5", "k", "terminate"}));
+    EXPECT_TRUE(WIFEXITED(ended.status));
+    EXPECT_EQ(7, WEXITSTATUS(ended.status));
+    EXPECT_EQ(Reasons{no_end}, recording().incomplete);
+}
+
+TEST_F(Injection, a_context_that_is_destroyed_is_flushed) {
+    settings_.flush_ms = 60'000;
+    run({"kernels", "5", "k", "destroy", "leave"});
+    EXPECT_EQ(5u, count(recording(), "k"));
+}
+
+TEST_F(Injection, a_full_recording_says_so) {
+    settings_.limit_bytes = 200'000;
+    run({"kernels", "20000", "k"});
+    const Recording recording = this->recording();
+    ASSERT_FALSE(recording.incomplete.empty());
+    EXPECT_NE(std::string::npos, recording.incomplete[0].find("reached its limit"));
+    EXPECT_EQ("exit", recording.end);
+    EXPECT_LE(std::filesystem::file_size(files()[0]), 200'000u);
+}
+
+TEST_F(Injection, a_full_disk_ends_the_recording_and_not_the_program) {
+    const pid_t child =
+        start({"kernels", "20000", "k", "sleep", "100", "kernels", "20000", "k"}, [] {
+            const rlimit limit{300'000, 300'000};
+            setrlimit(RLIMIT_FSIZE, &limit);
+        });
+    const Ended ended = wait(child);
+    EXPECT_TRUE(WIFEXITED(ended.status)) << ended.status;
+    EXPECT_EQ(0, WEXITSTATUS(ended.status));
+    const Recording recording = this->recording();
+    ASSERT_FALSE(recording.incomplete.empty());
+    EXPECT_NE(std::string::npos, recording.incomplete[0].find("File too large"));
+}
+
+TEST_F(Injection, fifty_kills_at_random_moments) {
+    settings_.flush_ms = 5;
+    std::mt19937 random(11);
+    int with_kernels = 0;
+    for (int round = 0; round < 50; ++round) {
+        for (const auto& file : files()) std::filesystem::remove(file);
+        std::filesystem::remove(folder_ / "output");
+        const pid_t child = start({"forever"});
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
+        kill(child, SIGKILL);
+        wait(child);
+        if (files().empty()) continue;  // before CUDA was used
+        try {
+            const Recording recording = this->recording();
+            EXPECT_EQ(Reasons{no_end}, recording.incomplete);
+            if (!recording.records.kernels.empty()) ++with_kernels;
+        } catch (const model::InputError&) {
+            // Killed before the first bytes were written.
+            EXPECT_EQ(0u, std::filesystem::file_size(files()[0]));
+        }
+    }
+    EXPECT_GT(with_kernels, 5);
+}
+
+TEST_F(Injection, a_driver_that_is_not_told_of_the_library_runs_the_program_alone) {
+    library_ = "/no/such/library.so";
+    run({"kernels", "2", "k"});
+    EXPECT_TRUE(files().empty());
+}
+
+TEST(Settings, what_does_not_parse_has_its_default) {
+    setenv("PERFGATE_RECORD_FOLDER", "/somewhere", 1);
+    setenv("PERFGATE_RECORD_LEVEL", "everything", 1);
+    setenv("PERFGATE_RECORD_LIMIT_BYTES", "-3", 1);
+    setenv("PERFGATE_RECORD_FLUSH_MS", "12x", 1);
+    const Settings settings = settings_from_environment();
+    EXPECT_EQ("/somewhere", settings.folder);
+    EXPECT_EQ(Level::records, settings.level);
+    EXPECT_EQ(Settings{}.limit_bytes, settings.limit_bytes);
+    EXPECT_EQ(Settings{}.flush_ms, settings.flush_ms);
+    for (const auto& [name, value] : environment_for({}, "")) unsetenv(name.c_str());
+}
+
+}  // namespace
+}  // namespace perfgate::inject

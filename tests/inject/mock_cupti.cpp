@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// A libcupti.so.13 whose records are made up: what the injection library asks for it gets, in the
+// layout of the real one. It holds its lock while it calls back, so that a library that calls CUPTI
+// from there hangs here as it would hang in the field.
+//
+// Faults, by environment: MOCK_VERSION, MOCK_HOLDER (someone else has subscribed), MOCK_LOSE and
+// MOCK_NO_TIME and MOCK_REVERSED (so many kernels without record, time, order), MOCK_DROP (records
+// said to be dropped), MOCK_DISABLED (a kind that cannot be enabled).
+#include <cupti.h>
+#include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "mock_hooks.hpp"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace perfgate::mock {
+namespace {
+
+/// An environment variable as a number that runs out.
+class Fault {
+  public:
+    explicit Fault(const char* name) {
+        const char* value = std::getenv(name);
+        left_ = value == nullptr ? 0 : std::atol(value);
+    }
+    bool strikes() { return left_ > 0 && left_-- > 0; }
+    [[nodiscard]] long left() const { return left_; }
+
+  private:
+    std::atomic<long> left_;
+};
+
+struct State {
+    std::mutex mutex;
+    CUpti_BuffersCallbackRequestFunc request = nullptr;
+    CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+    std::uint8_t* buffer = nullptr;
+    std::size_t capacity = 0, used = 0;
+    std::set<std::uint32_t> kinds;
+    std::set<std::pair<int, std::uint32_t>> callbacks, calls;
+    CUpti_CallbackFunc subscriber = nullptr;
+    void* user = nullptr;
+    std::atomic<std::uint32_t> next_marker{1};
+    std::uint64_t device_time = 0;
+    Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"};
+};
+
+State& state() {
+    static auto* instance = new State;
+    return *instance;
+}
+
+std::uint64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/// The caller holds the lock.
+void deliver() {
+    State& own = state();
+    if (own.buffer == nullptr || own.complete == nullptr) return;
+    std::uint8_t* buffer = std::exchange(own.buffer, nullptr);
+    own.complete(nullptr, 0, buffer, own.capacity, std::exchange(own.used, 0));
+}
+
+constexpr std::size_t slot_bytes = 320;
+
+/// Adds a record, each in a slot of one size.
+template <class Record>
+void add(const Record& record) {
+    static_assert(sizeof(Record) <= slot_bytes);
+    State& own = state();
+    const std::lock_guard lock(own.mutex);
+    if (!own.kinds.contains(record.kind) || own.request == nullptr) return;
+    if (own.buffer != nullptr && own.used + slot_bytes > own.capacity) deliver();
+    if (own.buffer == nullptr) {
+        std::size_t records = 0;
+        own.request(&own.buffer, &own.capacity, &records);
+        own.used = 0;
+        if (own.buffer == nullptr) return;
+    }
+    std::memcpy(own.buffer + own.used, &record, sizeof(record));
+    own.used += slot_bytes;
+}
+
+template <class Record>
+void fill(Record& record, const Work& work) {
+    State& own = state();
+    const std::uint64_t start = std::max(own.device_time, now());
+    record.start = start;
+    record.end = own.device_time = start + 5000;
+    record.contextId = 1;
+    record.streamId = work.stream;
+    record.correlationId = work.correlation;
+    record.graphId = work.graph;
+    record.graphNodeId = work.graph_node;
+}
+
+void on_work(const Work& work) {
+    State& own = state();
+    if (work.kind == Work::copy) {
+        CUpti_ActivityMemcpy6 copy{};
+        copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+        fill(copy, work);
+        copy.bytes = work.bytes;
+        copy.copyKind = work.copy_kind;
+        copy.srcKind =
+            work.pageable ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE : CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+        copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+        copy.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
+        add(copy);
+    } else if (work.kind == Work::memset) {
+        CUpti_ActivityMemset4 memset{};
+        memset.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+        fill(memset, work);
+        memset.bytes = work.bytes;
+        add(memset);
+    } else {
+        CUpti_ActivityKernel10 kernel{};
+        kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+        fill(kernel, work);
+        kernel.name = work.name;
+        kernel.gridX = static_cast<std::int32_t>(work.grid);
+        kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
+        kernel.blockX = 128;
+        kernel.registersPerThread = 32;
+        if (own.lose.strikes()) return;
+        if (own.no_time.strikes())
+            kernel.start = kernel.end = 0;
+        else if (own.reversed.strikes())
+            kernel.end = kernel.start - 1;
+        add(kernel);
+    }
+}
+
+void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uint32_t correlation,
+             bool exit) {
+    State& own = state();
+    thread_local std::uint64_t entered = 0;
+    if (!exit) entered = now();
+    bool wanted = false;
+    CUpti_CallbackFunc subscriber = nullptr;
+    {
+        const std::lock_guard lock(own.mutex);
+        wanted = own.callbacks.contains({CUPTI_CB_DOMAIN_DRIVER_API, id});
+        subscriber = own.subscriber;
+    }
+    if (wanted && subscriber != nullptr) {
+        CUpti_CallbackData data{};
+        data.callbackSite = exit ? CUPTI_API_EXIT : CUPTI_API_ENTER;
+        data.functionParams = parameters;
+        data.functionReturnValue = &result;
+        data.correlationId = correlation;
+        subscriber(own.user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+    }
+    if (!exit) return;
+    {
+        const std::lock_guard lock(own.mutex);
+        if (!own.calls.contains({CUPTI_CB_DOMAIN_DRIVER_API, id})) return;
+    }
+    CUpti_ActivityAPI call{};
+    call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+    call.cbid = id;
+    call.start = entered;
+    call.end = now();
+    call.threadId = static_cast<std::uint32_t>(gettid());
+    call.correlationId = correlation;
+    call.returnValue = result;
+    add(call);
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) {
+        CUpti_ActivitySynchronization2 wait{};
+        wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+        wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+        wait.start = call.start;
+        wait.end = call.end;
+        wait.correlationId = correlation;
+        add(wait);
+    }
+}
+
+void on_resource(CUpti_CallbackId id, CUpti_ResourceData data) {
+    State& own = state();
+    CUpti_CallbackFunc subscriber = nullptr;
+    {
+        const std::lock_guard lock(own.mutex);
+        if (own.callbacks.contains({CUPTI_CB_DOMAIN_RESOURCE, id})) subscriber = own.subscriber;
+    }
+    if (subscriber != nullptr) subscriber(own.user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+void on_context_destroyed() {
+    on_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, {});
+}
+
+void on_module(const char* cubin, std::size_t bytes) {
+    CUpti_ModuleResourceData module{};
+    module.pCubin = cubin;
+    module.cubinSize = bytes;
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &module;
+    on_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
+}
+
+/// Finds the driver's mock, where the program has it.
+void attach() {
+    static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module};
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver == nullptr) return;
+    if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks")))
+        set(&hooks);
+}
+
+// NVTX: ranges of one thread end in the opposite order, others by their id.
+thread_local std::uint32_t open_ranges[64];
+thread_local int open_count = 0;
+
+void add_marker(std::uint32_t flags, std::uint32_t id, const char* name) {
+    CUpti_ActivityMarker2 marker{};
+    marker.kind = CUPTI_ACTIVITY_KIND_MARKER;
+    marker.flags = static_cast<CUpti_ActivityFlag>(flags);
+    marker.timestamp = now();
+    marker.id = id;
+    marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+    marker.objectId.pt.threadId = static_cast<std::uint32_t>(gettid());
+    marker.name = name;
+    add(marker);
+}
+
+int NVTX_API push(const char* name) {
+    const std::uint32_t id = state().next_marker++;
+    add_marker(CUPTI_ACTIVITY_FLAG_MARKER_START, id, name);
+    if (open_count < 64) open_ranges[open_count++] = id;
+    return open_count;
+}
+
+int NVTX_API pop() {
+    if (open_count == 0) return -1;
+    add_marker(CUPTI_ACTIVITY_FLAG_MARKER_END, open_ranges[--open_count], nullptr);
+    return open_count;
+}
+
+nvtxRangeId_t NVTX_API start_range(const char* name) {
+    const std::uint32_t id = state().next_marker++;
+    add_marker(CUPTI_ACTIVITY_FLAG_MARKER_START, id, name);
+    return id;
+}
+
+void NVTX_API end_range(nvtxRangeId_t id) {
+    add_marker(CUPTI_ACTIVITY_FLAG_MARKER_END, static_cast<std::uint32_t>(id), nullptr);
+}
+
+}  // namespace
+
+EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
+    const auto* exports =
+        static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
+    NvtxFunctionTable table = nullptr;
+    unsigned int size = 0;
+    if (exports == nullptr ||
+        exports->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0)
+        return 0;
+    *table[NVTX_CBID_CORE_RangePushA] = reinterpret_cast<NvtxFunctionPointer>(&push);
+    *table[NVTX_CBID_CORE_RangePop] = reinterpret_cast<NvtxFunctionPointer>(&pop);
+    *table[NVTX_CBID_CORE_RangeStartA] = reinterpret_cast<NvtxFunctionPointer>(&start_range);
+    *table[NVTX_CBID_CORE_RangeEnd] = reinterpret_cast<NvtxFunctionPointer>(&end_range);
+    return 1;
+}
+
+EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
+    const char* value = std::getenv("MOCK_VERSION");
+    *version = value == nullptr ? 130001 : static_cast<std::uint32_t>(std::atoi(value));
+    attach();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+    *text = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
+                : "CUPTI_ERROR_MOCKED";
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
+    *time = now();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id,
+                                        const char** name) {
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        switch (id) {
+            case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+                *name = "cuLaunchKernel";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
+                *name = "cuGraphLaunch";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2:
+                *name = "cuMemcpyHtoDAsync_v2";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async:
+                *name = "cuMemsetD8Async";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize:
+                *name = "cuCtxSynchronize";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2:
+                *name = "cuStreamBeginCapture_v2";
+                return CUPTI_SUCCESS;
+            default:
+                break;
+        }
+    }
+    return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                                     void* user, CUpti_SubscriberParams* parameters) {
+    State& own = state();
+    if (const char* holder = std::getenv("MOCK_HOLDER"); holder != nullptr) {
+        std::strncpy(parameters->oldSubscriberName, holder, parameters->oldSubscriberSize);
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    }
+    const std::lock_guard lock(own.mutex);
+    own.subscriber = callback;
+    own.user = user;
+    *handle = reinterpret_cast<CUpti_SubscriberHandle>(&own);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
+                                       CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    const std::lock_guard lock(state().mutex);
+    if (enable != 0)
+        state().callbacks.emplace(domain, id);
+    else
+        state().callbacks.erase({domain, id});
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) {
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                                  CUpti_BuffersCallbackCompleteFunc complete) {
+    const std::lock_guard lock(state().mutex);
+    state().request = request;
+    state().complete = complete;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+    const char* disabled = std::getenv("MOCK_DISABLED");
+    if (disabled != nullptr && std::atoi(disabled) == kind) return CUPTI_ERROR_NOT_COMPATIBLE;
+    {
+        const std::lock_guard lock(state().mutex);
+        state().kinds.insert(kind);
+    }
+    if (kind == CUPTI_ACTIVITY_KIND_DEVICE) {
+        CUpti_ActivityDevice5 device{};
+        device.kind = kind;
+        device.name = "Mock GPU";
+        device.numMultiprocessors = 4;
+        add(device);
+    }
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+    const std::lock_guard lock(state().mutex);
+    state().kinds.erase(kind);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t) {
+    const std::lock_guard lock(state().mutex);
+    state().calls.emplace(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    state().kinds.insert(CUPTI_ACTIVITY_KIND_DRIVER);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, std::uint8_t) {
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t) {
+    const std::lock_guard lock(state().mutex);
+    deliver();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t bytes,
+                                              CUpti_Activity** record) {
+    auto* next =
+        *record == nullptr ? buffer : reinterpret_cast<std::uint8_t*>(*record) + slot_bytes;
+    if (next + slot_bytes > buffer + bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = reinterpret_cast<CUpti_Activity*>(next);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t,
+                                                     std::size_t* dropped) {
+    *dropped = 0;
+    while (state().drop.strikes()) ++*dropped;
+    return CUPTI_SUCCESS;
+}
+
+}  // namespace perfgate::mock

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// A libcuda.so.1 that runs nothing and tells the mock of CUPTI about it. A CUfunction is the
+// kernel's name, a CUgraphExec the number of its kernels.
+#include <cuda.h>
+#include <cupti.h>
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "mock_hooks.hpp"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace perfgate::mock {
+namespace {
+
+const Hooks* hooks = nullptr;
+std::atomic<std::uint32_t> last_correlation{0};
+std::atomic<int> captures{0};
+bool ready = false;
+
+template <class Parameters, class Body>
+CUresult call(std::uint32_t id, const Parameters& parameters, const Body& body) {
+    if (!ready) return CUDA_ERROR_NOT_INITIALIZED;
+    const std::uint32_t correlation = ++last_correlation;
+    if (hooks != nullptr) hooks->call(id, &parameters, CUDA_SUCCESS, correlation, false);
+    const CUresult result = body(correlation);
+    if (hooks != nullptr) hooks->call(id, &parameters, result, correlation, true);
+    return result;
+}
+
+void work(const Work& done) {
+    if (hooks != nullptr) hooks->work(done);
+}
+
+}  // namespace
+
+EXPORT void mock_set_hooks(const Hooks* new_hooks) {
+    hooks = new_hooks;
+}
+
+EXPORT CUresult cuInit(unsigned int) {
+    if (ready) return CUDA_SUCCESS;
+    ready = true;
+    const char* path = std::getenv("CUDA_INJECTION64_PATH");
+    if (path == nullptr) return CUDA_SUCCESS;
+    void* library = dlopen(path, RTLD_NOW);
+    if (library == nullptr) return CUDA_SUCCESS;  // silently, as the real one
+    if (auto* initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")))
+        initialise();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z,
+                               unsigned int bx, unsigned int by, unsigned int bz,
+                               unsigned int shared, CUstream stream, void** arguments,
+                               void** extra) {
+    const cuLaunchKernel_params parameters{f,  x,      y,      z,         bx,   by,
+                                           bz, shared, stream, arguments, extra};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, parameters, [&](std::uint32_t correlation) {
+        if (x == 0) return CUDA_ERROR_INVALID_VALUE;
+        Work kernel;
+        kernel.name = reinterpret_cast<const char*>(f);
+        kernel.grid = x;
+        kernel.stream = stream == nullptr ? 7 : 14;
+        kernel.correlation = correlation;
+        if (captures == 0) work(kernel);
+        return CUDA_SUCCESS;
+    });
+}
+
+EXPORT CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream) {
+    const cuGraphLaunch_params parameters{graph, stream};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, parameters, [&](std::uint32_t correlation) {
+        const auto nodes = reinterpret_cast<std::uintptr_t>(graph);
+        for (std::uintptr_t node = 1; node <= nodes; ++node) {
+            Work kernel;
+            kernel.name = "graph_node";
+            kernel.correlation = correlation;
+            kernel.graph = 3;
+            kernel.graph_node = node;
+            work(kernel);
+        }
+        return CUDA_SUCCESS;
+    });
+}
+
+EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
+                                     CUstream stream) {
+    const cuMemcpyHtoDAsync_v2_params parameters{to, from, bytes, stream};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, parameters,
+                [&](std::uint32_t correlation) {
+                    Work copy;
+                    copy.kind = Work::copy;
+                    copy.bytes = bytes;
+                    copy.pageable = true;
+                    copy.correlation = correlation;
+                    work(copy);
+                    return CUDA_SUCCESS;
+                });
+}
+
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes,
+                                CUstream stream) {
+    const cuMemsetD8Async_params parameters{to, value, bytes, stream};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, parameters,
+                [&](std::uint32_t correlation) {
+                    Work memset;
+                    memset.kind = Work::memset;
+                    memset.bytes = bytes;
+                    memset.correlation = correlation;
+                    work(memset);
+                    return CUDA_SUCCESS;
+                });
+}
+
+EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
+    const cuStreamBeginCapture_v2_params parameters{stream, mode};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, parameters, [&](std::uint32_t) {
+        ++captures;
+        return CUDA_SUCCESS;
+    });
+}
+
+EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+    const cuStreamEndCapture_params parameters{stream, graph};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, parameters, [&](std::uint32_t) {
+        --captures;
+        return CUDA_SUCCESS;
+    });
+}
+
+EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+    *status = captures > 0 ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxSynchronize() {
+    return call(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, nullptr,
+                [](std::uint32_t) { return CUDA_SUCCESS; });
+}
+
+EXPORT CUresult cuCtxDestroy_v2(CUcontext) {
+    if (hooks != nullptr) hooks->context_destroyed();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuModuleLoadDataEx(CUmodule*, const void* image, unsigned int bytes, CUjit_option*,
+                                   void**) {
+    if (hooks != nullptr) hooks->module_loaded(static_cast<const char*>(image), bytes);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace perfgate::mock

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mock of the driver tells the mock of CUPTI, as the real ones do through a table of their
+// own.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace perfgate::mock {
+
+struct Work {
+    enum Kind { kernel, copy, memset } kind = kernel;
+    const char* name = "";
+    std::uint32_t stream = 7;
+    std::uint32_t grid = 1;
+    std::uint64_t bytes = 0;
+    std::uint8_t copy_kind = 1;
+    bool pageable = false;
+    std::uint32_t correlation = 0;
+    std::uint32_t graph = 0;
+    std::uint64_t graph_node = 0;
+};
+
+struct Hooks {
+    void (*call)(std::uint32_t callback_id, const void* parameters, CUresult result,
+                 std::uint32_t correlation, bool exit);
+    void (*work)(const Work& work);
+    void (*context_destroyed)();
+    void (*module_loaded)(const char* cubin, std::size_t bytes);
+};
+
+/// Exported by the mock of the driver.
+extern "C" void mock_set_hooks(const Hooks* hooks);
+
+}  // namespace perfgate::mock

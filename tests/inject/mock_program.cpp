@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program with CUDA, as the injection library meets it: does what its words say, in order.
+//
+//     kernels N NAME, copy BYTES, memset BYTES, graph NODES, capture N, fail N, module FILE,
+//     push NAME, pop, range NAME (start and end), sync, destroy, sleep MS,
+//     fork (the child makes calls and exits), forkexec WORD (itself, with that word), threads N,
+//     leave (_exit), crash, terminate (SIGTERM to itself), handler (its own for SIGTERM),
+//     forever (kernels, and their number on stdout), noinit (first: without CUDA)
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+void kernels(int count, const char* name) {
+    for (int i = 0; i < count; ++i)
+        cuLaunchKernel(reinterpret_cast<CUfunction>(const_cast<char*>(name)), 8, 1, 1, 128, 1, 1, 0,
+                       nullptr, nullptr, nullptr);
+}
+
+void wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) std::exit(9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int next = 1;
+    const auto word = [&] { return next < argc ? argv[next++] : const_cast<char*>(""); };
+    const auto number = [&] { return std::atoi(word()); };
+    if (argc > 1 && std::string(argv[1]) == "noinit")
+        ++next;
+    else
+        cuInit(0);
+    while (next < argc) {
+        const std::string what = word();
+        if (what == "kernels") {
+            const int count = number();
+            kernels(count, word());
+        } else if (what == "init") {
+            cuInit(0);
+        } else if (what == "copy") {
+            cuMemcpyHtoDAsync(0, nullptr, static_cast<std::size_t>(number()), nullptr);
+        } else if (what == "memset") {
+            cuMemsetD8Async(0, 0, static_cast<std::size_t>(number()), nullptr);
+        } else if (what == "graph") {
+            cuGraphLaunch(reinterpret_cast<CUgraphExec>(static_cast<std::uintptr_t>(number())),
+                          nullptr);
+        } else if (what == "capture") {
+            cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL);
+            kernels(number(), "captured");
+            CUgraph graph = nullptr;
+            cuStreamEndCapture(nullptr, &graph);
+        } else if (what == "fail") {
+            for (int i = number(); i > 0; --i)
+                cuLaunchKernel(nullptr, 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+        } else if (what == "module") {
+            std::ifstream file(word(), std::ios::binary);
+            const std::string image = (std::stringstream() << file.rdbuf()).str();
+            cuModuleLoadDataEx(nullptr, image.data(), static_cast<unsigned int>(image.size()),
+                               nullptr, nullptr);
+        } else if (what == "push") {
+            nvtxRangePushA(word());
+        } else if (what == "pop") {
+            nvtxRangePop();
+        } else if (what == "range") {
+            const nvtxRangeId_t id = nvtxRangeStartA(word());
+            kernels(1, "in_range");
+            nvtxRangeEnd(id);
+        } else if (what == "sync") {
+            cuCtxSynchronize();
+        } else if (what == "destroy") {
+            cuCtxDestroy(nullptr);
+        } else if (what == "sleep") {
+            usleep(static_cast<useconds_t>(number()) * 1000);
+        } else if (what == "fork") {
+            const pid_t child = fork();
+            if (child == 0) {
+                kernels(3, "in_child");
+                std::exit(0);
+            }
+            wait_for(child);
+        } else if (what == "forkexec") {
+            char* verb = word();
+            const pid_t child = fork();
+            if (child == 0) {
+                const bool alone = std::string(verb) == "noinit";
+                execl("/proc/self/exe", argv[0], verb, alone ? nullptr : "5", "of_child", nullptr);
+                _exit(8);
+            }
+            wait_for(child);
+        } else if (what == "threads") {
+            std::vector<std::thread> threads;
+            const int count = number();
+            for (int i = 0; i < count; ++i)
+                threads.emplace_back([] {
+                    nvtxRangePushA("thread");
+                    kernels(1000, "threaded");
+                    nvtxRangePop();
+                });
+            for (std::thread& thread : threads) thread.join();
+        } else if (what == "leave") {
+            _exit(0);
+        } else if (what == "crash") {
+            std::raise(SIGSEGV);
+        } else if (what == "terminate") {
+            std::raise(SIGTERM);
+            sleep(30);
+        } else if (what == "handler") {
+            std::signal(SIGTERM, [](int) { _exit(7); });
+        } else if (what == "forever") {
+            for (long done = 0;; done += 100) {
+                kernels(100, "again");
+                std::printf("%ld\n", done);
+                std::fflush(stdout);
+                usleep(200);
+            }
+        } else {
+            return 64;
+        }
+    }
+    return 0;
+}
