@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document `perfgate.profile`, version 1.
-#include "activity/profile.hpp"
+#include "activity/analysis.hpp"
 #include "document/json_writer.hpp"
 
 namespace perfgate::activity {
@@ -9,7 +9,6 @@ namespace {
 using document::JsonLayout;
 using document::JsonWriter;
 using document::write_field;
-using model::write_unless_default;
 
 void write_durations(JsonWriter& json, const Durations& time) {
     write_field(json, "count", time.count);

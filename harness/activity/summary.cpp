@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "activity/profile.hpp"
+#include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
 
 namespace perfgate::activity {

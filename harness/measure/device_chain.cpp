@@ -59,13 +59,6 @@ Item* CaseQueue::take(std::size_t chain) {
     return item;
 }
 
-void Shared::tell(const Item& item, std::string_view phase) {
-    if (!options.progress) return;
-    const std::string id = model::case_id(item.planned->spec);
-    const std::lock_guard lock(progress_);
-    options.progress({*item.suite, id, phase, done, total});
-}
-
 void DeviceChain::begin(CaseQueue& queue) {
     timed(phase_s_["timing"], [&] {
         while (!shared_.interrupted) {

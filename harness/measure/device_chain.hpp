@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "measure/item.hpp"
-#include "measure/journal.hpp"
+#include "measure/shared.hpp"
 #include "measure/workers.hpp"
 
 namespace perfgate::measure {
@@ -29,24 +29,6 @@ class CaseQueue {
   private:
     std::mutex mutex_;
     std::vector<Item*> items_;
-};
-
-/// What the chains share. Safe from any thread.
-class Shared {
-  public:
-    Shared(const Capabilities& capabilities_, const MeasureOptions& options_, Journal& journal_)
-        : capabilities(capabilities_), options(options_), journal(journal_) {}
-
-    void tell(const Item& item, std::string_view phase);
-
-    const Capabilities& capabilities;
-    const MeasureOptions& options;
-    Journal& journal;
-    std::atomic<bool> interrupted = false;
-    std::atomic<std::size_t> done = 0, total = 0;
-
-  private:
-    std::mutex progress_;
 };
 
 class DeviceChain {

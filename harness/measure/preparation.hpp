@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "measure/device_chain.hpp"
+#include "measure/shared.hpp"
 #include "measure/workers.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"

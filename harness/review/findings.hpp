@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "review/review.hpp"
+#include "review/expectations.hpp"
+#include "review/finding.hpp"
 
 namespace perfgate::review {
 

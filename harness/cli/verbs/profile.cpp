@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "activity/profile.hpp"
+#include "activity/analysis.hpp"
 #include "activity/recording.hpp"
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the timeline of a process to its profile. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "activity/interval.hpp"
+#include "activity/profile.hpp"
+#include "activity/timeline.hpp"
+
+namespace perfgate::activity {
+
+struct ProfileOptions {
+    /// Restricts the program to this much of it, seconds from its first record.
+    double delay_s = 0;
+    double duration_s = std::numeric_limits<double>::infinity();
+    /// Restricts the program to the time from the first to the last range of this name.
+    std::string range;
+    std::size_t gaps = 10;
+    bool own_thread = false;  ///< ranges take the launches of their own thread alone
+};
+
+/// Throws InputError where `options.range` names no range on record.
+Profile profile_of(const Timeline& timeline, const ProfileOptions& options = {});
+
+/// The summary of what was launched in [begin, end).
+WorkSummary summarise(const Timeline& timeline, Interval piece,
+                      std::optional<std::uint32_t> thread = std::nullopt);
+
+/// What was launched in the interval by kernel, longest total first.
+std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
+                                      std::optional<std::uint32_t> thread = std::nullopt);
+
+/// The document `perfgate.profile` of several processes.
+std::string write_profiles(const std::vector<Profile>& profiles);
+
+}  // namespace perfgate::activity

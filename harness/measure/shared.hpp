@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the chains of a run's devices share.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <string_view>
+
+#include "measure/item.hpp"
+#include "measure/journal.hpp"
+
+namespace perfgate::measure {
+
+/// Safe from any thread.
+class Shared {
+  public:
+    Shared(const Capabilities& capabilities_, const MeasureOptions& options_, Journal& journal_)
+        : capabilities(capabilities_), options(options_), journal(journal_) {}
+
+    void tell(const Item& item, std::string_view phase);
+
+    const Capabilities& capabilities;
+    const MeasureOptions& options;
+    Journal& journal;
+    std::atomic<bool> interrupted = false;
+    std::atomic<std::size_t> done = 0, total = 0;
+
+  private:
+    std::mutex progress_;
+};
+
+}  // namespace perfgate::measure

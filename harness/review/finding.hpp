@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thing that a change takes away from the gate.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/case.hpp"
+
+namespace perfgate::review {
+
+enum class Loosening {
+    suite_removed,
+    case_removed,
+    tolerance_raised,
+    gate_removed,      ///< a metric that had a tolerance has none
+    relation_removed,  ///< or changed to one that is not known to demand as much
+    measured_less,     ///< less precision or time for a case
+    tag_removed,       ///< a run with --tag does not select the case any more
+    policy_lowered,    ///< of a profile
+    profile_removed,
+    baseline_removed,   ///< of a suite, a case or a metric
+    baseline_raised,    ///< what is expected is worse than before
+    anchor_raised,      ///< what accepted changes add up against
+    not_compared,       ///< unit or method changed: the gate compares nothing with it
+    acknowledged,       ///< a regression is let pass, longer, or a larger one
+    history_rewritten,  ///< a ledger lost entries
+    unreadable,         ///< nothing can be told of the file
+};
+
+std::string_view to_text(Loosening kind);  ///< "tolerance raised"
+
+struct Finding {
+    Loosening kind = Loosening::unreadable;
+    model::SourcePlace place;        ///< in the later state where it is there
+    std::string subject;             ///< what it is about: a metric, a key of a profile, a relation
+    std::string before, after;       ///< in words; empty where there is nothing to say
+    std::vector<std::string> cases;  ///< ids, sorted; empty where it is not about cases
+
+    bool operator==(const Finding&) const = default;
+};
+
+}  // namespace perfgate::review
