@@ -36,6 +36,7 @@ GRAPH = """
 name: graph
 defaults:
   metrics: [gpu_time, instructions]
+  tolerances: {gpu_time: 100%}
 workloads:
   - workload: interpolate
     variants: [eager, graph]
