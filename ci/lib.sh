@@ -7,13 +7,13 @@ build_packages=(cmake g++ git libboost-dev libcli11-dev libfmt-dev libpugixml-de
                 libyaml-cpp-dev ninja-build nlohmann-json3-dev zlib1g-dev)
 test_packages=(cmark-gfm fish jq libgtest-dev libxml2-utils python3 python3-jsonschema
                python3-junitparser python3-yaml shellcheck zsh)
-# The test of ci/slurm runs daemons of its own, which only root can.
+# The test of ci/slurm starts its own daemons, which only root can.
 [ "$(id -u)" != 0 ] || test_packages+=(munge slurm-client slurmctld slurmd)
 
 say() { printf 'perfgate: %s\n' "$*" >&2; }
 
-# install_packages NAME...: installs what is missing on Debian and Ubuntu; elsewhere, and where that
-# fails, says what is needed and goes on: CMake then looks for itself, and fetches what it can.
+# install_packages NAME...: installs missing packages on Debian and Ubuntu. Elsewhere, or if that fails,
+# prints what is needed and continues: CMake then searches itself, and downloads what it can.
 install_packages() {
     command -v dpkg-query >/dev/null 2>&1 || {
         say "not Debian or Ubuntu; needed, by Debian's names: $*"
@@ -44,20 +44,20 @@ install_packages() {
         say "apt-get failed; going on with what is installed"
 }
 
-# install_npm: npm, which makes the page of the HTML report and installs what the tests need.
+# install_npm: npm, which builds the page of the HTML report and installs what the tests need.
 install_npm() {
     command -v npm >/dev/null 2>&1 || install_packages nodejs npm
 }
 
-# install_browser: Chromium, for the test of the HTML report. Ubuntu has it as a snap alone; where it
-# is missing, that test says so.
+# install_browser: Chromium, for the test of the HTML report. Ubuntu has it only as a snap; if it is
+# missing, that test says so.
 install_browser() {
     command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 ||
         install_packages chromium
 }
 
-# install_node_tools DIR: what ci/node/package.json names, into the folder; where that fails, says so
-# and goes on: the tests that need it then say that it is missing.
+# install_node_tools DIR: installs the packages of ci/node/package.json into the folder. If that fails,
+# says so and continues: the tests that need them then report what is missing.
 install_node_tools() {
     install_npm
     if cmp -s "$perfgate_root/ci/node/package-lock.json" "$1/installed.json"; then
@@ -70,7 +70,7 @@ install_node_tools() {
         say "npm failed; going on without the checks of the workflows and of the HTML report"
 }
 
-# configure DIR CMAKE_ARGUMENT...: configures with the arguments where DIR is not yet a build folder.
+# configure DIR CMAKE_ARGUMENT...: configures with the arguments if DIR is not yet a build folder.
 configure() {
     local dir=$1
     shift
@@ -81,7 +81,7 @@ configure() {
     cmake -S "$perfgate_root" -B "$dir" -G Ninja "${faster[@]}" "$@" >&2
 }
 
-# build DIR CMAKE_ARGUMENT...: configures where that is needed, and builds all.
+# build DIR CMAKE_ARGUMENT...: configures if needed, and builds everything.
 build() {
     configure "$@" || return 1
     cmake --build "$1" >&2

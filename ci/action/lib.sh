@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the action's steps share. Sourced by bash.
+# Functions that the action's steps share. Sourced by bash.
 
-# A workflow command's message and its properties, escaped as the runner reads them.
+# Message and properties of a workflow command, escaped as the runner expects.
 escape_message() {
     local text=${1//'%'/'%25'}
     text=${text//$'\r'/'%0D'}
@@ -15,14 +15,14 @@ output() {
     printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >>"$GITHUB_OUTPUT"
 }
 
-# What nobody can guess who writes to the log or into a value.
+# A token that whoever writes to the log or into a value cannot guess.
 random_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# fenced FILE BYTES: the file's first lines as a block of code that nothing in it can end.
+# fenced FILE BYTES: the file's first lines as a code block that its content cannot close.
 fenced() {
     local shown fence='```' total kept
     shown=$(mktemp "${RUNNER_TEMP:-/tmp}/perfgate-fenced-XXXXXX")
-    # Whole lines as far as they fit, without progress and what is no text.
+    # As many whole lines as fit, without progress and binary output.
     LC_ALL=C tr -d '\000-\010\013-\037\177' <"$1" | LC_ALL=C sed '/^\[[0-9]*\/[0-9]*\] /d' >"$shown.all"
     LC_ALL=C awk -v limit="$2" '{ used += length($0) + 1; if (used > limit) exit; print }' "$shown.all" >"$shown"
     while grep -qF -- "$fence" "$shown"; do fence+='`'; done
@@ -35,7 +35,7 @@ fenced() {
     rm -f -- "$shown" "$shown.all"
 }
 
-# What an exit code means, as README.md has it.
+# The meaning of an exit code, as in README.md.
 meaning() {
     case $1 in
         0) echo 'every case passed, improved, or was skipped for a stated reason' ;;
