@@ -30,9 +30,9 @@ TEST(PlatformLibraries, AreNotThoseWithLikeNames) {
 }
 
 TEST(PlatformLibraries, AreNotThoseThatAPluginBringsAlong) {
-    EXPECT_FALSE(is_platform_library("/work/plugins/libcublas.so.13", "/opt/plugins"));
-    EXPECT_FALSE(is_platform_library("/work/plugins/lib/libm.so.6", "/opt/plugins"));
-    EXPECT_TRUE(is_platform_library("/work/plugins2/libm.so.6", "/opt/plugins"));
+    EXPECT_FALSE(is_platform_library("/opt/plugins/libcublas.so.13", "/opt/plugins"));
+    EXPECT_FALSE(is_platform_library("/opt/plugins/lib/libm.so.6", "/opt/plugins"));
+    EXPECT_TRUE(is_platform_library("/opt/plugins2/libm.so.6", "/opt/plugins"));
 }
 
 TEST(LibrariesOfPlugins, AreLinkedOrLoadedInALaunch) {
