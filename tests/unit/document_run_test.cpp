@@ -161,15 +161,15 @@ TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
 
     Batch again{0, "b1", 7, {3}};
     again.round = 1;
-    Batch set_aside{0, "b1", 7, {3}};
-    set_aside.set_aside = "throttled";
+    Batch throttled{0, "b1", 7, {3}};
+    throttled.excluded = "throttled";
     Batch clocked{0, "b1", 7, {3}};
     clocked.sm_clock_mhz = 1980;
     Batch of_run{0, "b1", 7, {3}};
     of_run.run = 1;
     const std::vector<std::vector<Batch>> others = {{},
                                                     {again},
-                                                    {set_aside},
+                                                    {throttled},
                                                     {clocked},
                                                     {of_run},
                                                     {{1, "b1", 7, {3}}},
