@@ -79,7 +79,7 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
     }
     if (judgement.basis == Basis::spread &&
         comparison.definition->metric_class == model::MetricClass::exact) {
-        text += "; this case does not repeat it, so it is judged by its spread";
+        text += "; this case does not repeat it, so its spread decides";
     }
     return text;
 }
@@ -124,9 +124,8 @@ std::string not_comparable_sentence(std::string_view metric, const model::Metric
 }
 
 std::string not_collected_sentence(std::string_view metric, std::string_view reason) {
-    return fmt::format(
-        "{} was not collected: {}", name_text(metric),
-        reason.empty() ? "the run does not say why" : model::printable(reason, 1000));
+    return fmt::format("{} was not collected: {}", name_text(metric),
+                       reason.empty() ? "the run gives no reason" : model::printable(reason, 1000));
 }
 
 }  // namespace perfgate::gate

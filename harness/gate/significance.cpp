@@ -32,7 +32,7 @@ constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power
 /// far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
 
-/// Processes often have two humps or a tail, which a standard deviation does not tell of. So the
+/// Processes often are multimodal or have a tail, which a standard deviation hides. So the
 /// change has to reach as far up among their own differences as Student's reaches in normal ones,
 /// times this: a baseline's processes are few (tests/bench/README.md has what came of it).
 constexpr double recorded_margin = 1.2;

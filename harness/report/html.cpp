@@ -47,7 +47,7 @@ constexpr std::size_t longest_name = 1000;
 constexpr std::size_t longest_log = 16384;
 
 /// Of a batch's samples this many are shown, evenly spaced in their order: of a case that nobody
-/// looks for the quartiles, of others enough to see two humps.
+/// looks for the quartiles, of others enough to see two modes.
 constexpr std::size_t few_samples = 5;
 constexpr std::size_t many_samples = 33;
 

@@ -477,7 +477,7 @@ Rates simulate(const World& world, double slowdown, double tolerance, double fal
 const std::pair<const char*, simulated::Shape> shapes[] = {
     {"normal", simulated::normal},
     {"skewed", simulated::skewed},
-    {"two-humped", simulated::two_humped},
+    {"bimodal", simulated::bimodal},
     {"seldom fast", simulated::seldom_fast},
     {"heavy-tailed", simulated::heavy_tailed}};
 

@@ -187,6 +187,22 @@ TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
     }
 }
 
+TEST(RunJson, ExcludedBatchesHaveTheirOldKeyInOlderVersions) {
+    const auto excluded = [](const std::string& version, const std::string& key) {
+        std::string text = changed(R"("version": 1)", R"("version": )" + version);
+        text.replace(text.find(R"("samples")"), 0, '"' + key + R"(": "throttled", )");
+        return parse_run(text, "run.json")
+            .suites[0]
+            .cases[0]
+            .metrics["gpu_time"]
+            .batches[0]
+            .excluded;
+    };
+    EXPECT_EQ(excluded("1", "set_aside"), "throttled");
+    EXPECT_EQ(excluded("2", "set_aside"), "throttled");
+    EXPECT_EQ(excluded("3", "excluded"), "throttled");
+}
+
 TEST(RunJson, AValueWithoutBatchesNeedsAnOrigin) {
     const std::string without = changed(R"(, "batches": [
      {"process": 0, "device": "host", "seed": 1, "samples": [1.5]}])",

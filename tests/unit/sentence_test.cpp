@@ -17,7 +17,7 @@ std::string sentence(double minimum_detectable_change) {
     judgement.verdict = model::Verdict::regressed;
     judgement.baseline = 12340;
     judgement.measured = 13600;
-    judgement.minimum_detectable_change = detectable;
+    judgement.minimum_detectable_change = minimum_detectable_change;
     return judged_sentence("gpu_time", comparison, judgement);
 }
 

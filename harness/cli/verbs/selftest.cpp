@@ -162,7 +162,7 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
     add_profile_option(*verb, options->gate.profile);
     add_selection_options(*verb, options->gate.selection);
     verb->add_option("--sizes", options->sizes_percent,
-                     "Slowdowns in per cent of a launch's time, 0 among them for false alarms")
+                     "Slowdowns in per cent of a launch's time, including 0 for false alarms")
         ->delimiter(',')
         ->check(CLI::Range(0.0, 1000.0))
         ->type_name("LIST")
@@ -182,8 +182,8 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE");
     verb->footer(
         "Every case gets every size once, in an order that the gate does not know, as work on the "
-        "same device after\neach launch; times alone are measured. No stored baseline takes part "
-        "and none is changed.\nExit codes: 0 the gate detects what it claims; 1 it is not; 2 usage "
+        "same device after\neach launch; only times are measured. Stored baselines are neither "
+        "used nor changed.\nExit codes: 0 the gate detects what it claims; 1 it does not; 2 usage "
         "or invalid input; 3 something could\nnot be measured; 130 interrupted.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return self_test(*verb, *options); };
