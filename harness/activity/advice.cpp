@@ -51,7 +51,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
     if (program.short_kernels * 2 > program.kernels && other_idle != 0) {
         all.push_back(
             {share(other_idle),
-             fmt::format("{} of {} kernels took less than 10 us, and the GPU was idle for {} of "
+             fmt::format("{} of {} kernels took less than 10 µs, and the GPU was idle for {} of "
                          "the time: launching is the limit; fuse kernels or use CUDA graphs.",
                          program.short_kernels, program.kernels, percent(share(other_idle)))});
     } else if (other_idle != 0) {

@@ -90,7 +90,7 @@ std::string undecided(const CaseVerdict& verdict) {
 }
 
 /// The metrics share one provenance: from elsewhere they come together or not at all.
-bool same_circumstances(const model::Provenance& then, const model::Provenance& now) {
+bool same_provenance(const model::Provenance& then, const model::Provenance& now) {
     return then.board == now.board && then.driver == now.driver &&
            then.cuda_toolkit == now.cuda_toolkit && then.cupti == now.cupti &&
            then.tool_version == now.tool_version;
@@ -223,7 +223,7 @@ class Accepting {
                                            const BaselineCase& before,
                                            const model::Provenance& now) const {
         std::set<std::string> replaced;
-        if (!same_circumstances(before.provenance, now)) {
+        if (!same_provenance(before.provenance, now)) {
             for (const auto& [metric, series] : result.metrics) replaced.insert(metric);
             return replaced;
         }

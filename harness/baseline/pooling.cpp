@@ -27,7 +27,7 @@ using model::CaseStatus;
 using model::MetricSeries;
 using model::Run;
 
-/// What a run has before anybody is suspected, for the sake of what the gate sees.
+/// What a run has before any case is flagged, as the gate gets it.
 constexpr std::size_t first_processes = 5;
 
 void require_equal(std::string_view what, const std::string& first, const std::string& other) {
@@ -132,7 +132,7 @@ double written(double fraction) {
 }
 
 /// A gated metric of a case whose spread is known, as if its own first processes were a run.
-struct Learnt {
+struct PooledMetric {
     std::string id;
     const model::GateRule* gate = nullptr;
     const model::MetricDefinition* definition = nullptr;
@@ -140,9 +140,9 @@ struct Learnt {
     MetricSeries run;
 };
 
-std::vector<Learnt> learnt_of(const Run& run, const model::SuiteResult& suite,
-                              const model::Baseline& baseline) {
-    std::vector<Learnt> all;
+std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResult& suite,
+                                         const model::Baseline& baseline) {
+    std::vector<PooledMetric> all;
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
         const auto expected = baseline.cases.find(id);
@@ -154,12 +154,12 @@ std::vector<Learnt> learnt_of(const Run& run, const model::SuiteResult& suite,
                 definition == run.metric_definitions.end()) {
                 continue;
             }
-            Learnt learnt{id, &gate, &definition->second, &series->second, series->second};
-            if (learnt.run.batches.size() > first_processes) {
-                learnt.run.batches.resize(first_processes);
+            PooledMetric pooled{id, &gate, &definition->second, &series->second, series->second};
+            if (pooled.run.batches.size() > first_processes) {
+                pooled.run.batches.resize(first_processes);
             }
-            for (model::Batch& batch : learnt.run.batches) batch.run = 0;
-            all.push_back(std::move(learnt));
+            for (model::Batch& batch : pooled.run.batches) batch.run = 0;
+            all.push_back(std::move(pooled));
         }
     }
     return all;
@@ -220,35 +220,35 @@ MetricSeries condensed(const MetricSeries& series) {
     return result;
 }
 
-Lessons lessons(const Run& run, const model::SuiteResult& suite, const model::Baseline& baseline,
-                const model::Policy& policy) {
-    const std::vector<Learnt> all = learnt_of(run, suite, baseline);
+PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite,
+                                 const model::Baseline& baseline, const model::Policy& policy) {
+    const std::vector<PooledMetric> all = pooled_metrics(run, suite, baseline);
     std::vector<gate::Comparison> with_tolerance;
     std::vector<gate::Comparison> without;
-    for (const Learnt& learnt : all) {
+    for (const PooledMetric& pooled : all) {
         with_tolerance.push_back(
-            {learnt.definition, learnt.baseline, &learnt.run, learnt.gate->tolerance, 0});
-        without.push_back({learnt.definition, learnt.baseline, &learnt.run, {}, 0});
+            {pooled.definition, pooled.baseline, &pooled.run, pooled.gate->tolerance, 0});
+        without.push_back({pooled.definition, pooled.baseline, &pooled.run, {}, 0});
     }
     const gate::BatchRule rule(policy);
     const std::vector<gate::Judgement> now = rule.judge(with_tolerance);
     const std::vector<gate::Judgement> finest = rule.judge(without);
 
-    Lessons result;
+    PoolingFindings result;
     struct Seen {
         std::vector<std::pair<double, std::string>> fractions;
         std::size_t too_fine = 0;
     };
     std::map<std::string, Seen> by_metric;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const Learnt& learnt = all[i];
+        const PooledMetric& pooled = all[i];
         if (now[i].basis != gate::Basis::spread) continue;
-        if (learnt.definition->metric_class == model::MetricClass::exact) {
-            result.demotions.push_back({learnt.id, learnt.gate->metric});
+        if (pooled.definition->metric_class == model::MetricClass::exact) {
+            result.demotions.push_back({pooled.id, pooled.gate->metric});
         }
-        if (!finest[i].sees) continue;
-        Seen& seen = by_metric[learnt.gate->metric];
-        seen.fractions.emplace_back(written(*finest[i].sees), learnt.id);
+        if (!finest[i].minimum_detectable_change) continue;
+        Seen& seen = by_metric[pooled.gate->metric];
+        seen.fractions.emplace_back(written(*finest[i].minimum_detectable_change), pooled.id);
         seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
     }
     for (auto& entry : by_metric) {

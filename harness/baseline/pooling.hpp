@@ -17,7 +17,7 @@ namespace perfgate::baseline {
 /// The runs as one: the first, with the batches of all, each told which run it is of
 /// (model::Batch::run). A case that one of them did not measure is what it is there. Throws
 /// InputError where they are not of the same cases, device and tools: of what differs, nothing can
-/// be learnt.
+/// be pooled.
 model::Run combine_runs(std::vector<model::Run> runs);
 
 /// A series as a baseline keeps it: of several processes one value each, as BatchRule takes them.
@@ -52,13 +52,13 @@ struct Demotion {
     bool operator==(const Demotion&) const = default;
 };
 
-struct Lessons {
+struct PoolingFindings {
     std::vector<Proposal> proposals;  ///< by metric; of those whose spread is known
     std::vector<Demotion> demotions;
 };
 
 /// What the baseline of a run's suite taught, for the metrics that its cases gate.
-Lessons lessons(const model::Run& run, const model::SuiteResult& suite,
-                const model::Baseline& baseline, const model::Policy& policy);
+PoolingFindings pooling_findings(const model::Run& run, const model::SuiteResult& suite,
+                                 const model::Baseline& baseline, const model::Policy& policy);
 
 }  // namespace perfgate::baseline

@@ -178,7 +178,7 @@ class Checking {
         if (expected == nullptr) {
             fault(id, "the ledger says that it was accepted, and the baseline does not have it");
         } else if (told.at.empty()) {
-            fault(id, "the ledger does not know it: nobody accepted it");
+            fault(id, "it is not in the ledger: it was never accepted");
         } else if (told.digests.empty()) {
             fault(id, "the ledger says that it was removed");
         } else {

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
 
     CLI::App app{
         "perfgate gates the performance of CUDA kernels: it runs the workloads of a YAML "
-        "suite on a GPU under CUPTI, compares with stored baselines and tells CI why."};
+        "suite on a GPU under CUPTI, compares with stored baselines and reports why to CI."};
     app.name("perfgate");
     app.set_version_flag("--version", "perfgate " PERFGATE_VERSION);
     app.require_subcommand(1);

@@ -72,7 +72,7 @@ void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
     });
 }
 
-/// Whether the short form says all there is: one value per process, in order, nothing set aside.
+/// Whether the short form says all there is: one value per process, in order, nothing excluded.
 bool is_short(const MetricSeries& series) {
     if (series.batches.size() < 2) return false;
     const Batch& first = series.batches.front();

@@ -76,7 +76,7 @@ void describe(Archive& archive, Described<Archive, Batch>& batch) {
     archive.required("device", batch.device);
     archive.required("seed", batch.seed);
     archive.optional("round", batch.round);
-    archive.optional("set_aside", batch.set_aside);
+    archive.optional(renamed("excluded", "set_aside", 2), batch.excluded);
     archive.optional("sm_clock_mhz", batch.sm_clock_mhz);
     archive.optional("run", batch.run);
     archive.required("samples", batch.samples);

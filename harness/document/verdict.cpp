@@ -44,7 +44,8 @@ void describe(Archive& archive, Described<Archive, model::MetricVerdict>& verdic
     archive.optional("measured", verdict.measured);
     archive.optional("change", verdict.change);
     archive.optional("tolerance", verdict.tolerance);
-    archive.optional("sees", verdict.sees);
+    archive.optional(renamed("minimum_detectable_change", "sees", 2),
+                     verdict.minimum_detectable_change);
     archive.optional("baseline_clock_mhz", verdict.baseline_clock_mhz);
     archive.optional("measured_clock_mhz", verdict.measured_clock_mhz);
     archive.optional("sentence", verdict.sentence);

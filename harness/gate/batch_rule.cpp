@@ -37,7 +37,7 @@ bool all_finite(const std::vector<double>& values) {
 struct Evidence {
     std::vector<double> baseline, measured;
     std::int64_t last_round = 0;      ///< of the measured
-    std::size_t first_processes = 0;  ///< of round 0, before any suspicion
+    std::size_t first_processes = 0;  ///< of round 0, before any case is flagged
     Basis basis = Basis::one_process;
     double drift = 0;  ///< how far a run may lie off the baseline's for no reason
     bool finite = true;

@@ -33,11 +33,11 @@ class BatchRule final : public Rule {
     std::int64_t rounds_;
 };
 
-/// The batches that count: not set aside, and of the rounds after the first where there are any.
+/// The batches that count: not excluded, and of the rounds after the first where there are any.
 std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
 
 /// One value for each of them: what BatchRule judges. A series without batches has its value;
-/// empty where every batch was set aside.
+/// empty where every batch was excluded.
 std::vector<double> batch_values(const model::MetricSeries& series);
 
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against

@@ -14,13 +14,13 @@
 
 #include "gate/acknowledgement.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/circumstances.hpp"
+#include "gate/flagged.hpp"
 #include "gate/limits.hpp"
 #include "gate/machine_code.hpp"
+#include "gate/provenance_change.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
 #include "gate/suite_verdict.hpp"
-#include "gate/suspects.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
@@ -116,7 +116,7 @@ class Judging {
     }
 
     /// What suites() found worth measuring again.
-    const std::vector<Suspect>& suspected() const { return suspects_; }
+    const std::vector<FlaggedCase>& flagged() const { return flagged_; }
 
   private:
     const StoredBaseline* stored(const std::string& suite) const {
@@ -189,7 +189,7 @@ class Judging {
         }
         CodeComparison code;
         if (expected != nullptr) {
-            verdict.notes = circumstance_notes(run_, result, *expected, policy_.changed);
+            verdict.notes = provenance_notes(run_, result, *expected, policy_.changed);
             code = compare_code(code_of(result, run_.environment), code_of(*expected));
             verdict.code = code.change;
             if (code.change == CodeChange::changed) verdict.notes.push_back(code.difference);
@@ -243,7 +243,8 @@ class Judging {
     /// Whether a circumstance forbids to compare values of this class.
     bool refused(const CaseResult& result, const BaselineCase& expected,
                  model::MetricClass metric_class) const {
-        return !refused_circumstance(run_, result, expected, metric_class, policy_.changed).empty();
+        return !refused_provenance_change(run_, result, expected, metric_class, policy_.changed)
+                    .empty();
     }
 
     void add_metrics(const CaseResult& result, const BaselineCase* expected,
@@ -305,7 +306,7 @@ class Judging {
         } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
             metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
             verdict.notes.push_back(metric.sentence);
-        } else if (std::string refused = refused_circumstance(
+        } else if (std::string refused = refused_provenance_change(
                        run_, result, *expected, definition.metric_class, policy_.changed);
                    !refused.empty()) {
             metric.sentence = refused_sentence(gate.metric, refused);
@@ -355,7 +356,7 @@ class Judging {
             metric.baseline = judgement.baseline;
             metric.measured = judgement.measured;
             metric.change = model::change_fraction(judgement.baseline, judgement.measured);
-            metric.sees = judgement.sees;
+            metric.minimum_detectable_change = judgement.minimum_detectable_change;
             set_batches(pending.comparison, metric);
             if (pending.comparison.definition->metric_class == model::MetricClass::timing) {
                 metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
@@ -372,7 +373,7 @@ class Judging {
                     "{} of {}: {}", metric.metric, verdicts_[pending.suite].cases[pending.index].id,
                     known[i].ends_soon));
             }
-            if (judgement.measure_again) suspect(pending, metric.sentence);
+            if (judgement.measure_again) flag(pending, metric.sentence);
             limits_.add(pending.suite, verdicts_[pending.suite].cases[pending.index].id,
                         *pending.comparison.definition, judgement);
         }
@@ -405,20 +406,20 @@ class Judging {
         return result;
     }
 
-    /// A case is measured again once, whatever number of its metrics is suspected.
-    void suspect(const Pending& pending, const std::string& why) {
-        if (!suspects_.empty() && suspects_.back().suite == pending.suite &&
-            suspects_.back().index == pending.index) {
+    /// A case is measured again once, whatever number of its metrics is flagged.
+    void flag(const Pending& pending, const std::string& why) {
+        if (!flagged_.empty() && flagged_.back().suite == pending.suite &&
+            flagged_.back().index == pending.index) {
             return;
         }
-        suspects_.push_back({pending.suite, pending.index, why});
+        flagged_.push_back({pending.suite, pending.index, why});
     }
 
     const Run& run_;
     const BaselineSet& baselines_;
     const model::Policy& policy_;
     std::vector<SuiteVerdict> verdicts_;
-    std::vector<Suspect> suspects_;
+    std::vector<FlaggedCase> flagged_;
     Limits limits_;
     std::vector<Pending> pending_;
 };
@@ -518,12 +519,12 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     return document;
 }
 
-std::vector<Suspect> suspects(const Run& run, const BaselineSet& baselines,
-                              const model::Policy& policy, const Rule& rule) {
+std::vector<FlaggedCase> flagged(const Run& run, const BaselineSet& baselines,
+                                 const model::Policy& policy, const Rule& rule) {
     if (run.interrupted || run.verify_only || policy.rounds == 0) return {};
     Judging judging(run, baselines, policy);
     judging.suites(rule);
-    return judging.suspected();
+    return judging.flagged();
 }
 
 }  // namespace perfgate::gate

@@ -12,10 +12,10 @@ void Limits::add(std::size_t suite, const std::string& id,
         definition.metric_class == model::MetricClass::timing) {
         ++limits.one_process;
     }
-    if (!judgement.tolerance_is_finer || !judgement.sees) return;
+    if (!judgement.tolerance_is_finer || !judgement.minimum_detectable_change) return;
     ++limits.finer;
-    if (*judgement.sees <= limits.worst) return;
-    limits.worst = *judgement.sees;
+    if (*judgement.minimum_detectable_change <= limits.worst) return;
+    limits.worst = *judgement.minimum_detectable_change;
     limits.worst_id = id;
 }
 

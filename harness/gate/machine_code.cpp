@@ -189,7 +189,7 @@ std::optional<std::string> memory_operation_difference(const Code& now, const Co
 }
 
 /// How the launches differ, the libraries, or driver and inputs; empty: they do not.
-std::string circumstance_difference(const Code& now, const Code& baseline) {
+std::string launch_provenance_difference(const Code& now, const Code& baseline) {
     for (std::size_t i = 0; i < now.kernels->size(); ++i) {
         std::string difference = launch_difference((*baseline.kernels)[i], (*now.kernels)[i]);
         if (!difference.empty()) return difference;
@@ -243,7 +243,7 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
     }
     std::string difference = code_difference(*baseline.kernels, *now.kernels);
     if (!difference.empty()) return {CodeChange::changed, std::move(difference)};
-    difference = circumstance_difference(now, baseline);
+    difference = launch_provenance_difference(now, baseline);
     if (difference.empty() && now.host_code->empty()) difference = "host code is not known";
     if (difference.empty() && *now.host_code != *baseline.host_code) {
         difference = "host code changed";
@@ -279,7 +279,7 @@ bool beyond_any_machine(const Judgement& judgement) {
 bool runs_the_same(const Code& now, const Code& baseline) {
     const CodeChange change = compare_code(now, baseline).change;
     if (change != CodeChange::device_unchanged) return change == CodeChange::unchanged;
-    return circumstance_difference(now, baseline).empty();
+    return launch_provenance_difference(now, baseline).empty();
 }
 
 }  // namespace perfgate::gate

@@ -23,7 +23,7 @@ namespace {
 /// The pairs that decide, as two values each.
 struct Pairs {
     std::vector<double> base, differences;
-    std::size_t first = 0;  ///< pairs of round 0, before any suspicion
+    std::size_t first = 0;  ///< pairs of round 0, before any case is flagged
     std::int64_t last_round = 0;
     bool finite = true;
 };
@@ -44,7 +44,7 @@ Pairs pairs_of(const Comparison& comparison) {
         for (std::size_t i = 0; i < std::min(measured.size(), partners.size()); ++i) {
             if (!in_use(*measured[i]) || !in_use(*partners[i])) continue;
             if (round == 0) ++pairs.first;
-            // The batches that raised a suspicion were chosen for being slow.
+            // The batches that got the case flagged were selected for being slow.
             if (round > 0 && pairs.last_round == 0) {
                 pairs.base.clear();
                 pairs.differences.clear();

@@ -12,13 +12,13 @@
 namespace perfgate::gate {
 
 /// - The nth process of a round of the one series and the nth of the other are a pair; a pair of
-///   which one is set aside counts for nothing.
+///   which one is excluded counts for nothing.
 /// - The change is the trimmed mean of the pairs' differences: `measured` is the base's value and
 ///   that change.
 /// - It has to be beyond the tolerance *and* significant: by the exact signed-rank test of the
 ///   differences, or, with too few pairs for it to reach the level, by Student's t with a spread
 ///   that is never taken for smaller than what is known of its class.
-/// - Levels, suspicion and rounds are BatchRule's; and what has fewer than two pairs (counts,
+/// - Levels, flagging and rounds are BatchRule's; and what has fewer than two pairs (counts,
 ///   counters) it judges.
 class PairedRule final : public Rule {
   public:

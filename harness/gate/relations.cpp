@@ -171,7 +171,7 @@ bool is_lone_metric(const model::PostfixExpression& expression) {
     return expression.size() == 1 && std::holds_alternative<model::OperandMetric>(expression[0]);
 }
 
-/// " (transpose/naive.gpu_time is 160.4 us)": the values that an expression was made of.
+/// " (transpose/naive.gpu_time is 160.4 µs)": the values that an expression was made of.
 std::string ingredients(const Relation& relation, const model::PostfixExpression& expression,
                         const Instance& instance) {
     std::string text;
@@ -284,8 +284,8 @@ class SuiteJudging {
         verdict.sentence = sentence(relation, instance, verdict, good);
     }
 
-    /// "transpose/swizzled.gpu_time is 45.20 us and should be at most 40.10 us (+12.7 %): 0.25 *
-    /// transpose/naive.gpu_time (transpose/naive.gpu_time is 160.4 us), for [m=8192,n=4096]".
+    /// "transpose/swizzled.gpu_time is 45.20 µs and should be at most 40.10 µs (+12.7 %): 0.25 *
+    /// transpose/naive.gpu_time (transpose/naive.gpu_time is 160.4 µs), for [m=8192,n=4096]".
     static std::string sentence(const Relation& relation, const Instance& instance,
                                 const RelationVerdict& verdict, bool good) {
         const model::QuantityTexts values =

@@ -43,7 +43,7 @@ struct Judgement {
     /// tolerance.
     std::optional<double> probability = std::nullopt;
     /// The least change that is found nine times out of ten, as a fraction of the baseline.
-    std::optional<double> sees = std::nullopt;
+    std::optional<double> minimum_detectable_change = std::nullopt;
     /// The spread alone hides changes as large as the tolerance.
     bool tolerance_is_finer = false;
     /// The baseline's own processes lie further apart than the tolerance: see disagrees().

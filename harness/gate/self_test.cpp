@@ -114,10 +114,13 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                 sizes[added->second].size = added->second;
                 count(judged.verdict, sizes[added->second]);
                 const auto [place, is_new] = places.try_emplace(name, report.cases.size());
-                if (is_new) report.cases.push_back({.name = name, .sees = {}, .by_size = {}});
+                if (is_new)
+                    report.cases.push_back(
+                        {.name = name, .minimum_detectable_change = {}, .by_size = {}});
                 report.cases[place->second].by_size[added->second] = judged.verdict;
                 for (const model::MetricVerdict& metric : judged.metrics)
-                    if (metric.sees) claims[name].push_back(*metric.sees);
+                    if (metric.minimum_detectable_change)
+                        claims[name].push_back(*metric.minimum_detectable_change);
                 if (added->second == 0 &&
                     (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved))
                     report.problems.push_back(fmt::format("{} is called {}, and had no more work",
@@ -136,10 +139,10 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
     for (CaseTally& of_case : report.cases) {
         const std::vector<double>& seen = claims[of_case.name];
         if (seen.empty()) continue;
-        of_case.sees =
+        of_case.minimum_detectable_change =
             std::accumulate(seen.begin(), seen.end(), 0.0) / static_cast<double>(seen.size());
         for (const auto& [size, verdict] : of_case.by_size) {
-            if (size < *of_case.sees) continue;
+            if (size < *of_case.minimum_detectable_change) continue;
             ++report.promised;
             if (verdict == Verdict::regressed) ++report.kept;
         }

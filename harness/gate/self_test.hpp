@@ -52,7 +52,7 @@ struct SizeTally {
 struct CaseTally {
     CaseName name;
     /// The least change that the gate claimed to see, the mean of its trials; absent: no claim.
-    std::optional<double> sees;
+    std::optional<double> minimum_detectable_change;
     std::map<double, model::Verdict> by_size;
 };
 

@@ -20,7 +20,8 @@ std::string name_text(std::string_view name) {
     return model::printable(name, 200);
 }
 
-/// To two digits, never below the value: a claim of what is seen is not made better by its text.
+/// To two digits, never below the value: a the claimed minimum detectable change is not made better
+/// by its text.
 double rounded_up(double value) {
     if (!(value > 0)) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
@@ -43,7 +44,7 @@ std::string_view verb_of(Verdict verdict) {
     }
 }
 
-/// Two digits: what is seen is an estimate.
+/// Two digits: the minimum detectable change is an estimate.
 std::string percent(double fraction) {
     return fmt::format("{:.6g} %", rounded_up(fraction * 100));
 }
@@ -70,13 +71,15 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         aside.empty() ? "" : fmt::format(" ({})", aside), values.before, values.after,
         change ? fmt::format(" ({})", model::change_text(*change)) : "",
         tolerance_words(comparison));
-    if (judgement.sees) text += fmt::format(", sees >= {}", percent(*judgement.sees));
+    if (judgement.minimum_detectable_change)
+        text += fmt::format(", detects ≥ {}", percent(*judgement.minimum_detectable_change));
     if (judgement.verdict == Verdict::inconclusive && judgement.probability && aside.empty()) {
-        text += fmt::format("; not told from noise (p = {:.2g})", *judgement.probability);
+        text +=
+            fmt::format("; not distinguishable from noise (p = {:.2g})", *judgement.probability);
     }
     if (judgement.basis == Basis::spread &&
         comparison.definition->metric_class == model::MetricClass::exact) {
-        text += "; this case does not repeat it, so it is judged by its spread";
+        text += "; this case does not repeat it, so its spread decides";
     }
     return text;
 }
@@ -91,15 +94,17 @@ std::string refused_sentence(std::string_view metric, std::string_view circumsta
 std::string one_process_note(std::string_view metric, std::size_t cases) {
     return fmt::format(
         "{}: in {} case{} the baseline has one process, so how far processes lie apart is not "
-        "known and the tolerance alone decides; 'perfgate baseline refresh --runs' learns it",
+        "known and the tolerance alone decides; 'perfgate baseline refresh --runs' records it",
         name_text(metric), cases, cases == 1 ? "" : "s");
 }
 
-std::string finer_note(std::string_view metric, std::size_t cases, double sees,
+std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id) {
     return fmt::format(
-        "{}: in {} case{} the tolerance is finer than what this gate sees, at worst {} ({})",
-        name_text(metric), cases, cases == 1 ? "" : "s", percent(sees), name_text(id));
+        "{}: in {} case{} the tolerance is finer than the minimum detectable change, at worst {} "
+        "({})",
+        name_text(metric), cases, cases == 1 ? "" : "s", percent(minimum_detectable_change),
+        name_text(id));
 }
 
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured) {
@@ -119,9 +124,8 @@ std::string not_comparable_sentence(std::string_view metric, const model::Metric
 }
 
 std::string not_collected_sentence(std::string_view metric, std::string_view reason) {
-    return fmt::format(
-        "{} was not collected: {}", name_text(metric),
-        reason.empty() ? "the run does not say why" : model::printable(reason, 1000));
+    return fmt::format("{} was not collected: {}", name_text(metric),
+                       reason.empty() ? "the run gives no reason" : model::printable(reason, 1000));
 }
 
 }  // namespace perfgate::gate

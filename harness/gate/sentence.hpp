@@ -15,12 +15,12 @@ namespace perfgate::gate {
 /// "3 %", "0 %, either way", "3 % and 2 % more for another board".
 std::string tolerance_words(const Comparison& comparison);
 
-/// "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %". `aside` stands behind the
+/// "gpu_time regressed: 12.34 µs → 13.60 µs (+10.2 %), tolerance 3 %". `aside` stands behind the
 /// verdict: "regressed (device code unchanged)".
 std::string judged_sentence(std::string_view metric, const Comparison& comparison,
                             const Judgement& judgement, std::string_view aside = {});
 
-/// "gpu_time has no baseline: measured 12.34 us".
+/// "gpu_time has no baseline: measured 12.34 µs".
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured);
 
 /// Why values of two methods or units are not compared, with the remedy.
@@ -34,8 +34,8 @@ std::string refused_sentence(std::string_view metric, std::string_view circumsta
 std::string one_process_note(std::string_view metric, std::size_t cases);
 
 /// Of a suite: the tolerance of a metric is finer than what is seen in this many cases, at worst
-/// `sees` (a fraction) in the case `id`.
-std::string finer_note(std::string_view metric, std::size_t cases, double sees,
+/// `minimum_detectable_change` (a fraction) in the case `id`.
+std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id);
 
 /// "l2_hit_rate was not collected: …".

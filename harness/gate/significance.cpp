@@ -19,26 +19,26 @@ using model::Verdict;
 
 /// Of a batch's samples, this share at either end says nothing: outliers of the launch.
 constexpr double trimmed_samples = 0.1;
-/// A suspicion costs GPU time and no trust: one in twenty is cheap.
-constexpr double suspicion_level = 0.05;
+/// A wrong flag costs GPU time and no trust: one in twenty is cheap.
+constexpr double flagging_level = 0.05;
 /// Of a test's share of the budget. The rest is for what no test of processes knows: that they came
 /// one after the other, on a machine that changes.
 constexpr double spent_in_rounds = 0.5;
-/// What "sees" promises: each of the two steps to a verdict, suspicion and confirmation, finds the
-/// change with this probability, so that both do in nine cases of ten.
+/// What the minimum detectable change promises: each of the two steps to a verdict, flagging and
+/// confirmation, finds the change with this probability, so that both do in nine cases of ten.
 constexpr double power_of_a_step = 0.975;
 constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power_of_a_step)
 /// The rank-sum test needs this much larger a change than Student's to find it as often, and its
 /// far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
 
-/// Processes often have two humps or a tail, which a standard deviation does not tell of. So the
+/// Processes often are multimodal or have a tail, which a standard deviation hides. So the
 /// change has to reach as far up among their own differences as Student's reaches in normal ones,
 /// times this: a baseline's processes are few (tests/bench/README.md has what came of it).
 constexpr double recorded_margin = 1.2;
 
 /// What is known of the spread between processes before measuring any: relative and absolute parts,
-/// and how many degrees of freedom that knowledge is worth. Timing: of 496 cases over 20 us on five
+/// and how many degrees of freedom that knowledge is worth. Timing: of 496 cases over 20 µs on five
 /// boards three in four spread less (tests/bench/README.md).
 struct Prior {
     double relative;
@@ -74,7 +74,7 @@ double batch_value(const model::Batch& batch) {
 }
 
 bool in_use(const model::Batch& batch) {
-    return batch.set_aside.empty() && !batch.samples.empty();
+    return batch.excluded.empty() && !batch.samples.empty();
 }
 
 stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
@@ -131,21 +131,20 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
     const double noise =
         std::max(decision_shift * spread.deviation * (resolution.ranks ? rank_margin : 1),
                  recorded_shift(resolution.differences, decision_shift));
-    const double suspicion_shift =
-        shifts(against, resolution.first, std::max(measured.df, 1.0), suspicion_level);
-    const double suspicion = std::max(suspicion_shift * spread.deviation,
-                                      recorded_shift(resolution.differences, suspicion_shift));
+    const double flagging_shift =
+        shifts(against, resolution.first, std::max(measured.df, 1.0), flagging_level);
+    const double flagging = std::max(flagging_shift * spread.deviation,
+                                     recorded_shift(resolution.differences, flagging_shift));
     // The estimate has to be beyond what is allowed in every step.
     const double allowed =
         change_between(comparison, judgement.baseline, judgement.baseline).allowed;
     const double error =
         std::sqrt(1 / static_cast<double>(against) + 1 / static_cast<double>(resolution.first));
     const double beyond = allowed + power_in_deviations * spread.deviation * error;
-    const double unexplained =
-        std::max(noise, levels.rounds > 0 ? suspicion : 0) + resolution.drift;
-    const double sees = std::max(unexplained, beyond + resolution.drift) / size;
-    if (!std::isfinite(sees)) return;  // values so large that their spread is no number
-    judgement.sees = sees;
+    const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0) + resolution.drift;
+    const double change = std::max(unexplained, beyond + resolution.drift) / size;
+    if (!std::isfinite(change)) return;  // values so large that their spread is no number
+    judgement.minimum_detectable_change = change;
     judgement.tolerance_is_finer = unexplained > allowed;
 }
 
@@ -168,7 +167,7 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     judgement.probability = found;
     if (found <= level) {
         judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
-    } else if (!change.good_way && probability_at(suspicion_level) <= suspicion_level) {
+    } else if (!change.good_way && probability_at(flagging_level) <= flagging_level) {
         judgement.verdict = Verdict::inconclusive;
     }
 }
@@ -176,10 +175,10 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
 bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
                          std::int64_t last_round, std::int64_t rounds) {
     if (comparison.definition->metric_class != model::MetricClass::timing) return false;
-    const bool suspected =
+    const bool flagged =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
-    const bool convicted = judgement.verdict == Verdict::regressed && last_round > 0;
-    return suspected && !convicted && last_round < rounds;
+    const bool confirmed = judgement.verdict == Verdict::regressed && last_round > 0;
+    return flagged && !confirmed && last_round < rounds;
 }
 
 }  // namespace perfgate::gate

@@ -55,7 +55,7 @@ class DetectableShifts {
 /// What the least change that is seen depends on.
 struct Resolution {
     std::size_t against = 0;       ///< processes of the baseline
-    std::size_t first = 1;         ///< measured processes before any suspicion
+    std::size_t first = 1;         ///< measured processes before any case is flagged
     std::size_t last = 1;          ///< those on which a verdict would rest
     bool ranks = false;            ///< a test of ranks reaches the level with them
     stats::PooledSpread measured;  ///< the spread as it was seen
@@ -72,7 +72,7 @@ std::size_t processes_at_verdict(const Levels& levels, std::size_t measured);
 /// The level of the test that decides, one side's.
 double deciding_level(const Comparison& comparison, const Levels& levels);
 
-/// Sets `sees` and `tolerance_is_finer`.
+/// Sets `minimum_detectable_change` and `tolerance_is_finer`.
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement);
 
@@ -86,7 +86,7 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
                           const Levels& levels, const Probability& probability,
                           Judgement& judgement);
 
-/// A first round never convicts where another may be measured; a later one does. Rounds measure
+/// A first round never confirms where another may be measured; a later one does. Rounds measure
 /// times alone: what counters say stays as it is.
 bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
                          std::int64_t last_round, std::int64_t rounds);

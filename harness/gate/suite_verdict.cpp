@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/circumstances.hpp"
+#include "gate/provenance_change.hpp"
 #include "gate/selection.hpp"
 #include "model/text.hpp"
 
@@ -62,7 +62,7 @@ void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
     if (first == verdict.cases.end()) return;
     const auto index = static_cast<std::size_t>(first - verdict.cases.begin());
     for (const std::string& note :
-         circumstance_notes(run, suite.cases.at(index), baseline.cases.at(first->id), policy)) {
+         provenance_notes(run, suite.cases.at(index), baseline.cases.at(first->id), policy)) {
         const bool shared = std::all_of(
             verdict.cases.begin(), verdict.cases.end(), [&](const CaseVerdict& candidate) {
                 return !compared(candidate) || contains(candidate.notes, note);

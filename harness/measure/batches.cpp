@@ -19,7 +19,7 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
         model::MetricSeries& series = found->second;
         for (model::Batch& batch : from.batches) {
             if (from.method != series.method)
-                batch.set_aside =
+                batch.excluded =
                     fmt::format("its method is {}, the case's is {}", from.method, series.method);
             series.batches.push_back(std::move(batch));
         }

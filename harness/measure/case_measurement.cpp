@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "measure/clock_stability.hpp"
 #include "measure/sampling.hpp"
-#include "measure/steadiness.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 #include "stats/quantiles.hpp"
@@ -259,7 +259,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         around[1] = backend_.board_state();
         batch.round = settings.round;
         batch.sm_clock_mhz = clock_of(around);
-        batch.set_aside = disturbance(around);
+        batch.excluded = disturbance(around);
         around[0] = around[1];
         series.value = stats::median(batch.samples);
         series.batches.push_back(std::move(batch));

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
-#include "measure/steadiness.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -85,7 +85,7 @@ void DeviceChain::replace_excluded() {
         std::vector<Item*> thin;
         for (Item* item : items_) {
             if (!measured(*item)) continue;
-            set_aside_other_clocks(*item->result);
+            exclude_other_clocks(*item->result);
             if (!too_thin(*item->result, processes).empty()) thin.push_back(item);
         }
         if (thin.empty() || shared_.interrupted) break;

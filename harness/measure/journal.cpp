@@ -67,7 +67,7 @@ template <class Archive>
 void describe(Archive& archive, Described<Archive, JournalHeader>& header) {
     const auto is_ours = [](JsonValue value, std::int64_t found) {
         if (found != version) {
-            value.fail("another perfgate wrote it; measure anew, without --resume");
+            value.fail("it was written by another perfgate; measure again without --resume");
         }
     };
     std::int64_t written = version;
@@ -110,8 +110,7 @@ JournalContent read_journal(const fs::path& folder) {
     }
     if (first)
         throw model::InputError(
-            fmt::format("{}: it has no header; nothing was measured that could be gone on with",
-                        path.string()));
+            fmt::format("{}: it has no header; there is nothing to resume", path.string()));
     content.whole_bytes = text.size() - rest.size();
     return content;
 }
@@ -182,7 +181,7 @@ void Journal::append(const std::string& text) {
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
             problem_ =
-                fmt::format("{}: cannot be written: {}; --resume will measure again what it lacks",
+                fmt::format("{}: cannot be written: {}; --resume measures what is missing from it",
                             path_.string(), count < 0 ? std::strerror(errno) : "nothing went in");
             return;
         }

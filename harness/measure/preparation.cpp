@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "measure/steadiness.hpp"
+#include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 
@@ -160,7 +160,7 @@ void conclude(std::vector<Item>& items, std::size_t processes) {
     for (Item& item : items) {
         model::CaseResult& result = *item.result;
         if (result.status != model::CaseStatus::measured) continue;
-        set_aside_other_clocks(result);
+        exclude_other_clocks(result);
         std::string why = too_thin(result, processes);
         if (why.empty()) continue;
         result.status = model::CaseStatus::invalid;

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
-#include "measure/steadiness.hpp"
 #include "model/board.hpp"
 #include "model/error.hpp"
 
@@ -217,7 +217,7 @@ void Session::measure_again(const std::vector<model::CaseIndex>& cases, std::int
 void Session::pass(const std::vector<Item*>& items, std::int64_t round) {
     on_devices([&](DeviceChain& chain, std::size_t i) { chain.pass(of_chain(items, i), round); });
     for (Item* item : items)
-        if (can_go_on(*item)) set_aside_other_clocks(*item->result);
+        if (can_go_on(*item)) exclude_other_clocks(*item->result);
 }
 
 Item* Session::item_at(const model::CaseIndex& at) {

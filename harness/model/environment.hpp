@@ -36,7 +36,7 @@ struct BoardState {
     bool operator==(const BoardState&) const = default;
 };
 
-/// How fast the device was seen to be in this run, as a yardstick for its cases. Empty where
+/// How fast the device was seen to be in this run, as a reference for its cases. Empty where
 /// nothing was measured (the host backend).
 struct Ceilings {
     double copy_bytes_per_s = 0;  ///< device-to-device copy, bytes read plus bytes written; 0: none

@@ -110,7 +110,7 @@ void write_in_place(const fs::path& path, std::string_view content) {
     Descriptor file(::open(path.c_str(), flags));
     if (file.get() < 0 && errno == ENXIO) {
         throw Error(
-            fmt::format("cannot write {}: nobody reads from this pipe; name a file", shown(path)));
+            fmt::format("cannot write {}: this pipe has no reader; name a file", shown(path)));
     }
     if (file.get() < 0) fail_write(path, errno);
     if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);

@@ -47,7 +47,7 @@ std::vector<double> all_samples(const MetricSeries& series) {
     std::vector<double> samples;
     samples.reserve(count);
     for (const Batch& batch : series.batches) {
-        if (!batch.set_aside.empty()) continue;
+        if (!batch.excluded.empty()) continue;
         samples.insert(samples.end(), batch.samples.begin(), batch.samples.end());
     }
     return samples;

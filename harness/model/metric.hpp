@@ -44,7 +44,7 @@ struct Batch {
     std::int64_t round = 0;
     /// Why this batch is recorded and not used ("power brake while it was taken"); empty: it is
     /// used.
-    std::string set_aside{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string excluded{};  // NOLINT(readability-redundant-member-init): not all name it
     std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, where that is known
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
 

@@ -18,7 +18,7 @@ struct Step {
     std::string_view suffix;
 };
 
-constexpr std::array time_steps{Step{1, "ns"}, Step{1e3, "us"}, Step{1e6, "ms"}, Step{1e9, "s"}};
+constexpr std::array time_steps{Step{1, "ns"}, Step{1e3, "µs"}, Step{1e6, "ms"}, Step{1e9, "s"}};
 constexpr std::array byte_steps{Step{1, "B"}, Step{1024, "KiB"}, Step{1024.0 * 1024, "MiB"},
                                 Step{1024.0 * 1024 * 1024, "GiB"},
                                 Step{1024.0 * 1024 * 1024 * 1024, "TiB"}};

@@ -9,7 +9,7 @@
 
 namespace perfgate::model {
 
-/// Four significant digits, scaled to what the unit is usually read in: "12.34 us", "1.500 GiB",
+/// Four significant digits, scaled to what the unit is usually read in: "12.34 µs", "1.500 GiB",
 /// "3.270 TB/s", "1.755 GHz", "45.20 %". Whole counts keep every digit, because a change of one
 /// matters. A unit that is not known is appended as it stands, made printable.
 std::string quantity_text(double value, std::string_view unit);

@@ -15,23 +15,23 @@ struct Row {
     Verdict verdict;
     std::string_view text;
     int exit_code;  ///< `by_policy`: where the policy fails it, else 0
-    JunitOutcome junit;
+    Outcome junit;
 };
 
 // The table of harness/README.md, from the best to the worst: a row's number is its severity.
 constexpr std::array table = {
-    Row{Verdict::pass, "pass", 0, JunitOutcome::pass},
-    Row{Verdict::improved, "improved", 0, JunitOutcome::pass},
-    Row{Verdict::skipped, "skipped", 0, JunitOutcome::skipped},
-    Row{Verdict::acknowledged, "acknowledged", 0, JunitOutcome::skipped},
-    Row{Verdict::no_baseline, "no_baseline", by_policy, JunitOutcome::failure},
-    Row{Verdict::inconclusive, "inconclusive", by_policy, JunitOutcome::failure},
-    Row{Verdict::invalid, "invalid", 3, JunitOutcome::error},
-    Row{Verdict::not_collected, "not_collected", 3, JunitOutcome::error},
-    Row{Verdict::error, "error", 3, JunitOutcome::error},
-    Row{Verdict::missing, "missing", 1, JunitOutcome::failure},
-    Row{Verdict::incorrect, "incorrect", 1, JunitOutcome::failure},
-    Row{Verdict::regressed, "regressed", 1, JunitOutcome::failure},
+    Row{Verdict::pass, "pass", 0, Outcome::pass},
+    Row{Verdict::improved, "improved", 0, Outcome::pass},
+    Row{Verdict::skipped, "skipped", 0, Outcome::skipped},
+    Row{Verdict::acknowledged, "acknowledged", 0, Outcome::skipped},
+    Row{Verdict::no_baseline, "no_baseline", by_policy, Outcome::failure},
+    Row{Verdict::inconclusive, "inconclusive", by_policy, Outcome::failure},
+    Row{Verdict::invalid, "invalid", 3, Outcome::error},
+    Row{Verdict::not_collected, "not_collected", 3, Outcome::error},
+    Row{Verdict::error, "error", 3, Outcome::error},
+    Row{Verdict::missing, "missing", 1, Outcome::failure},
+    Row{Verdict::incorrect, "incorrect", 1, Outcome::failure},
+    Row{Verdict::regressed, "regressed", 1, Outcome::failure},
 };
 
 constexpr bool in_order() {
@@ -84,8 +84,8 @@ std::string_view to_text(CodeChange change) {
     return "unknown";
 }
 
-JunitOutcome junit_outcome(Verdict verdict, const Policy& policy) {
-    return tolerated(verdict, policy) ? JunitOutcome::skipped : row(verdict).junit;
+Outcome outcome_of(Verdict verdict, const Policy& policy) {
+    return tolerated(verdict, policy) ? Outcome::skipped : row(verdict).junit;
 }
 
 int exit_code(Verdict verdict, const Policy& policy) {

@@ -39,7 +39,7 @@ enum class CodeChange {
 };
 
 /// Shares one row of the table in harness/README.md: what CI is told.
-enum class JunitOutcome { pass, skipped, failure, error };
+enum class Outcome { pass, skipped, failure, error };
 
 /// What becomes of a comparison where something around it is not what it was for the baseline.
 enum class OnChange {
@@ -66,7 +66,7 @@ struct Policy {
     /// The probability with which a whole run fails though nothing changed; shared out over all
     /// that is judged by its spread.
     double false_alarms = 0.001;
-    /// How often suspects may be measured again. 0: what was measured first decides.
+    /// How often flagged cases may be measured again. 0: what was measured first decides.
     std::int64_t rounds = 2;
     /// The last day of an acknowledgement is at most so many days ahead.
     std::int64_t acknowledgement_days = 90;
@@ -78,7 +78,7 @@ struct Policy {
 std::string_view to_text(Verdict verdict);
 std::string_view to_text(OnChange on_change);
 std::string_view to_text(CodeChange change);
-JunitOutcome junit_outcome(Verdict verdict, const Policy& policy);
+Outcome outcome_of(Verdict verdict, const Policy& policy);
 
 /// 0, 1, 3 or 4: what this verdict alone would make of the exit code.
 int exit_code(Verdict verdict, const Policy& policy);
@@ -103,7 +103,7 @@ struct MetricVerdict {
     std::string sentence;          ///< metric, baseline, measured, change, tolerance: one sentence
     /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
     /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
-    std::optional<double> sees = std::nullopt;
+    std::optional<double> minimum_detectable_change = std::nullopt;
     /// Mean SM clock of the batches that a timing rests on; absent where not all of them tell.
     std::optional<double> baseline_clock_mhz = std::nullopt, measured_clock_mhz = std::nullopt;
     /// One value per batch that the judgement rests on, in the order of measurement: how far they

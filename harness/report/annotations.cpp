@@ -125,7 +125,7 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     Groups errors;
     Groups warnings;
     const auto groups_for = [&](Verdict verdict) -> Groups* {
-        if (is_bad(junit_outcome(verdict, document.policy))) return &errors;
+        if (is_bad(outcome_of(verdict, document.policy))) return &errors;
         return is_worth_a_warning(verdict) ? &warnings : nullptr;
     };
     for (const model::SuiteVerdict& suite : document.suites) {
@@ -152,12 +152,11 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     std::string out;
     append(out, "error", std::move(errors));
     append(out, "warning", std::move(warnings));
-    return out +
-           workflow_command("notice", {}, "perfgate",
-                            fmt::format("{}{}{}; exit {}", counts_text(document),
-                                        document.verify_only ? "; " : "",
-                                        document.verify_only ? verify_only_text : "",
-                                        document.exit_code));
+    return out + workflow_command(
+                     "notice", {}, "perfgate",
+                     fmt::format("{}{}{}; exit {}", counts_text(document),
+                                 document.verify_only ? "; " : "",
+                                 document.verify_only ? verify_only_text : "", document.exit_code));
 }
 
 }  // namespace perfgate::report

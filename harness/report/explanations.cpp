@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t longest_text = 1000;
 
-/// ", gpu_time 400.0 us → 444.4 us (+11.1 %)"; empty without a time on both sides.
+/// ", gpu_time 400.0 µs → 444.4 µs (+11.1 %)"; empty without a time on both sides.
 std::string time_text(const model::CaseVerdict& verdict) {
     for (const std::string_view name : model::time_metrics) {
         for (const model::MetricVerdict& metric : verdict.metrics) {

@@ -47,7 +47,7 @@ constexpr std::size_t longest_name = 1000;
 constexpr std::size_t longest_log = 16384;
 
 /// Of a batch's samples this many are shown, evenly spaced in their order: of a case that nobody
-/// looks for the quartiles, of others enough to see two humps.
+/// looks for the quartiles, of others enough to see two modes.
 constexpr std::size_t few_samples = 5;
 constexpr std::size_t many_samples = 33;
 
@@ -156,15 +156,15 @@ struct NumberedRow : MetricRow {
     std::int64_t number = 0;  ///< of its metric
 };
 
-std::string_view outcome_text(model::JunitOutcome outcome) {
+std::string_view outcome_text(model::Outcome outcome) {
     switch (outcome) {
-        case model::JunitOutcome::pass:
+        case model::Outcome::pass:
             return "pass";
-        case model::JunitOutcome::skipped:
+        case model::Outcome::skipped:
             return "skipped";
-        case model::JunitOutcome::failure:
+        case model::Outcome::failure:
             return "failure";
-        case model::JunitOutcome::error:
+        case model::Outcome::error:
             return "error";
     }
     return "";
@@ -177,7 +177,7 @@ void write_verdicts(JsonWriter& json, const model::Policy& policy) {
         json.begin_object(JsonLayout::compact);
         write_field(json, "name", to_text(verdict));
         write_field(json, "severity", static_cast<std::int64_t>(severity(verdict)));
-        write_field(json, "outcome", outcome_text(junit_outcome(verdict, policy)));
+        write_field(json, "outcome", outcome_text(outcome_of(verdict, policy)));
         json.end_object();
     }
     json.end_array();
@@ -425,7 +425,7 @@ class Cases {
         json_.value(batch.process);
         json_.value(batch.round);
         json_.value(static_cast<std::int64_t>(batch.samples.size()));
-        json_.value(batch.set_aside.empty() ? none : texts_.number(batch.set_aside));
+        json_.value(batch.excluded.empty() ? none : texts_.number(batch.excluded));
         write_number(json_, batch.sm_clock_mhz);
         write_sides(shown_samples(batch, most));
         json_.end_array();

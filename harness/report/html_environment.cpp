@@ -65,7 +65,7 @@ void write_facts(JsonWriter& json, const model::VerdictDocument& document, const
                    model::quantity_text(static_cast<double>(device.memory_bytes), "bytes"));
     }
     if (device.multiprocessors > 0) {
-        write_fact(json, device.chip.empty() ? "logical cores" : "multiprocessors",
+        write_fact(json, device.chip.empty() ? "logical cores" : "SMs",
                    std::to_string(device.multiprocessors));
     }
     write_fact(json, "ceilings", model::in_words(environment.ceilings));

@@ -29,7 +29,7 @@ namespace perfgate::report {
 
 namespace {
 
-using model::JunitOutcome;
+using model::Outcome;
 
 // GitHub cuts an annotation at 4,096 characters and Jenkins a passing case's output at 1,000; a
 // name longer than this is hostile.
@@ -175,16 +175,15 @@ std::string evidence(const JoinedCase& joined, const std::string& told) {
     return text;
 }
 
-void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome outcome,
+void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, Outcome outcome,
                  const model::Policy& policy) {
-    if (outcome == JunitOutcome::pass) return;
+    if (outcome == Outcome::pass) return;
     const std::vector<std::string> lines = reasons(*joined.verdict, policy);
-    if (outcome == JunitOutcome::skipped) {
+    if (outcome == Outcome::skipped) {
         set_attribute(testcase.append_child("skipped"), "message", lines.front());
         return;
     }
-    pugi::xml_node node =
-        testcase.append_child(outcome == JunitOutcome::failure ? "failure" : "error");
+    pugi::xml_node node = testcase.append_child(outcome == Outcome::failure ? "failure" : "error");
     set_attribute(node, "type", to_text(joined.verdict->verdict));
     set_attribute(node, "message", lines.front());
     std::string told = join_lines(lines);
@@ -196,7 +195,7 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, JunitOutcome
 
 /// A case that passed when it was measured again is one that failed once to readers who know of
 /// such (Surefire's flakyFailure); others pass it by. The strict profile's schemas forbid it.
-void add_suspicion(pugi::xml_node testcase, const JoinedCase& joined) {
+void add_flagged(pugi::xml_node testcase, const JoinedCase& joined) {
     if (joined.verdict->verdict != model::Verdict::pass || joined.result == nullptr) return;
     for (const std::string_view metric : model::time_metrics) {
         const auto found = joined.result->metrics.find(std::string(metric));
@@ -205,12 +204,11 @@ void add_suspicion(pugi::xml_node testcase, const JoinedCase& joined) {
                                          [](const model::Batch& batch) { return batch.round > 0; });
         if (again == 0) continue;
         pugi::xml_node node = testcase.append_child("flakyFailure");
-        set_attribute(node, "type", "suspected");
-        set_attribute(
-            node, "message",
-            fmt::format("{} was suspected of a regression at first and passed when it was "
-                        "measured again in {} fresh processes",
-                        metric, again));
+        set_attribute(node, "type", "flagged");
+        set_attribute(node, "message",
+                      fmt::format("{} was flagged as a regression at first and passed when it was "
+                                  "measured again in {} fresh processes",
+                                  metric, again));
         return;
     }
 }
@@ -221,7 +219,7 @@ std::string quantity_cell(const std::optional<double>& value, std::string_view u
 
 /// The gated metrics as an aligned table, the case's notes, and what explains it where no failure
 /// says that.
-std::string metric_table(const model::CaseVerdict& verdict, JunitOutcome outcome) {
+std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     const std::size_t limit = is_bad(outcome) ? longest_output : longest_passing_output;
     std::vector<std::vector<std::string>> rows = {
         {"metric", "baseline", "measured", "change", "tolerance", "verdict"}};
@@ -311,17 +309,16 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool onl
     }
 }
 
-void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict,
-                      JunitOutcome outcome) {
+void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict, Outcome outcome) {
     const std::string table = metric_table(verdict, outcome);
     if (!table.empty()) set_text(testcase.append_child("system-out"), without_attachments(table));
 }
 
-void count(Counts& counts, JunitOutcome outcome, double wall_s) {
+void count(Counts& counts, Outcome outcome, double wall_s) {
     ++counts.tests;
-    if (outcome == JunitOutcome::failure) ++counts.failures;
-    if (outcome == JunitOutcome::error) ++counts.errors;
-    if (outcome == JunitOutcome::skipped) ++counts.skipped;
+    if (outcome == Outcome::failure) ++counts.failures;
+    if (outcome == Outcome::error) ++counts.errors;
+    if (outcome == Outcome::skipped) ++counts.skipped;
     counts.time_s += sane_seconds(wall_s);
 }
 
@@ -411,11 +408,11 @@ class Writer {
     Counts count_suite(const JoinedSuite& suite) const {
         Counts counts;
         for (const JoinedCase& joined : suite.cases) {
-            count(counts, junit_outcome(joined.verdict->verdict, document_.policy),
+            count(counts, outcome_of(joined.verdict->verdict, document_.policy),
                   joined.verdict->wall_s);
         }
         for (const model::RelationVerdict& relation : suite.verdict->relations) {
-            count(counts, junit_outcome(relation.verdict, document_.policy), 0);
+            count(counts, outcome_of(relation.verdict, document_.policy), 0);
         }
         return counts;
     }
@@ -443,7 +440,7 @@ class Writer {
     }
 
     void add_case(pugi::xml_node suite, const std::string& suite_name, const JoinedCase& joined) {
-        const JunitOutcome outcome = junit_outcome(joined.verdict->verdict, document_.policy);
+        const Outcome outcome = outcome_of(joined.verdict->verdict, document_.policy);
         const std::string classname = suite_name + '.' + name_text(joined.verdict->workload);
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);
@@ -452,14 +449,14 @@ class Writer {
         if (github_) add_annotations(node, joined, only_gated_);
         add_outcome(node, joined, outcome, document_.policy);
         if (github_) {
-            add_suspicion(node, joined);
+            add_flagged(node, joined);
             add_metric_table(node, *joined.verdict, outcome);
         }
     }
 
     void add_relation(pugi::xml_node suite, const std::string& suite_name,
                       const model::RelationVerdict& relation) {
-        const JunitOutcome outcome = junit_outcome(relation.verdict, document_.policy);
+        const Outcome outcome = outcome_of(relation.verdict, document_.policy);
         const std::string classname = suite_name + ".expect";
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);
@@ -471,14 +468,13 @@ class Writer {
             add_property(properties, "left", property_value(*relation.left, relation.unit));
             add_property(properties, "right", property_value(*relation.right, relation.unit));
         }
-        if (outcome == JunitOutcome::pass) return;
+        if (outcome == Outcome::pass) return;
         const std::string sentence = plain_line(relation.sentence, longest_line);
-        if (outcome == JunitOutcome::skipped) {
+        if (outcome == Outcome::skipped) {
             set_attribute(node.append_child("skipped"), "message", sentence);
             return;
         }
-        pugi::xml_node bad =
-            node.append_child(outcome == JunitOutcome::failure ? "failure" : "error");
+        pugi::xml_node bad = node.append_child(outcome == Outcome::failure ? "failure" : "error");
         set_attribute(bad, "type", to_text(relation.verdict));
         set_attribute(bad, "message", sentence);
         set_text(bad, sentence + '\n');

@@ -67,7 +67,7 @@ std::string case_row(const JoinedCase& joined, const model::Policy& policy) {
     std::string cell = markdown_code(verdict.id, longest_name);
     // That there is no baseline is said by the verdict.
     if (verdict.verdict != Verdict::no_baseline) {
-        if (is_bad(junit_outcome(verdict.verdict, policy))) cell += place_text(verdict.place);
+        if (is_bad(outcome_of(verdict.verdict, policy))) cell += place_text(verdict.place);
         append_lines(cell, reasons(verdict, policy));
         append_lines(cell, why_lines(verdict));
     }

@@ -79,14 +79,14 @@ std::string sentence_of(const model::MetricVerdict& metric) {
     return fmt::format("{}: {}", metric.metric, to_text(metric.verdict));
 }
 
-bool is_bad(model::JunitOutcome outcome) {
-    return outcome == model::JunitOutcome::failure || outcome == model::JunitOutcome::error;
+bool is_bad(model::Outcome outcome) {
+    return outcome == model::Outcome::failure || outcome == model::Outcome::error;
 }
 
 std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy) {
     std::vector<const model::MetricVerdict*> failed;
     for (const model::MetricVerdict& metric : verdict.metrics) {
-        if (is_bad(junit_outcome(metric.verdict, policy))) failed.push_back(&metric);
+        if (is_bad(outcome_of(metric.verdict, policy))) failed.push_back(&metric);
     }
     std::stable_sort(failed.begin(), failed.end(), [](const auto* left, const auto* right) {
         return severity(left->verdict) > severity(right->verdict);

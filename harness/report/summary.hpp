@@ -36,7 +36,7 @@ std::string sentence_of(const model::MetricVerdict& metric);
 inline constexpr std::size_t longest_line = 4000;
 
 /// Whether CI is told of a failure or an error.
-bool is_bad(model::JunitOutcome outcome);
+bool is_bad(model::Outcome outcome);
 
 /// Why a case is not a pass, a plain line each: its failed metrics, worst first, before them the
 /// reason of the case where none of them has that. Never empty.

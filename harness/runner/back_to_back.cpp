@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "measure/steadiness.hpp"
+#include "measure/clock_stability.hpp"
 
 namespace perfgate::runner {
 

@@ -82,8 +82,8 @@ std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choic
     const std::string differs = measure::difference(content.header.identity, now);
     if (!differs.empty())
         throw model::InputError(
-            fmt::format("--resume {}: {}: what was measured there does not "
-                        "belong to this run; measure anew",
+            fmt::format("--resume {}: {}: its measurements do not "
+                        "belong to this run; measure again",
                         choice.resume, differs));
     return content;
 }

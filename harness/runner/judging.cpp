@@ -4,8 +4,8 @@
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
+#include "gate/flagged.hpp"
 #include "gate/gate.hpp"
-#include "gate/suspects.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::runner {
@@ -28,8 +28,8 @@ std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
                                             const gate::BaselineSet& baselines,
                                             const model::Policy& policy, const gate::Rule& rule) {
     std::vector<model::CaseIndex> found;
-    for (const gate::Suspect& flagged : gate::suspects(run, baselines, policy, rule))
-        found.push_back({flagged.suite, flagged.index});
+    for (const gate::FlaggedCase& found_case : gate::flagged(run, baselines, policy, rule))
+        found.push_back({found_case.suite, found_case.index});
     return found;
 }
 

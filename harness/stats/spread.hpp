@@ -13,7 +13,7 @@
 namespace perfgate::stats {
 
 /// The mean of what is left when the floor(n · fraction) smallest and as many of the largest are
-/// dropped. `fraction` is in [0, 0.5). Ignores outliers as the median does, and of two humps it
+/// dropped. `fraction` is in [0, 0.5). Ignores outliers as the median does, and of two modes it
 /// keeps the share, where the median jumps from one to the other.
 double trimmed_mean(std::span<const double> samples, double fraction);
 

@@ -7,7 +7,7 @@
 //     no_baseline: fail      # fail or skip
 //     inconclusive: fail     # fail or pass
 //     false_alarms: 0.1%     # of whole runs in which nothing changed
-//     rounds: 2              # how often suspects may be measured again
+//     rounds: 2              # how often flagged cases may be measured again
 //     acknowledgement_days: 90  # how far ahead the last day of an acknowledgement may be
 //     changed:               # since the baseline: accept, warn (the default) or refuse
 //       board: warn

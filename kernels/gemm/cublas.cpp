@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's library as the yardstick, by cublasGemmEx where that suffices.
+// NVIDIA's library as the reference, by cublasGemmEx where that suffices.
 #include "common/cuda.hpp"
 #include "gemm/cublas_library.hpp"
 #include "gemm/cublas_workspace.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// f16, bf16 and e4m3 GEMM for compute capability 9.0. One block a processor stays for the whole
+// f16, bf16 and e4m3 GEMM for compute capability 9.0. One block per SM stays for the whole
 // product. Its producer, one thread, has the copy engine (TMA) bring tiles of A and B into a ring
 // of shared-memory stages; its two consumers, four warps each, multiply them by wgmma straight from
 // there. Two mbarriers a stage pass it to and fro: `full` counts bytes, `empty` counts warps that
@@ -150,7 +150,7 @@ __device__ __forceinline__ int column_in_tile() {
 }
 
 // A thread's sums: two neighbours in row lane / 4 of its warp's 16 and two in the row 8 further
-// down, for every 8 columns. All are finished before any is stored: with eight warps a processor
+// down, for every 8 columns. All are finished before any is stored: with eight warps an SM
 // only many of them at once hide what the special function unit takes.
 template <class S, Epilogue kEpilogue>
 __device__ __forceinline__ void finish_sums(float (&sum)[S::kMmaRows][S::kSums],

@@ -22,7 +22,7 @@ unsigned raster_blocks(int m, int n) {
 }
 
 // Large tiles use each loaded element more often; small ones are for a C of which large tiles would
-// leave more than a quarter of the processors idle.
+// leave more than a quarter of the SMs idle.
 template <int kTileM, int kTileN>
 bool fills(const Problem& problem, const DeviceLimits& device) {
     return 4 * raster_blocks<kTileM, kTileN>(problem.m, problem.n) >=

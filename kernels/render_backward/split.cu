@@ -9,7 +9,7 @@ namespace {
 
 // What was measured to be fastest for each. A camera's splats cover pixels enough for two to a
 // lane; a lidar's pixels are far apart and its tiles few, so that more warps are worth more than
-// less adding up. kBlocksPerSm, what registers are cut to, fills half of a processor for either.
+// less adding up. kBlocksPerSm, what registers are cut to, fills half of an SM for either.
 template <Sensor kSensor>
 struct SplitShape;
 template <>
@@ -37,7 +37,7 @@ cudaError_t launch(const View& view, float* gradients, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// As much shared memory as the blocks on a processor use; the rest of the array is L1 cache, where
+// As much shared memory as the blocks on an SM use; the rest of the array is L1 cache, where
 // the next splats come from.
 template <Sensor kSensor>
 cudaError_t prefer_carveout() {

@@ -56,7 +56,7 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
          .target = sdk::Target::host,
          .submission = sdk::Submission::synchronous,
          .memory_bytes = memory},
-        cuda("copy", "a device-to-device copy of the same bytes: the yardstick"),
+        cuda("copy", "a device-to-device copy of the same bytes: the bandwidth reference"),
         cuda("three_pass", "maximum, sum and division, each over the row in memory"),
         cuda("online", "one read: the row in registers, maximum and sum found together"),
     };

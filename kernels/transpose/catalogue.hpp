@@ -51,7 +51,7 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
          .target = sdk::Target::host,
          .submission = sdk::Submission::synchronous,
          .memory_bytes = memory},
-        cuda("copy", "a device-to-device copy of the same bytes: the yardstick"),
+        cuda("copy", "a device-to-device copy of the same bytes: the bandwidth reference"),
         cuda("naive", "one thread per element: coalesced loads, scattered stores"),
         cuda("shared", "32 x 32 tiles in shared memory, bank conflicts left in"),
         cuda("padded", "the same tiles, one word of padding a row"),

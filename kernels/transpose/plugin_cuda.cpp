@@ -47,7 +47,7 @@ class Transposition : public sdk::Instance {
     std::uint64_t seed_ = 0;
 };
 
-// The yardstick: moves the same bytes and transposes nothing.
+// The bandwidth reference: moves the same bytes and transposes nothing.
 cudaError_t launch_copy(const Problem& p, const void* in, void* out, cudaStream_t stream) {
     return cudaMemcpyAsync(out, in, p.bytes(), cudaMemcpyDeviceToDevice, stream);
 }

@@ -212,7 +212,7 @@ class Plugins(Runs):
             os.mkfifo(self.folder / "out" / name)
         done = self.run_tool(*self.words("--out", "out", "--quiet", "--markdown", "out/summary.md"),
                              code=3)
-        self.assertIn("summary.md: nobody reads from this pipe", done.stderr)
+        self.assertIn("summary.md: this pipe has no reader", done.stderr)
         self.document("out")
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays the gate on recorded samples and prints, as Markdown, how often it raises false alarms,
-// what it finds, whether its claims of what it sees hold, and what other projects' rules make of
+// what it finds, whether its claims of what it detects hold, and what other projects' rules make of
 // the same samples.
 //
 //   replay_study [--suites N] [--check] POOL…     POOL: see replay/pool.hpp
@@ -150,7 +150,7 @@ void print_detection(const std::vector<Pool>& pools, std::size_t suites) {
     for (const double least_ns : {least_pooled_ns, 0.0}) {
         const auto kernels = kernels_of(pools, least_ns);
         if (kernels.empty()) continue;
-        fmt::print("| {} |", least_ns > 0 ? "over 20 us, pooled" : "all, pooled");
+        fmt::print("| {} |", least_ns > 0 ? "over 20 µs, pooled" : "all, pooled");
         for (const double slowdown : slowdowns) {
             const Tally tally = play_slower(kernels, setting, slowdown, suites, 2);
             fmt::print(" {:.2f} ({:.2f}) |", tally.share(tally.regressed),
@@ -170,22 +170,23 @@ void print_detection(const std::vector<Pool>& pools, std::size_t suites) {
 /// Of the cases of one workload on one board: what the table per kernel says, in one row.
 struct Together {
     std::size_t kernels = 0;
-    std::vector<double> spreads, sees;
+    std::vector<double> spreads, minimum_detectable_change;
     Tally claimed, one_per_cent, two_per_cent;
 };
 
 void print_together(const std::map<std::string, Together>& workloads) {
     fmt::print(
-        "### Together, kernels over 20 us\n\n"
+        "### Together, kernels over 20 µs\n\n"
         "| board and workload | kernels | spread between processes: half, nine in ten below | "
-        "sees: "
+        "detects: "
         "half, nine in ten below | found there | +1 % | +2 % |\n|---|---|---|---|---|---|---|\n");
     for (const auto& [name, all] : workloads) {
         using perfgate::stats::quantile;
         fmt::print(
             "| {} | {} | {:.2f}, {:.2f} % | {:.2f}, {:.2f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n",
             name, all.kernels, 100 * quantile(all.spreads, 0.5), 100 * quantile(all.spreads, 0.9),
-            100 * quantile(all.sees, 0.5), 100 * quantile(all.sees, 0.9),
+            100 * quantile(all.minimum_detectable_change, 0.5),
+            100 * quantile(all.minimum_detectable_change, 0.9),
             all.claimed.share(all.claimed.regressed),
             all.one_per_cent.share(all.one_per_cent.regressed),
             all.two_per_cent.share(all.two_per_cent.regressed));
@@ -197,28 +198,30 @@ void print_kernels(const std::vector<Pool>& pools, std::size_t suites) {
     const Setting setting;
     fmt::print(
         "### Per kernel\n\n"
-        "\"sees\" is the claim of the report line, the mean over the runs; the next column "
+        "\"detects\" is the claim of the report line, the mean over the runs; the next column "
         "is how often a change that large was found.\n\n"
-        "| pool | kernel | us | spread between processes | sees | found there | +0.5 % | "
+        "| pool | kernel | µs | spread between processes | detects | found there | +0.5 % | "
         "+1 % | +2 % | +5 % | +10 % |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     std::map<std::string, Together> workloads;
     for (const Pool& pool : pools) {
         for (const Kernel& kernel : pool.kernels) {
             const std::vector<const Kernel*> only{&kernel};
             Random random(3);
-            double sees = 0;
+            double detects = 0;
             Tally claimed;
             for (std::size_t i = 0; i < suites; ++i) {
                 for (const Outcome& outcome :
                      play_claims(draw_suite(only, setting, 0, random), setting, random)) {
-                    sees += outcome.sees / static_cast<double>(setting.cases * suites);
+                    detects += outcome.minimum_detectable_change /
+                               static_cast<double>(setting.cases * suites);
                     claimed.add(outcome);
                 }
             }
             fmt::print("| {} | `{}` | {:.1f} | {:.2f} % | {:.2f} % | {:.1f} % |", pool.name,
-                       kernel.name, median_ns(kernel) / 1000, 100 * spread_of(kernel), 100 * sees,
-                       claimed.share(claimed.regressed));
-            expect(claimed.share(claimed.regressed) >= 90, "what the gate sees is found");
+                       kernel.name, median_ns(kernel) / 1000, 100 * spread_of(kernel),
+                       100 * detects, claimed.share(claimed.regressed));
+            expect(claimed.share(claimed.regressed) >= 90,
+                   "what the gate claims to detect is found");
             std::map<double, Tally> slower;
             for (const double slowdown : slowdowns) {
                 if (slowdown == 0) continue;
@@ -233,7 +236,7 @@ void print_kernels(const std::vector<Pool>& pools, std::size_t suites) {
                 workloads[workload == kernel.name ? pool.name : pool.name + ", " + workload];
             ++all.kernels;
             all.spreads.push_back(spread_of(kernel));
-            all.sees.push_back(sees);
+            all.minimum_detectable_change.push_back(detects);
             all.claimed.add(claimed);
             all.one_per_cent.add(slower[0.01]);
             all.two_per_cent.add(slower[0.02]);
@@ -252,7 +255,7 @@ void print_peers(const std::vector<Pool>& pools) {
     });
     if (kernels.empty()) return;
     fmt::print(
-        "### Other projects' rules on the same samples: kernels over 20 us, share of pairs "
+        "### Other projects' rules on the same samples: kernels over 20 µs, share of pairs "
         "of processes called slower\n\n| rule | A/A | suites of 100 with a false alarm | +1 % "
         "| +2 % | +5 % |\n|---|---|---|---|---|---|\n");
     constexpr std::size_t pairs = 3000;
@@ -283,7 +286,8 @@ int study(const Options& options) {
     const std::vector<Pool> pools = read_pools(options.pools);
     const Setting setting;
     fmt::print(
-        "Baselines of {} processes, twice as many where they are noisy, runs of {}, suspects in up "
+        "Baselines of {} processes, twice as many where they are noisy, runs of {}, flagged cases "
+        "in up "
         "to {} rounds of more.\n\n",
         setting.baseline_processes, setting.first_processes, setting.policy.rounds);
     const std::size_t shares = std::max<std::size_t>(options.suites / 400, 3);

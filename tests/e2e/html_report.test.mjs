@@ -146,7 +146,7 @@ describe("a pull request with a regression", () => {
       assert.match((await idsShown(page))[0], /^gemm\/cublas\[dtype=bf16,k=64,/, "numbers sort as numbers");
       await head("Baseline").getByRole("button").click();
       const cells = (await allRows(page)).map((row) => row[2]);
-      const sizes = { ns: 1, us: 1e3, ms: 1e6 };
+      const sizes = { ns: 1, "µs": 1e3, ms: 1e6 };
       const values = cells.filter((cell) => cell !== "").map((cell) => Number(cell.split(" ")[0]) * sizes[cell.split(" ")[1]]);
       assert.ok(values.length > 70);
       assert.deepEqual(values, [...values].sort((left, right) => right - left));
@@ -208,7 +208,7 @@ describe("a pull request with a regression", () => {
       const row = panel(page).getByRole("row", { name: /^registers/ });
       assert.match(await row.textContent(), /231.*255.*\+10\.4 %.*regressed/);
       const spread = panel(page).getByRole("img", { name: /^Distribution of gpu_time/ });
-      assert.match(await spread.getAttribute("aria-label"), /Baseline: 5 processes from .* This run: 5 processes from .* median 430\.8 us/);
+      assert.match(await spread.getAttribute("aria-label"), /Baseline: 5 processes from .* This run: 5 processes from .* median 430\.8 µs/);
       assert.ok((await spread.locator("circle").count()) >= 5, "a mark for each process of the baseline");
       const roofline = panel(page).getByRole("img", { name: /^Roofline/ });
       assert.match(await roofline.getAttribute("aria-label"), /Now .*Before .*flop\/byte/);
@@ -344,7 +344,7 @@ describe("people of all kinds", () => {
     opened(everyVerdict, {}, async (page) => {
       const relations = page.locator(".relations li");
       assert.equal(await relations.count(), 4);
-      assert.match(await relations.first().textContent(), /broken.*should be at most 55\.00 us/);
+      assert.match(await relations.first().textContent(), /broken.*should be at most 55\.00 µs/);
       assert.ok(await relations.first().isVisible());
     }));
 });

@@ -139,7 +139,7 @@ class ChangedOnly(tool.Case):
         self.refresh_helped("linked")
         done = self.run_tool("run", "helped.yaml", *self.helped("slow"), "--changed-only",
                              "--resume", "perfgate-out", code=2)
-        self.assert_one_line(done.stderr, "library libhelper.so was '", "measure anew")
+        self.assert_one_line(done.stderr, "library libhelper.so was '", "measure again")
 
 
 if __name__ == "__main__":

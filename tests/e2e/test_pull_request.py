@@ -15,7 +15,7 @@ DEVICES = sorted(path.parent for path in RECORD.glob("*/head.run.json"))
 
 # What was done to each stage (README.md there), as the first reason should begin.
 CAUSES = {
-    "tone_curve": "fewer warps fit on a processor: theoretical_occupancy",
+    "tone_curve": "fewer warps fit on an SM: theoretical_occupancy",
     "blend": "narrower loads: sectors_per_request_load",
     "filter_bank": "spills to local memory: spill_sectors",
     "pointwise": "more kernels, and more traffic to memory: launches 1 → 2",

@@ -11,7 +11,7 @@
 #include "baseline/refresh.hpp"
 #include "document/baseline.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/suspects.hpp"
+#include "gate/flagged.hpp"
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
@@ -257,7 +257,7 @@ TEST(Creep, AcceptedChangesAddUpAgainstTheAnchor) {
         EXPECT_EQ(std::string(error.what()),
                   "accepted changes add up: accept these with --reset-anchor if that is meant, or "
                   "others with --case\n"
-                  "  gemm/tiled[m=2]: gpu_time has gone from 1.000 us to 1.120 us (+12.0 %) in "
+                  "  gemm/tiled[m=2]: gpu_time has gone from 1.000 µs to 1.120 µs (+12.0 %) in "
                   "accepted changes, which may add up to 10 %");
     }
     const Accepted reset = again(1120, by_ada(true));
@@ -319,9 +319,9 @@ TEST(Acknowledge, KeepsWhatIsExpectedAndLetsTheRegressionPassUntilTheDay) {
     EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::acknowledged);
     EXPECT_EQ(document.exit_code, 0);
     EXPECT_EQ(document.suites[0].cases[1].reason,
-              "gpu_time regressed: 1.000 us → 1.080 us (+8.0 %), tolerance 3 %; acknowledged until "
+              "gpu_time regressed: 1.000 µs → 1.080 µs (+8.0 %), tolerance 3 %; acknowledged until "
               "2026-11-30 by Ada: meant");
-    EXPECT_TRUE(suspects(run, stored(result.baseline), {}, BatchRule{model::Policy{}}).empty())
+    EXPECT_TRUE(flagged(run, stored(result.baseline), {}, BatchRule{model::Policy{}}).empty())
         << "what is known is not measured again";
 
     document = judged("2026-12-01T00:00:00Z");
@@ -344,7 +344,7 @@ TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
         judge(after(1150), stored(result.baseline), {}, BatchRule{model::Policy{}});
     EXPECT_EQ(worse.suites[0].cases[1].verdict, Verdict::regressed);
     EXPECT_NE(worse.suites[0].cases[1].reason.find(
-                  "worse than the 1.080 us that are acknowledged until 2026-11-30"),
+                  "worse than the 1.080 µs that are acknowledged until 2026-11-30"),
               std::string::npos);
     EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::pass) << "it was repaired";
 }

@@ -65,7 +65,7 @@ Judgement judged(const MetricSeries& baseline, const MetricSeries& measured,
     return BatchRule(setting.policy).judge(comparisons).at(0);
 }
 
-/// 100 us with a spread of 0.2 %, without chance.
+/// 100 µs with a spread of 0.2 %, without chance.
 Values spread_around(double centre, std::size_t count, double relative = 0.002) {
     Values values;
     for (std::size_t i = 0; i < count; ++i) {
@@ -77,7 +77,7 @@ Values spread_around(double centre, std::size_t count, double relative = 0.002) 
 
 const MetricSeries usual_baseline = processes(spread_around(100'000, 20));
 
-/// What a run looks like after suspects were measured again.
+/// What a run looks like after flagged cases were measured again.
 MetricSeries confirmed(double centre, double relative = 0.002) {
     MetricSeries series = processes(spread_around(centre, 5, relative));
     add_round(series, spread_around(centre, round_size(1), relative), 1);
@@ -111,7 +111,7 @@ TEST(BatchRule, WhatStaysUnclearIsInconclusive) {
     const Judgement judgement = judged(noisy, confirmed(102'000, 0.02));
     EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
     EXPECT_FALSE(judgement.measure_again) << "both rounds are spent";
-    EXPECT_GT(judgement.sees.value(), 0.02);
+    EXPECT_GT(judgement.minimum_detectable_change.value(), 0.02);
     EXPECT_TRUE(judgement.tolerance_is_finer);
 }
 
@@ -158,12 +158,12 @@ TEST(BatchRule, TheBudgetIsSharedByAllThatIsJudged) {
     ASSERT_LT(many, 2000U);
     EXPECT_EQ(among(many).verdict, Verdict::regressed);
     EXPECT_EQ(among(many + 1).verdict, Verdict::inconclusive);
-    EXPECT_GT(among(20'000).sees, alone.sees);
+    EXPECT_GT(among(20'000).minimum_detectable_change, alone.minimum_detectable_change);
 }
 
 // ---- rounds -------------------------------------------------------------------------------------
 
-TEST(BatchRule, TheFirstRoundOnlyRaisesASuspicion) {
+TEST(BatchRule, TheFirstRoundOnlyFlags) {
     const Judgement judgement = judged(usual_baseline, processes(spread_around(101'000, 5)));
     EXPECT_TRUE(judgement.measure_again);
     EXPECT_NE(judgement.verdict, Verdict::pass);
@@ -175,7 +175,7 @@ TEST(BatchRule, OnlyFreshBatchesDecide) {
     const Judgement judgement = judged(usual_baseline, measured);
     EXPECT_EQ(judgement.verdict, Verdict::pass);
     EXPECT_FALSE(judgement.measure_again);
-    EXPECT_NEAR(judgement.measured, 100'000, 1) << "the ten per cent raised the suspicion";
+    EXPECT_NEAR(judgement.measured, 100'000, 1) << "the ten per cent got it flagged";
 }
 
 TEST(BatchRule, AClearCaseIsOverAfterOneRound) {
@@ -204,14 +204,14 @@ TEST(BatchRule, WithoutRoundsWhatWasMeasuredDecides) {
     EXPECT_FALSE(judgement.measure_again);
 }
 
-TEST(BatchRule, BatchesThatWereSetAsideAreNotThere) {
+TEST(BatchRule, BatchesThatAreExcludedDoNotCount) {
     MetricSeries measured = confirmed(100'000);
     add_round(measured, spread_around(150'000, 8), 2);
     for (std::size_t i = 21; i < measured.batches.size(); ++i) {
-        measured.batches[i].set_aside = "throttled";
+        measured.batches[i].excluded = "throttled";
     }
     EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::pass);
-    for (model::Batch& batch : measured.batches) batch.set_aside = "throttled";
+    for (model::Batch& batch : measured.batches) batch.excluded = "throttled";
     EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::invalid);
 }
 
@@ -224,7 +224,7 @@ TEST(BatchRule, WithOneProcessInTheBaselineTheToleranceDecides) {
     const Judgement within = judged(one, processes({102'900}), setting);
     EXPECT_EQ(within.verdict, Verdict::pass);
     EXPECT_EQ(within.basis, Basis::one_process);
-    EXPECT_FALSE(within.sees) << "nothing is known of the spread";
+    EXPECT_FALSE(within.minimum_detectable_change) << "nothing is known of the spread";
     const Judgement beyond = judged(one, processes({103'100}), setting);
     EXPECT_EQ(beyond.verdict, Verdict::regressed);
     EXPECT_TRUE(beyond.measure_again);
@@ -264,16 +264,17 @@ TEST(BatchRule, FromZeroOnlyAbsAllowsADifference) {
     EXPECT_EQ(judged(none, now(0), setting).verdict, Verdict::pass);
     EXPECT_EQ(judged(none, now(10), setting).verdict, Verdict::pass);
     EXPECT_EQ(judged(none, now(11), setting).verdict, Verdict::regressed);
-    EXPECT_FALSE(judged(none, now(11), setting).sees) << "no fraction of zero";
+    EXPECT_FALSE(judged(none, now(11), setting).minimum_detectable_change) << "no fraction of zero";
 }
 
 TEST(BatchRule, WhatCannotBeComputedIsNotSaid) {
     // Their squares are no numbers.
-    const auto sees = judged(processes(spread_around(1e200, 20)), confirmed(1e200)).sees;
-    EXPECT_TRUE(!sees || std::isfinite(*sees)) << *sees;
+    const auto detectable =
+        judged(processes(spread_around(1e200, 20)), confirmed(1e200)).minimum_detectable_change;
+    EXPECT_TRUE(!detectable || std::isfinite(*detectable)) << *detectable;
 }
 
-TEST(BatchRule, AnOutlyingProcessNeitherConvictsNorShields) {
+TEST(BatchRule, AnOutlyingProcessNeitherConfirmsNorShields) {
     Values values = spread_around(100'000, 20);
     values.back() = 180'000;
     const MetricSeries baseline = processes(values);
@@ -286,7 +287,7 @@ TEST(BatchRule, AnOutlyingProcessNeitherConvictsNorShields) {
     EXPECT_EQ(judged(usual_baseline, measured).verdict, Verdict::pass);
 }
 
-/// 16 processes of 100 us, of which the last ones take longer.
+/// 16 processes of 100 µs, of which the last ones take longer.
 MetricSeries disturbed(std::size_t count, double factor) {
     Values values = spread_around(100'000, 16 - count);
     for (const double value : spread_around(100'000 * factor, count)) values.push_back(value);
@@ -476,7 +477,7 @@ Rates simulate(const World& world, double slowdown, double tolerance, double fal
 const std::pair<const char*, simulated::Shape> shapes[] = {
     {"normal", simulated::normal},
     {"skewed", simulated::skewed},
-    {"two-humped", simulated::two_humped},
+    {"bimodal", simulated::bimodal},
     {"seldom fast", simulated::seldom_fast},
     {"heavy-tailed", simulated::heavy_tailed}};
 
@@ -532,12 +533,12 @@ double found_where_claimed(const World& world, int plays, double& claim) {
         const MetricSeries before = processes(draw(20, 1e5));
         MetricSeries now = processes(draw(5, 1e5));
         const std::vector<Comparison> alone{{&metric, &before, &now, {0.005, std::nullopt, 0}, 0}};
-        const double sees = rule.judge(alone)[0].sees.value();
-        claim += sees / plays;
-        for (model::Batch& batch : now.batches) batch.samples[0] *= 1 + sees;
+        const double detectable = rule.judge(alone)[0].minimum_detectable_change.value();
+        claim += detectable / plays;
+        for (model::Batch& batch : now.batches) batch.samples[0] *= 1 + detectable;
         Judgement judgement = rule.judge(alone)[0];
         for (std::int64_t round = 1; judgement.measure_again; ++round) {
-            add_round(now, draw(round_size(round), 1e5 * (1 + sees)), round);
+            add_round(now, draw(round_size(round), 1e5 * (1 + detectable)), round);
             judgement = rule.judge(alone)[0];
         }
         found += judgement.verdict == Verdict::regressed ? 1 : 0;

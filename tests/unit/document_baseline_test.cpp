@@ -181,7 +181,7 @@ TEST(BaselineJson, WhatTheShortFormCannotSayIsWrittenOut) {
         [](MetricSeries& series) { series.batches[1].device = "b2"; },
         [](MetricSeries& series) { series.batches[1].seed = 8; },
         [](MetricSeries& series) { series.batches[1].round = 1; },
-        [](MetricSeries& series) { series.batches[1].set_aside = "hot"; },
+        [](MetricSeries& series) { series.batches[1].excluded = "hot"; },
         [](MetricSeries& series) {
             series.batches[1].samples = {1, 2};
         },

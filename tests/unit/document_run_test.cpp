@@ -162,15 +162,15 @@ TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
 
     Batch again{0, "b1", 7, {3}};
     again.round = 1;
-    Batch set_aside{0, "b1", 7, {3}};
-    set_aside.set_aside = "throttled";
+    Batch throttled{0, "b1", 7, {3}};
+    throttled.excluded = "throttled";
     Batch clocked{0, "b1", 7, {3}};
     clocked.sm_clock_mhz = 1980;
     Batch of_run{0, "b1", 7, {3}};
     of_run.run = 1;
     const std::vector<std::vector<Batch>> others = {{},
                                                     {again},
-                                                    {set_aside},
+                                                    {throttled},
                                                     {clocked},
                                                     {of_run},
                                                     {{1, "b1", 7, {3}}},
@@ -186,6 +186,22 @@ TEST(RunJson, OnlyWhatIsOneValueOfTheFirstProcessIsWrittenWithoutBatches) {
         EXPECT_NE(text.find("batches"), std::string::npos) << text;
         EXPECT_EQ(parse_case_line(text, "journal"), result) << text;
     }
+}
+
+TEST(RunJson, ExcludedBatchesHaveTheirOldKeyInOlderVersions) {
+    const auto excluded = [](const std::string& version, const std::string& key) {
+        std::string text = changed(R"("version": 1)", R"("version": )" + version);
+        text.replace(text.find(R"("samples")"), 0, '"' + key + R"(": "throttled", )");
+        return parse_run(text, "run.json")
+            .suites[0]
+            .cases[0]
+            .metrics["gpu_time"]
+            .batches[0]
+            .excluded;
+    };
+    EXPECT_EQ(excluded("1", "set_aside"), "throttled");
+    EXPECT_EQ(excluded("2", "set_aside"), "throttled");
+    EXPECT_EQ(excluded("3", "excluded"), "throttled");
 }
 
 TEST(RunJson, AValueWithoutBatchesNeedsAnOrigin) {

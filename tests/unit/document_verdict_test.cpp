@@ -125,6 +125,23 @@ TEST(VerdictJson, ADocumentFromBeforeExplanationsHasNone) {
     EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
 }
 
+TEST(VerdictJson, TheMinimumDetectableChangeHasItsOldKeyInOlderVersions) {
+    VerdictDocument document;
+    document.suites.resize(1);
+    document.suites[0].cases.resize(1);
+    MetricVerdict metric{"gpu_time", "ns", Verdict::pass, 100, 100, 0, "3 %", "passed"};
+    metric.minimum_detectable_change = 0.008;
+    document.suites[0].cases[0].metrics = {metric};
+    std::string text = write_verdict(document);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        ASSERT_NE(text.find(from), std::string::npos) << text;
+        text.replace(text.find(from), from.size(), to);
+    };
+    replace("\"minimum_detectable_change\":0.008", "\"sees\":0.008");
+    replace("\"version\": 3", "\"version\": 2");
+    EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
+}
+
 TEST(VerdictJson, LayoutPutsACauseOnALine) {
     VerdictDocument document;
     document.suites.resize(1);

@@ -70,7 +70,7 @@ std::vector<Example> examples() {
          {{"launches", {1, 2}}},
          {{{"launches", {2, 2}}}, {{"launches", {1, 2}}, {"dram_bytes", {10 * mib, 20 * mib}}}}},
         {"launch_gap",
-         {{"gpu_span", {104000, 126000}}},  // 4 us beyond gpu_time, then 6 us
+         {{"gpu_span", {104000, 126000}}},  // 4 µs beyond gpu_time, then 6 µs
          {{{"gpu_span", {104000, 125900}}}, {{"gpu_span", {110000, 132400}}}}},
         {"narrow_accesses",
          {{"sectors_per_request_load", {16, 12.8}}, {"instructions", {1000, 1050}}},

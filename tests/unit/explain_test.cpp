@@ -53,7 +53,7 @@ TEST(Explain, AFasterCaseIsToldWithoutARemedy) {
 TEST(Explain, ATimeThatNothingMovedWithIsUnexplained) {
     EXPECT_EQ(sentences(why(slower({{"cycles", {1e6, 1.2e6}}, {"instructions", {1000, 1000}}}))),
               std::vector<std::string>{
-                  "unexplained: gpu_time 100.0 us → 120.0 us (+20.0 %), cycles 1000000 → 1200000 "
+                  "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %), cycles 1000000 → 1200000 "
                   "(+20.0 %), and nothing that was counted moved with it (2 metrics); measure "
                   "again, or count more (metric set 'full')"});
 }
@@ -69,7 +69,7 @@ TEST(Explain, WhatMovedTheOtherWayDoesNotExplain) {
 TEST(Explain, WithoutCountersThatIsSaid) {
     EXPECT_EQ(sentences(why(slower({}))),
               std::vector<std::string>{
-                  "unexplained: gpu_time 100.0 us → 120.0 us (+20.0 %), and the baseline and this "
+                  "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %), and the baseline and this "
                   "run have no counter in common"});
 }
 
@@ -122,7 +122,7 @@ TEST(Explain, TheFirstTimeThatMovedIsTheOneToExplain) {
     const model::Cause* gap = find(why(made), "launch_gap");
     ASSERT_NE(gap, nullptr);
     EXPECT_EQ(why(made)[0].sentence,
-              "more time in which no kernel runs: launch_gap 10.00 us → 40.00 us (+300.0 %); the "
+              "more time in which no kernel runs: launch_gap 10.00 µs → 40.00 µs (+300.0 %); the "
               "host submits too slowly, or waits between kernels");
 
     // A span that is shorter than the time in it says nothing of gaps.
@@ -156,7 +156,7 @@ const model::Ceilings machine{1e12, {{"bf16", 1e14}}, ""};
 Case placed(double before_ns, double after_ns, double dram_before, double dram_after) {
     Case made = timed(Verdict::regressed, {before_ns, after_ns},
                       {{"dram_bytes", {dram_before, dram_after}}});
-    made.result.work = model::Work{1e6, 8e7, "bf16"};  // 80 us of copying
+    made.result.work = model::Work{1e6, 8e7, "bf16"};  // 80 µs of copying
     made.result.metrics["gpu_time"] = {"ns", after_ns, "activity/cold", {}};
     made.verdict.ceiling = model::ceiling_share(made.result, machine);
     return made;

@@ -124,9 +124,8 @@ TEST_F(File, FullDeviceIsAnErrorThatSaysSo) {
 
 TEST_F(File, APipeThatNobodyReadsIsRefusedAtOnce) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-    EXPECT_EQ(
-        message_of([this] { write_file_atomically(path("pipe"), "x"); }),
-        "cannot write " + path("pipe").string() + ": nobody reads from this pipe; name a file");
+    EXPECT_EQ(message_of([this] { write_file_atomically(path("pipe"), "x"); }),
+              "cannot write " + path("pipe").string() + ": this pipe has no reader; name a file");
 }
 
 TEST_F(File, DeviceIsWrittenToNotReplaced) {

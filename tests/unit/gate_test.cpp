@@ -25,7 +25,7 @@ TEST(Gate, TheSameValuesPass) {
     EXPECT_EQ(verdict.reason, "");
     EXPECT_TRUE(verdict.notes.empty());
     EXPECT_EQ(metric(verdict, "gpu_time").sentence,
-              "gpu_time passed: 1.000 us → 1.000 us (0.0 %), tolerance 3 %");
+              "gpu_time passed: 1.000 µs → 1.000 µs (0.0 %), tolerance 3 %");
     EXPECT_EQ(document.exit_code, 0);
     EXPECT_EQ(document.suites[0].baseline_file, "baselines/d/s.json");
     EXPECT_TRUE(document.suites[0].notes.empty());
@@ -50,7 +50,7 @@ TEST(Gate, ASlowerKernelRegressesAndReadsLikeASentence) {
     const VerdictDocument document = pair.judged();
     const CaseVerdict& verdict = only_case(document);
     EXPECT_EQ(verdict.verdict, Verdict::regressed);
-    EXPECT_EQ(verdict.reason, "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %");
+    EXPECT_EQ(verdict.reason, "gpu_time regressed: 12.34 µs → 13.60 µs (+10.2 %), tolerance 3 %");
     const MetricVerdict time = metric(verdict, "gpu_time");
     EXPECT_EQ(time.sentence, verdict.reason);
     EXPECT_EQ(time.unit, "ns");
@@ -81,7 +81,7 @@ TEST(Gate, AFasterKernelImproves) {
     const VerdictDocument document = pair.judged();
     EXPECT_EQ(only_case(document).verdict, Verdict::improved);
     EXPECT_EQ(only_case(document).reason,
-              "gpu_time improved: 1.000 us → 900.0 ns (-10.0 %), tolerance 3 %");
+              "gpu_time improved: 1.000 µs → 900.0 ns (-10.0 %), tolerance 3 %");
     EXPECT_EQ(document.exit_code, 0);
 }
 
@@ -297,7 +297,7 @@ TEST(Gate, WithoutABaselinePolicyDecides) {
     EXPECT_EQ(verdict.verdict, Verdict::no_baseline);
     EXPECT_EQ(verdict.reason,
               "no baseline for this case: accept its values with 'perfgate baseline refresh'");
-    EXPECT_EQ(metric(verdict, "gpu_time").sentence, "gpu_time has no baseline: measured 1.000 us");
+    EXPECT_EQ(metric(verdict, "gpu_time").sentence, "gpu_time has no baseline: measured 1.000 µs");
     EXPECT_EQ(metric(verdict, "gpu_time").measured, 1000);
     EXPECT_EQ(metric(verdict, "gpu_time").baseline, std::nullopt);
     EXPECT_EQ(lenient.exit_code, 0);

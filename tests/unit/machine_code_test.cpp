@@ -382,7 +382,7 @@ TEST(MachineCode, ABaselineKeepsCodeAndLaunchWithoutTimesAndCounts) {
     EXPECT_EQ(kept.memory_operations, coded_case().memory_operations);
 }
 
-TEST(MachineCode, ARefreshLearnsWhatAnOldBaselineLacks) {
+TEST(MachineCode, ARefreshRecordsWhatAnOldBaselineLacks) {
     const model::Run run = run_of({coded_case()});
     model::Baseline old = accepted(run);
     old.cases.begin()->second.libraries.reset();

@@ -13,9 +13,9 @@ TEST(MetricSeries, SamplesKeepTheirOrderAcrossBatches) {
     EXPECT_TRUE(all_samples(MetricSeries{}).empty());
 }
 
-TEST(MetricSeries, WhatIsSetAsideIsRecordedAndNotUsed) {
+TEST(MetricSeries, WhatIsExcludedIsRecordedAndNotUsed) {
     Batch throttled{1, "a", 1, {9, 9}};
-    throttled.set_aside = "power brake";
+    throttled.excluded = "power brake";
     const MetricSeries series{"ns", 2, "activity/cold", {{0, "a", 1, {3, 1}}, throttled}};
     EXPECT_EQ(all_samples(series), (std::vector<double>{3, 1}));
 }

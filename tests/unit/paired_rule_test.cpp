@@ -55,7 +55,7 @@ Judgement judge_one(const Pair& pair) {
     return judge_all({pair}).front();
 }
 
-/// Times of a kernel of 100 us under a drift that dwarfs the change, the head `slower` (a
+/// Times of a kernel of 100 µs under a drift that dwarfs the change, the head `slower` (a
 /// fraction).
 Pair drifting(std::mt19937& random, std::size_t processes, double slower, std::int64_t round = 0,
               double noise = 0.001) {
@@ -76,21 +76,21 @@ TEST(PairedRule, WhatHitsBothAlikeFallsOut) {
     EXPECT_EQ(found.verdict, Verdict::regressed);
     EXPECT_EQ(found.basis, Basis::spread);
     EXPECT_NEAR(found.measured / found.baseline, 1.02, 0.002);
-    ASSERT_TRUE(found.sees);
-    EXPECT_LT(*found.sees, 0.02);
+    ASSERT_TRUE(found.minimum_detectable_change);
+    EXPECT_LT(*found.minimum_detectable_change, 0.02);
 
     EXPECT_EQ(judge_one(drifting(random, 16, 0, 1)).verdict, Verdict::pass);
     EXPECT_EQ(judge_one(drifting(random, 16, -0.02, 1)).verdict, Verdict::improved);
 }
 
-TEST(PairedRule, AFirstRoundAsksForMoreBeforeItConvicts) {
+TEST(PairedRule, AFirstRoundAsksForMoreBeforeItConfirms) {
     std::mt19937 random(2);
     Pair pair = drifting(random, 5, 0.05);
     const Judgement first = judge_one(pair);
     EXPECT_EQ(first.verdict, Verdict::regressed);
     EXPECT_TRUE(first.measure_again);
 
-    // The batches that raised the suspicion do not decide.
+    // The batches that got it flagged do not decide.
     const Pair again = drifting(random, 8, 0, 1);
     for (const model::Batch& batch : again.base.batches) pair.base.batches.push_back(batch);
     for (const model::Batch& batch : again.head.batches) pair.head.batches.push_back(batch);
@@ -99,14 +99,14 @@ TEST(PairedRule, AFirstRoundAsksForMoreBeforeItConvicts) {
     EXPECT_FALSE(second.measure_again);
 }
 
-TEST(PairedRule, APairOfWhichOneIsSetAsideCountsForNothing) {
+TEST(PairedRule, APairOfWhichOneIsExcludedCountsForNothing) {
     Values base(10, 1000);
     Values head(10, 1000);
     for (std::size_t i = 0; i < base.size(); ++i) base[i] += static_cast<double>(i % 3);
     head = base;
     head[4] = 1e6;
     Pair pair = pair_of(base, head);
-    pair.base.batches[4].set_aside = "power brake";
+    pair.base.batches[4].excluded = "power brake";
     const Judgement found = judge_one(pair);
     EXPECT_EQ(found.verdict, Verdict::pass);
     EXPECT_DOUBLE_EQ(found.measured, found.baseline);
@@ -142,8 +142,8 @@ TEST(PairedRule, ABaseOfZeroAndValuesThatAreNoNumbers) {
     EXPECT_EQ(judge_one(pair_of({1, 2, 3}, {1, nan, 3})).verdict, Verdict::invalid);
 }
 
-/// The whole way of a suite that is judged as `ab` does: usual pairs, then rounds for suspects.
-/// True where it fails.
+/// The whole way of a suite that is judged as `ab` does: usual pairs, then rounds for flagged
+/// cases. True where it fails.
 bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double noise) {
     const model::Policy policy;
     std::vector<Pair> pairs;
@@ -165,7 +165,7 @@ bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double 
 }
 
 TEST(PairedRule, FalseAlarmsOfWholeSuitesStayWithinTheBudget) {
-    // A noise of 1 % a process, far beyond the tolerance: suspicions come by the dozen. With a
+    // A noise of 1 % a process, far beyond the tolerance: flags come by the dozen. With a
     // budget of 0.1 % a failed suite in 300 is improbable, two would be a broken rule.
     std::mt19937 random(11);
     int failed = 0;

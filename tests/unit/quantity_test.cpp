@@ -9,8 +9,8 @@ namespace perfgate::model {
 namespace {
 
 TEST(Quantity, ScalesToTheUnitThatPeopleRead) {
-    EXPECT_EQ(quantity_text(12340, "ns"), "12.34 us");
-    EXPECT_EQ(quantity_text(13600, "ns"), "13.60 us");
+    EXPECT_EQ(quantity_text(12340, "ns"), "12.34 µs");
+    EXPECT_EQ(quantity_text(13600, "ns"), "13.60 µs");
     EXPECT_EQ(quantity_text(950.25, "ns"), "950.2 ns");
     EXPECT_EQ(quantity_text(2.5e9, "ns"), "2.500 s");
     EXPECT_EQ(quantity_text(1536, "bytes"), "1.500 KiB");
@@ -23,7 +23,7 @@ TEST(Quantity, ScalesToTheUnitThatPeopleRead) {
 
 TEST(Quantity, RoundingNeverShowsAThousandOfTheSmallerUnit) {
     EXPECT_EQ(quantity_text(999.94, "ns"), "999.9 ns");
-    EXPECT_EQ(quantity_text(999.96, "ns"), "1.000 us");
+    EXPECT_EQ(quantity_text(999.96, "ns"), "1.000 µs");
     EXPECT_EQ(quantity_text(9.99996, "ns"), "10.00 ns");
     EXPECT_EQ(quantity_text(1023 * 1024.0, "bytes"), "1023 KiB");
 }
@@ -38,7 +38,7 @@ TEST(Quantity, CountsKeepEveryDigit) {
 TEST(Quantity, ZeroNegativeTinyAndHugeValues) {
     EXPECT_EQ(quantity_text(0, "ns"), "0 ns");
     EXPECT_EQ(quantity_text(-0.0, "count"), "0");
-    EXPECT_EQ(quantity_text(-12340, "ns"), "-12.34 us");
+    EXPECT_EQ(quantity_text(-12340, "ns"), "-12.34 µs");
     EXPECT_EQ(quantity_text(0.25, "ns"), "0.25 ns");
     EXPECT_EQ(quantity_text(1e-300, "ns"), "1e-300 ns");
     EXPECT_EQ(quantity_text(1e300, "ns"), "1e+291 s");
@@ -53,8 +53,8 @@ TEST(Quantity, AForeignUnitIsAppendedAndMadePrintable) {
 
 TEST(QuantityPair, DifferentValuesNeverLookTheSame) {
     const QuantityTexts close = quantity_texts(12340.1, 12340.2, "ns");
-    EXPECT_EQ(close.before, "12.3401 us");
-    EXPECT_EQ(close.after, "12.3402 us");
+    EXPECT_EQ(close.before, "12.3401 µs");
+    EXPECT_EQ(close.after, "12.3402 µs");
     const QuantityTexts closer = quantity_texts(60793.99227430556, 60793.99327430556, "ns");
     EXPECT_EQ(closer.before, "60793.99227430556 ns");
     EXPECT_EQ(closer.after, "60793.99327430556 ns");
@@ -65,8 +65,8 @@ TEST(QuantityPair, DifferentValuesNeverLookTheSame) {
     EXPECT_EQ(bytes.before, "1048576 B");
     EXPECT_EQ(bytes.after, "1048577 B");
     const QuantityTexts equal = quantity_texts(12340, 12340, "ns");
-    EXPECT_EQ(equal.before, "12.34 us");
-    EXPECT_EQ(equal.after, "12.34 us");
+    EXPECT_EQ(equal.before, "12.34 µs");
+    EXPECT_EQ(equal.after, "12.34 µs");
 }
 
 TEST(Change, IsASignedPercentage) {

@@ -110,7 +110,7 @@ TEST(RankSum, FalseAlarmsStayAtTheLevelWhateverTheShape) {
     const std::pair<const char*, simulated::Shape> shapes[] = {
         {"normal", simulated::normal},
         {"skewed", simulated::skewed},
-        {"two-humped", simulated::two_humped},
+        {"bimodal", simulated::bimodal},
         {"heavy-tailed", simulated::heavy_tailed}};
     for (const auto& [name, shape] : shapes) {
         Random random(3);

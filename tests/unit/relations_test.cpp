@@ -74,8 +74,8 @@ TEST(Relations, OneThatHoldsPassesWithBothValues) {
     EXPECT_DOUBLE_EQ(verdict.left.value(), 20'000);
     EXPECT_DOUBLE_EQ(verdict.right.value(), 25'000);
     EXPECT_EQ(verdict.sentence,
-              "gemm/fast.gpu_time is 20.00 us, expected at most 25.00 us (-20.0 %): 0.25 * "
-              "gemm/slow.gpu_time (gemm/slow.gpu_time is 100.0 us), for [m=1]");
+              "gemm/fast.gpu_time is 20.00 µs, expected at most 25.00 µs (-20.0 %): 0.25 * "
+              "gemm/slow.gpu_time (gemm/slow.gpu_time is 100.0 µs), for [m=1]");
     EXPECT_EQ(judged(run).exit_code, 0);
 }
 
@@ -84,8 +84,8 @@ TEST(Relations, ABrokenOneReadsLikeASentenceAndFailsTheRunWithoutABaseline) {
     const RelationVerdict verdict = only_verdict(run);
     EXPECT_EQ(verdict.verdict, Verdict::regressed);
     EXPECT_EQ(verdict.sentence,
-              "gemm/fast.gpu_time is 30.00 us and should be at most 25.00 us (+20.0 %): 0.25 * "
-              "gemm/slow.gpu_time (gemm/slow.gpu_time is 100.0 us), for [m=1]");
+              "gemm/fast.gpu_time is 30.00 µs and should be at most 25.00 µs (+20.0 %): 0.25 * "
+              "gemm/slow.gpu_time (gemm/slow.gpu_time is 100.0 µs), for [m=1]");
     const model::VerdictDocument document = judged(run);
     EXPECT_EQ(document.exit_code, 1);
     EXPECT_EQ(document.suites.at(0).relations, std::vector{verdict});
@@ -111,7 +111,7 @@ TEST(Relations, EveryComparisonComparesAsItIsWritten) {
 }
 
 TEST(Relations, ArithmeticIsDoneInBaseUnits) {
-    // (registers - 4) * 1us / -2 = -30 us, registers being 64.
+    // (registers - 4) * 1us / -2 = -30 µs, registers being 64.
     Relation relation = quarter();
     relation.comparator = Comparator::greater;
     relation.right = {OperandMetric{1, "registers"},
@@ -132,7 +132,7 @@ TEST(Relations, AConstantIsNotRepeated) {
     relation.operands = {"gemm/fast"};
     relation.instances = {{"gemm/fast[m=1]"}};
     EXPECT_EQ(only_verdict(run_with(relation, 30'000, 1)).sentence,
-              "gemm/fast.gpu_time is 30.00 us and should be at most 25.00 us (+20.0 %), for [m=1]");
+              "gemm/fast.gpu_time is 30.00 µs and should be at most 25.00 µs (+20.0 %), for [m=1]");
 }
 
 // ---- what was not measured ----------------------------------------------------------------------

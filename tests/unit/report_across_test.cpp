@@ -52,7 +52,7 @@ TEST(AcrossDevices, SetsTheTimesOfBothSideBySide) {
               "B: Two, driver 580.1 (b.json)\n"
               "\n"
               "s               time         A         B   B to A        ceiling A\n"
-              "copy/plain  gpu_time  2.000 us  1.500 us  -25.0 %     50 % of copy\n"
+              "copy/plain  gpu_time  2.000 µs  1.500 µs  -25.0 %     50 % of copy\n"
               "copy/old    gpu_time  10.00 ns         -           10000 % of copy\n"
               "copy/new    gpu_time         -  20.00 ns\n"
               "\n"
@@ -64,7 +64,7 @@ TEST(AcrossDevices, ACaseThatWasNotMeasuredSaysWhatItWas) {
     runs.b.suites[0].cases[1] = case_of("plain", 0);
     runs.b.suites[0].cases[1].status = model::CaseStatus::skipped;
     runs.b.suites[0].cases[1].reason = "needs compute capability 10.0";
-    EXPECT_NE(runs.console().find("copy/plain  gpu_time  2.000 us   skipped"), std::string::npos)
+    EXPECT_NE(runs.console().find("copy/plain  gpu_time  2.000 µs   skipped"), std::string::npos)
         << runs.console();
     EXPECT_NE(runs.json().find("needs compute capability 10.0"), std::string::npos);
 }

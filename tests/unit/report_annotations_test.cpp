@@ -78,7 +78,7 @@ TEST(Annotations, MarkTheLineOfTheSuiteWithItsWorstCase) {
     EXPECT_EQ(first.properties.at("title"),
               "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]: regressed, and 4 more");
     EXPECT_TRUE(first.message.starts_with(
-        "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %\n"
+        "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %\n"
         "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n"
         "why: more registers, so that fewer warps fit"))
         << first.message;

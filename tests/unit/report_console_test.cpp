@@ -43,8 +43,8 @@ TEST(Console, NamesEveryFailedMetricUnderItsCase) {
     const std::vector<std::string> lines = console_lines(every_verdict());
     const std::size_t row = line_with(lines, "gemm/tiled[dtype=f32,k=2048");
     ASSERT_LT(row + 2, lines.size());
-    EXPECT_NE(lines[row].find("444.4 us"), std::string::npos) << lines[row];
-    EXPECT_NE(lines[row + 1].find("gpu_time regressed: 400.0 us → 444.4 us"), std::string::npos);
+    EXPECT_NE(lines[row].find("444.4 µs"), std::string::npos) << lines[row];
+    EXPECT_NE(lines[row + 1].find("gpu_time regressed: 400.0 µs → 444.4 µs"), std::string::npos);
     EXPECT_NE(lines[row + 2].find("registers regressed: 96 → 128"), std::string::npos);
 }
 

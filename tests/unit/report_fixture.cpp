@@ -139,7 +139,7 @@ void add_gemm(Documents& documents) {
 
     add(suite, verdicts,
         timed(gemm("tiled", 1024), 12, Verdict::pass, 60000, 60120,
-              "gpu_time passed: 60.00 us → 60.12 us (+0.2 %), tolerance 3 %"));
+              "gpu_time passed: 60.00 µs → 60.12 µs (+0.2 %), tolerance 3 %"));
     add(suite, verdicts,
         timed(gemm("tiled", 4096), 12, Verdict::pass, 2.812e6, 2.8e6,
               "gpu_time passed: 2.812 ms → 2.800 ms (-0.4 %), tolerance 3 %"));
@@ -163,13 +163,13 @@ void add_gemm(Documents& documents) {
 
     add(suite, verdicts,
         timed(gemm("naive", 512), 12, Verdict::inconclusive, 100000, 103500,
-              "gpu_time is inconclusive: 100.0 us → 103.5 us (+3.5 %), tolerance 3 %"));
+              "gpu_time is inconclusive: 100.0 µs → 103.5 µs (+3.5 %), tolerance 3 %"));
     add(suite, verdicts,
         make_case(gemm("naive", 640), 12, CaseStatus::measured, Verdict::invalid,
                   "the clocks were throttled (power cap): let the board cool down and run again"));
 
     Pair uncounted = timed(gemm("naive", 768), 12, Verdict::pass, 200000, 200100,
-                           "gpu_time passed: 200.0 us → 200.1 us (+0.1 %), tolerance 3 %");
+                           "gpu_time passed: 200.0 µs → 200.1 µs (+0.1 %), tolerance 3 %");
     uncounted.verdict.verdict = Verdict::not_collected;
     uncounted.result.metrics.erase("achieved_flops");
     uncounted.result.not_collected = {
@@ -197,7 +197,7 @@ void add_gemm(Documents& documents) {
     add(suite, verdicts, wrong);
 
     Pair slower = timed(gemm("tiled", 2048), 12, Verdict::regressed, 400000, 444400,
-                        "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %");
+                        "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %");
     slower.verdict.metrics[1] = judged("registers", "registers", Verdict::regressed, 96, 128, "0 %",
                                        "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %");
     slower.result.metrics["registers"] = series("registers", 128, "record");
@@ -258,14 +258,14 @@ void add_transpose(Documents& documents) {
         verdict->right = right;
     };
     set_values(relation(faster, "transpose/padded[n=4096]@hot", Verdict::pass,
-                        "transpose/padded.gpu_time is 50.00 us, expected at most 55.00 us (-9.1 "
+                        "transpose/padded.gpu_time is 50.00 µs, expected at most 55.00 µs (-9.1 "
                         "%): 0.25 * transpose/naive.gpu_time (transpose/naive.gpu_time is 220.0 "
-                        "us), for [n=4096]@hot"),
+                        "µs), for [n=4096]@hot"),
                50000, 55000);
     set_values(relation(faster, "transpose/padded[n=8192]@hot", Verdict::regressed,
-                        "transpose/padded.gpu_time is 60.00 us and should be at most 55.00 us "
+                        "transpose/padded.gpu_time is 60.00 µs and should be at most 55.00 µs "
                         "(+9.1 %): 0.25 * transpose/naive.gpu_time (transpose/naive.gpu_time is "
-                        "220.0 us), for [n=8192]@hot"),
+                        "220.0 µs), for [n=8192]@hot"),
                60000, 55000);
     relation(faster, "transpose/padded[n=1024]@hot", Verdict::error,
              "cannot be judged: transpose/naive[n=1024]@hot was not measured: it had an error");

@@ -105,7 +105,7 @@ TEST(ReportHtml, ReasonsAndExplanationAreTheOnesOfTheOtherReports) {
     for (const json& of : data["cases"]) {
         if (of["id"] != "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]") continue;
         EXPECT_EQ(of["reasons"][0],
-                  "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %");
+                  "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %");
         EXPECT_EQ(of["reasons"].size(), 2);
         EXPECT_EQ(of["why"][0].get<std::string>().substr(0, 20), "why: more registers,");
         return;

@@ -124,9 +124,9 @@ TEST(Junit, OneFailureListsEveryFailedMetric) {
     EXPECT_FALSE(failure.next_sibling("failure"));
     EXPECT_STREQ(failure.attribute("type").value(), "regressed");
     EXPECT_STREQ(failure.attribute("message").value(),
-                 "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %");
+                 "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %");
     EXPECT_STREQ(failure.child_value(),
-                 "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %), tolerance 3 %\n"
+                 "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %\n"
                  "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n"
                  "why: more registers, so that fewer warps fit: registers 96 → 128 (+33.3 %), "
                  "theoretical_occupancy 50.00 % → 37.50 % (-12.5 points); fewer warps hide less "
@@ -319,7 +319,7 @@ TEST(Junit, WhatPassedWhenMeasuredAgainIsFlakyToReadersWhoKnowThat) {
     const pugi::xpath_node_set flaky = document.select_nodes("//flakyFailure");
     ASSERT_EQ(flaky.size(), 1U);
     EXPECT_STREQ(flaky[0].node().attribute("message").value(),
-                 "gpu_time was suspected of a regression at first and passed when it was measured "
+                 "gpu_time was flagged as a regression at first and passed when it was measured "
                  "again in 3 fresh processes");
     expect_exact_counts(document, "one of two was measured again");
 

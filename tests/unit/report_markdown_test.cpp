@@ -59,13 +59,13 @@ TEST(MarkdownText, NothingBeginsABlock) {
     EXPECT_EQ(markdown_text("=== x", 100), "&#61;== x");
     EXPECT_EQ(markdown_text("12. x", 100), "12&#46; x");
     EXPECT_EQ(markdown_text("12) x", 100), "12&#41; x");
-    EXPECT_EQ(markdown_text("12.5 us", 100), "12.5 us");
+    EXPECT_EQ(markdown_text("12.5 µs", 100), "12.5 µs");
     EXPECT_EQ(markdown_text("     x\n\n\ny", 100), "x y");
 }
 
 TEST(MarkdownText, NamesStayLegible) {
-    EXPECT_EQ(markdown_text("gpu_time regressed: 400.0 us → 444.4 us (+11.1 %)", 100),
-              "gpu_time regressed: 400.0 us → 444.4 us (+11.1 %)");
+    EXPECT_EQ(markdown_text("gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %)", 100),
+              "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %)");
     EXPECT_EQ(markdown_text("_x_ x_", 100), "&#95;x&#95; x&#95;");
 }
 

@@ -85,7 +85,7 @@ TEST(PlainLine, IsOneLine) {
 }
 
 TEST(PlainLine, WhatIsPlainIsNotCopied) {
-    for (const std::string text : {"", "a", "400 us → 444 us (+11.1 %)", "größe 寸法 🚀"}) {
+    for (const std::string text : {"", "a", "400 µs → 444 µs (+11.1 %)", "größe 寸法 🚀"}) {
         std::string room;
         EXPECT_EQ(plain_line(text, 100, room).data(), text.data()) << text;
         EXPECT_EQ(room, "");

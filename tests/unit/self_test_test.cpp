@@ -11,27 +11,28 @@ namespace {
 
 using model::Verdict;
 
-model::CaseVerdict judged(const std::string& id, Verdict verdict, double sees) {
+model::CaseVerdict judged(const std::string& id, Verdict verdict,
+                          double minimum_detectable_change) {
     model::CaseVerdict result;
     result.id = id;
     result.verdict = verdict;
     model::MetricVerdict metric;
     metric.metric = "gpu_time";
     metric.verdict = verdict;
-    metric.sees = sees;
+    metric.minimum_detectable_change = claimed;
     result.metrics = {metric};
     return result;
 }
 
 /// One trial of cases c0, c1, …, each with a size and what the gate said.
-Trial trial(const std::vector<std::pair<double, Verdict>>& cases, double sees = 0.01) {
+Trial trial(const std::vector<std::pair<double, Verdict>>& cases, double claimed = 0.01) {
     Trial result;
     model::SuiteVerdict suite;
     suite.name = "s";
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const std::string id = "c" + std::to_string(i);
         result.added[{"s", id}] = cases[i].first;
-        suite.cases.push_back(judged(id, cases[i].second, sees));
+        suite.cases.push_back(judged(id, cases[i].second, claimed));
         if (cases[i].second == Verdict::regressed) result.verdict.exit_code = 1;
     }
     result.verdict.suites = {suite};
@@ -61,7 +62,7 @@ TEST(SelfTest, CountsWhatWasSaidBySize) {
     EXPECT_EQ(report.sizes[1],
               (SizeTally{.size = 0.02, .cases = 2, .regressed = 1, .inconclusive = 1}));
     ASSERT_EQ(report.cases.size(), 2U);
-    EXPECT_DOUBLE_EQ(report.cases[0].sees.value(), 0.01);
+    EXPECT_DOUBLE_EQ(report.cases[0].minimum_detectable_change.value(), 0.01);
     EXPECT_EQ(report.cases[1].by_size.at(0.02), Verdict::regressed);
     EXPECT_EQ(report.promised, 2U);
     EXPECT_EQ(report.kept, 1U);

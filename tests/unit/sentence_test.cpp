@@ -6,7 +6,7 @@
 namespace perfgate::gate {
 namespace {
 
-std::string sentence(double sees) {
+std::string sentence(double minimum_detectable_change) {
     model::MetricDefinition definition;
     definition.unit = "ns";
     definition.direction = model::Direction::lower;
@@ -17,16 +17,16 @@ std::string sentence(double sees) {
     judgement.verdict = model::Verdict::regressed;
     judgement.baseline = 12340;
     judgement.measured = 13600;
-    judgement.sees = sees;
+    judgement.minimum_detectable_change = minimum_detectable_change;
     return judged_sentence("gpu_time", comparison, judgement);
 }
 
 TEST(JudgedSentence, SaysWhatCouldHaveBeenSeenInTwoDigitsRoundedUp) {
-    const std::string start = "gpu_time regressed: 12.34 us → 13.60 us (+10.2 %), tolerance 3 %";
-    EXPECT_EQ(sentence(0.051), start + ", sees >= 5.1 %");
-    EXPECT_EQ(sentence(0.0501), start + ", sees >= 5.1 %");
-    EXPECT_EQ(sentence(0.00421), start + ", sees >= 0.43 %");
-    EXPECT_EQ(sentence(1.02), start + ", sees >= 110 %");
+    const std::string start = "gpu_time regressed: 12.34 µs → 13.60 µs (+10.2 %), tolerance 3 %";
+    EXPECT_EQ(sentence(0.051), start + ", detects ≥ 5.1 %");
+    EXPECT_EQ(sentence(0.0501), start + ", detects ≥ 5.1 %");
+    EXPECT_EQ(sentence(0.00421), start + ", detects ≥ 0.43 %");
+    EXPECT_EQ(sentence(1.02), start + ", detects ≥ 110 %");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ inline double skewed(Random& random) {
 }
 
 /// Three in ten processes run at another clock.
-inline double two_humped(Random& random) {
+inline double bimodal(Random& random) {
     return (random.uniform() < 0.3 ? 3 : 0) + 0.2 * random.normal();
 }
 

@@ -36,7 +36,7 @@ TEST(TrimmedMean, OfEqualSamplesIsThatSample) {
     EXPECT_EQ(trimmed_mean(std::vector<double>(7, 0.1), 0.1), 0.1);
 }
 
-TEST(TrimmedMean, KeepsTheShareOfTwoHumpsWhereTheMedianJumps) {
+TEST(TrimmedMean, KeepsTheShareOfTwoModesWhereTheMedianJumps) {
     std::vector<double> fewer(100, 10.0);
     std::vector<double> more(100, 10.0);
     for (std::size_t i = 0; i < 49; ++i) fewer[i] = 11;

@@ -15,24 +15,24 @@ struct TableRow {
     Verdict verdict;
     const char* text;
     int lenient_code;
-    JunitOutcome lenient_junit;
+    Outcome lenient_outcome;
     int strict_code;
-    JunitOutcome strict_junit;
+    Outcome strict_outcome;
 };
 
 const std::vector<TableRow> table = {
-    {Verdict::pass, "pass", 0, JunitOutcome::pass, 0, JunitOutcome::pass},
-    {Verdict::improved, "improved", 0, JunitOutcome::pass, 0, JunitOutcome::pass},
-    {Verdict::skipped, "skipped", 0, JunitOutcome::skipped, 0, JunitOutcome::skipped},
-    {Verdict::acknowledged, "acknowledged", 0, JunitOutcome::skipped, 0, JunitOutcome::skipped},
-    {Verdict::no_baseline, "no_baseline", 0, JunitOutcome::skipped, 4, JunitOutcome::failure},
-    {Verdict::inconclusive, "inconclusive", 0, JunitOutcome::skipped, 4, JunitOutcome::failure},
-    {Verdict::invalid, "invalid", 3, JunitOutcome::error, 3, JunitOutcome::error},
-    {Verdict::not_collected, "not_collected", 3, JunitOutcome::error, 3, JunitOutcome::error},
-    {Verdict::error, "error", 3, JunitOutcome::error, 3, JunitOutcome::error},
-    {Verdict::missing, "missing", 1, JunitOutcome::failure, 1, JunitOutcome::failure},
-    {Verdict::incorrect, "incorrect", 1, JunitOutcome::failure, 1, JunitOutcome::failure},
-    {Verdict::regressed, "regressed", 1, JunitOutcome::failure, 1, JunitOutcome::failure},
+    {Verdict::pass, "pass", 0, Outcome::pass, 0, Outcome::pass},
+    {Verdict::improved, "improved", 0, Outcome::pass, 0, Outcome::pass},
+    {Verdict::skipped, "skipped", 0, Outcome::skipped, 0, Outcome::skipped},
+    {Verdict::acknowledged, "acknowledged", 0, Outcome::skipped, 0, Outcome::skipped},
+    {Verdict::no_baseline, "no_baseline", 0, Outcome::skipped, 4, Outcome::failure},
+    {Verdict::inconclusive, "inconclusive", 0, Outcome::skipped, 4, Outcome::failure},
+    {Verdict::invalid, "invalid", 3, Outcome::error, 3, Outcome::error},
+    {Verdict::not_collected, "not_collected", 3, Outcome::error, 3, Outcome::error},
+    {Verdict::error, "error", 3, Outcome::error, 3, Outcome::error},
+    {Verdict::missing, "missing", 1, Outcome::failure, 1, Outcome::failure},
+    {Verdict::incorrect, "incorrect", 1, Outcome::failure, 1, Outcome::failure},
+    {Verdict::regressed, "regressed", 1, Outcome::failure, 1, Outcome::failure},
 };
 
 class VerdictTable : public testing::TestWithParam<TableRow> {};
@@ -41,9 +41,9 @@ TEST_P(VerdictTable, TellsCiWhatTheDesignSays) {
     const TableRow& row = GetParam();
     EXPECT_EQ(to_text(row.verdict), row.text);
     EXPECT_EQ(exit_code(row.verdict, lenient), row.lenient_code);
-    EXPECT_EQ(junit_outcome(row.verdict, lenient), row.lenient_junit);
+    EXPECT_EQ(outcome_of(row.verdict, lenient), row.lenient_outcome);
     EXPECT_EQ(exit_code(row.verdict, strict), row.strict_code);
-    EXPECT_EQ(junit_outcome(row.verdict, strict), row.strict_junit);
+    EXPECT_EQ(outcome_of(row.verdict, strict), row.strict_outcome);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, VerdictTable, testing::ValuesIn(table),
@@ -52,8 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Rows, VerdictTable, testing::ValuesIn(table),
 TEST(Verdict, PoliciesAreIndependent) {
     EXPECT_EQ(exit_code(Verdict::no_baseline, {true, false}), 4);
     EXPECT_EQ(exit_code(Verdict::inconclusive, {true, false}), 0);
-    EXPECT_EQ(junit_outcome(Verdict::inconclusive, {false, true}), JunitOutcome::failure);
-    EXPECT_EQ(junit_outcome(Verdict::no_baseline, {false, true}), JunitOutcome::skipped);
+    EXPECT_EQ(outcome_of(Verdict::inconclusive, {false, true}), Outcome::failure);
+    EXPECT_EQ(outcome_of(Verdict::no_baseline, {false, true}), Outcome::skipped);
 }
 
 TEST(Verdict, SeverityGrowsDownTheTable) {

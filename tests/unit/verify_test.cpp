@@ -264,7 +264,7 @@ TEST_F(VerifyStore, CasesWithoutADigestAreNamedAndNoFault) {
 
 TEST_F(VerifyStore, ACaseThatNobodyAcceptedIsSeen) {
     entry_with_digests(LedgerAction::refresh, 1, {id});
-    EXPECT_EQ(faults(), Lines{other + ": the ledger does not know it: nobody accepted it"});
+    EXPECT_EQ(faults(), Lines{other + ": it is not in the ledger: it was never accepted"});
 }
 
 TEST_F(VerifyStore, ACaseIsGoneWhereARefreshTookItOutAndNotOtherwise) {

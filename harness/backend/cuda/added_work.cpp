@@ -11,7 +11,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 // PTX, compiled by the driver for whatever device is there, so that this module needs no nvcc. One
-// thread that watches its processor's cycles go by.
+// thread that watches its SM's cycles go by.
 constexpr const char* kPtx = R"(
 .version 7.0
 .target sm_75

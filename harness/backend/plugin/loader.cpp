@@ -91,7 +91,7 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
             fmt::format("plugin {}: its entry failed (it returned no table)", file.string()));
     if (plugin->abi_major != PG_ABI_MAJOR)
         throw model::InputError(
-            fmt::format("plugin {}: made for plugin ABI {}, this perfgate has {}: build it anew",
+            fmt::format("plugin {}: made for plugin ABI {}, this perfgate has {}: rebuild it",
                         file.string(), plugin->abi_major, PG_ABI_MAJOR));
     return plugin;
 }
@@ -217,7 +217,7 @@ PluginInstance::PluginInstance(const pg_variant& variant, const pg_values* value
     : host_(host_storing_into(error_)), variant_(&variant) {
     const pg_status status = variant.create(variant_, &host_, values, &instance_);
     if (status == PG_OK && !instance_)
-        throw model::Error("set-up: the plugin said ok but gave no instance");
+        throw model::Error("set-up: the plugin returned ok but no instance");
     check(status, "set-up");
 }
 

@@ -22,7 +22,7 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
     // The README's name for it, once.
     app.add_option("--device", choice.devices)->group("");
     app.add_option("--plugin", choice.plugins,
-                   "A plugin with workloads, besides the bundled ones (repeatable)")
+                   "A plugin with workloads, in addition to the bundled ones (repeatable)")
         ->type_name("FILE");
     app.add_flag(
         "--no-cupti", choice.no_cupti,

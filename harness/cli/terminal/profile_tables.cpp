@@ -107,7 +107,7 @@ void add_program(Text& text, const Profile& profile) {
                           share(program.span_ns - program.idle_ns, program.span_ns),
                           time(program.idle_ns)));
     text.line(fmt::format(
-        "{} kernels ({} under 10 us), {} copies ({} pageable), {} memsets, {} graph launches, {} "
+        "{} kernels ({} under 10 µs), {} copies ({} pageable), {} memsets, {} graph launches, {} "
         "synchronisations",
         program.kernels, program.short_kernels, program.copies, program.pageable_copies,
         program.memsets, program.graph_launches,

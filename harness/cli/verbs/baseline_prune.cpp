@@ -100,7 +100,7 @@ void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
         ->type_name("TEXT");
     add_author_option(*verb, options->acceptance);
     verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, besides the bundled ones (repeatable)")
+                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
         ->type_name("FILE")
         ->type_size(1)
         ->allow_extra_args(false);

@@ -91,11 +91,11 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
 }
 
 /// What the processes taught: how fine tolerances can be, and which counts do not repeat.
-std::string lessons_text(const baseline::Lessons& lessons) {
+std::string findings_text(const baseline::PoolingFindings& findings) {
     constexpr std::size_t most_names = 20;
     const auto percent = [](double fraction) { return fmt::format("{:.3g} %", fraction * 100); };
     std::string text;
-    for (const baseline::Proposal& proposal : lessons.proposals) {
+    for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
             "  {}: tolerances that the spread allows: {} for half of {} cases, {} for nine of ten, "
             "{} for all (worst: {})\n",
@@ -106,13 +106,13 @@ std::string lessons_text(const baseline::Lessons& lessons) {
                                 shown(proposal.metric), proposal.too_fine);
         }
     }
-    for (std::size_t i = 0; i < lessons.demotions.size(); ++i) {
+    for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
         if (i == most_names) {
-            text += fmt::format("  and {} more\n", lessons.demotions.size() - i);
+            text += fmt::format("  and {} more\n", findings.demotions.size() - i);
             break;
         }
         text += fmt::format("  {}: {} did not repeat and is judged by its spread\n",
-                            shown(lessons.demotions[i].id), shown(lessons.demotions[i].metric));
+                            shown(findings.demotions[i].id), shown(findings.demotions[i].metric));
     }
     return text;
 }
@@ -130,7 +130,8 @@ void accept_run(model::Run run, const RefreshOptions& options) {
         std::vector<model::LedgerEntry> entries;
         if (results[i].entry) entries.push_back(*results[i].entry);
         text += refreshed_text(results[i], baseline::store_accepted(lock, baseline, entries));
-        text += lessons_text(baseline::lessons(run, run.suites[i], baseline, options.taken.policy));
+        text += findings_text(
+            baseline::pooling_findings(run, run.suites[i], baseline, options.taken.policy));
     }
     model::write_file_atomically("-", text);
 }

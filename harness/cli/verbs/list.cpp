@@ -242,7 +242,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
                      "(default: without device overrides)")
         ->type_name("KEY");
     verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, besides the bundled ones (repeatable)")
+                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
         ->type_name("FILE")
         ->type_size(1)
         ->allow_extra_args(false);

@@ -178,7 +178,7 @@ int run_and_report(const Options& options) {
 
 void add_profile(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "profile", "Records what a program does on its GPUs and tells where the time goes");
+        "profile", "Records what a program does on its GPUs and reports where the time goes");
     const auto options = std::make_shared<Options>();
     verb->add_option("PROGRAM", options->words, "The program and its arguments, behind --");
     verb->add_option("--level", options->level,

@@ -172,7 +172,7 @@ void add_review(CLI::App& app, Invocation& invocation) {
         ->type_name("DIR")
         ->capture_default_str();
     verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, besides the bundled ones (repeatable)")
+                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
         ->type_name("FILE")
         ->type_size(1)
         ->allow_extra_args(false);

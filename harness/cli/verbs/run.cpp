@@ -58,8 +58,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "its end; the rest must be as it was")
         ->type_name("DIR");
     verb->add_flag("--changed-only", request.measuring.changed_only,
-                   "Measure the cases alone whose machine code, launch or inputs are not the "
-                   "baseline's; one launch of each case is recorded to tell");
+                   "Measure only the cases whose machine code, launch or inputs differ from the "
+                   "baseline's; one launch of each case is recorded for that");
     verb->add_flag("--canary", request.canary,
                    "Afterwards measure a quick case once more, made slower, and exit 3 if the gate "
                    "does not find it");

@@ -55,7 +55,7 @@ void print(const runner::SelfTestOutcome& outcome, const SelfTestOptions& option
                             size.cases, share(size.regressed, size.cases),
                             share(size.inconclusive, size.cases), size.improved, size.passed,
                             size.unjudged);
-    text += "\n    sees  found from  case\n";
+    text += "\n detects  found from  case\n";
     for (const gate::CaseTally& of_case : report.cases) {
         // The least size from which on every one was found.
         std::optional<double> from;
@@ -64,18 +64,21 @@ void print(const runner::SelfTestOutcome& outcome, const SelfTestOptions& option
             from = size->first;
         }
         text += fmt::format("{:>8}  {:>10}  {}\n",
-                            of_case.sees ? fmt::format("{:.2f} %", 100 * *of_case.sees) : "-",
+                            of_case.minimum_detectable_change
+                                ? fmt::format("{:.2f} %", 100 * *of_case.minimum_detectable_change)
+                                : "-",
                             from ? fmt::format("{:g} %", 100 * *from) : "-",
                             model::printable(of_case.name.second, 200));
     }
-    text += fmt::format("\nslowdowns as large as claimed to be seen: {}, found: {} ({})\n",
-                        report.promised, report.kept, share(report.kept, report.promised));
+    text +=
+        fmt::format("\nslowdowns at or above the minimum detectable change: {}, found: {} ({})\n",
+                    report.promised, report.kept, share(report.kept, report.promised));
     for (const std::string& problem : report.problems)
         text += fmt::format("problem: {}\n", model::printable(problem, 1000));
     if (report.unjudged > 0)
         text += fmt::format("not judged: {}; `perfgate report` of the runs in {} says why\n",
                             report.unjudged, model::printable(request.measuring.out));
-    if (outcome.exit_code == 0) text += "the gate is as good as it says\n";
+    if (outcome.exit_code == 0) text += "the gate detects what it claims\n";
     model::write_file_atomically("-", text);
 }
 
@@ -84,7 +87,7 @@ void write_json(const runner::SelfTestOutcome& outcome, const SelfTestOptions& o
     document::JsonWriter json(JsonLayout::lines);
     json.begin_object(JsonLayout::lines);
     write_field(json, "schema", "perfgate.selftest");
-    write_field(json, "version", std::int64_t{1});
+    write_field(json, "version", std::int64_t{2});
     write_field(json, "device", outcome.environment.device.name);
     write_field(json, "seed", options.request.seed);
     write_field(json, "tolerance", options.request.tolerance);
@@ -113,7 +116,8 @@ void write_json(const runner::SelfTestOutcome& outcome, const SelfTestOptions& o
         json.begin_object(JsonLayout::compact);
         write_field(json, "suite", of_case.name.first);
         write_field(json, "id", of_case.name.second);
-        if (of_case.sees) write_field(json, "sees", *of_case.sees);
+        if (of_case.minimum_detectable_change)
+            write_field(json, "minimum_detectable_change", *of_case.minimum_detectable_change);
         json.key("verdicts");
         json.begin_object(JsonLayout::compact);
         for (const auto& [size, verdict] : of_case.by_size)
@@ -158,7 +162,7 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
     add_profile_option(*verb, options->gate.profile);
     add_selection_options(*verb, options->gate.selection);
     verb->add_option("--sizes", options->sizes_percent,
-                     "Slowdowns in per cent of a launch's time, 0 among them for false alarms")
+                     "Slowdowns in per cent of a launch's time, including 0 for false alarms")
         ->delimiter(',')
         ->check(CLI::Range(0.0, 1000.0))
         ->type_name("LIST")
@@ -178,8 +182,8 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE");
     verb->footer(
         "Every case gets every size once, in an order that the gate does not know, as work on the "
-        "same device after\neach launch; times alone are measured. No stored baseline takes part "
-        "and none is changed.\nExit codes: 0 the gate is as good as it says; 1 it is not; 2 usage "
+        "same device after\neach launch; only times are measured. Stored baselines are neither "
+        "used nor changed.\nExit codes: 0 the gate detects what it claims; 1 it does not; 2 usage "
         "or invalid input; 3 something could\nnot be measured; 130 interrupted.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return self_test(*verb, *options); };

@@ -39,7 +39,7 @@ std::string summary(const suite::Suite& suite) {
 
 void add_validate(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "validate", "Checks suites and tells every problem with its place; needs no GPU");
+        "validate", "Checks suites and reports every problem with its location; needs no GPU");
     struct Options {
         std::vector<std::string> suites;
         std::vector<std::string> plugins;
@@ -47,7 +47,7 @@ void add_validate(CLI::App& app, Invocation& invocation) {
     const auto options = std::make_shared<Options>();
     verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
     verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, besides the bundled ones (repeatable)")
+                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
         ->type_name("FILE")
         ->type_size(1)
         ->allow_extra_args(false);

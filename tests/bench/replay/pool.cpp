@@ -111,7 +111,7 @@ void add_case(const std::string& device, const std::string& id,
         if (found == metrics.end()) continue;
         for (const model::Batch& batch : found->second.batches) {
             // Later rounds are of cases that were chosen for being slow.
-            if (batch.set_aside.empty() && batch.round == 0 && !batch.samples.empty()) {
+            if (batch.excluded.empty() && batch.round == 0 && !batch.samples.empty()) {
                 pools.add(fmt::format("{} {}", device, batch.device), id, batch.samples);
             }
         }

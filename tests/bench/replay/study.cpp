@@ -83,14 +83,16 @@ class Play {
         }
         judge();
         for (std::size_t i = 0; i < suite_.size(); ++i) {
-            outcomes_[i].sees = judgements_[i].sees.value_or(0);
+            outcomes_[i].minimum_detectable_change =
+                judgements_[i].minimum_detectable_change.value_or(0);
         }
     }
 
     void slow_down_as_claimed() {
         for (std::size_t i = 0; i < suite_.size(); ++i) {
-            suite_[i].slowdown = outcomes_[i].sees;
-            for (model::Batch& batch : runs_[i].batches) batch.samples[0] *= 1 + outcomes_[i].sees;
+            suite_[i].slowdown = outcomes_[i].minimum_detectable_change;
+            for (model::Batch& batch : runs_[i].batches)
+                batch.samples[0] *= 1 + outcomes_[i].minimum_detectable_change;
         }
         judge();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plays the gate on recorded samples: baselines and runs drawn from the processes of a pool, a
-// change of known size multiplied in, suspects measured again as `perfgate run` does it.
+// change of known size multiplied in, flagged cases measured again as `perfgate run` does it.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Case {
 struct Outcome {
     model::Verdict verdict = model::Verdict::pass;
     bool measured_again = false;
-    double sees = 0;  ///< as claimed after the first round
+    double minimum_detectable_change = 0;  ///< as claimed after the first round
 };
 
 /// The same on every machine, unlike std's distributions.

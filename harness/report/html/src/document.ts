@@ -37,7 +37,7 @@ export interface Suite {
 /** A number, or "" where there is none. */
 type Maybe = number | "";
 
-/** process, round, samples taken, why it is set aside (text, -1: it is used), SM clock in MHz, samples shown */
+/** process, round, samples taken, why it is excluded (text, -1: it is used), SM clock in MHz, samples shown */
 type RawBatch = [number, number, number, number, Maybe, Maybe[]];
 
 interface RawCase {
@@ -92,7 +92,7 @@ export interface Batch {
   process: number;
   round: number;
   count: number; // samples taken
-  setAside: string;
+  excluded: string;
   smClockMhz: number | null;
   samples: number[]; // those shown
 }
@@ -246,11 +246,11 @@ function detailsOf(data: RawDocument, raw: RawCase): Details {
       method: method < 0 ? "" : text(method),
       baseline: numbers(baseline),
       measured: numbers(measured),
-      batches: batches.map(([process, round, count, setAside, clock, samples]) => ({
+      batches: batches.map(([process, round, count, excluded, clock, samples]) => ({
         process,
         round,
         count,
-        setAside: setAside < 0 ? "" : text(setAside),
+        excluded: excluded < 0 ? "" : text(excluded),
         smClockMhz: number(clock),
         samples: numbers(samples),
       })),

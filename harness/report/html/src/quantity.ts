@@ -6,7 +6,7 @@ type Step = readonly [size: number, suffix: string];
 
 const kibi = 1024;
 const scales: Record<string, readonly Step[]> = {
-  ns: [[1, "ns"], [1e3, "us"], [1e6, "ms"], [1e9, "s"]],
+  ns: [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]],
   bytes: [[1, "B"], [kibi, "KiB"], [kibi ** 2, "MiB"], [kibi ** 3, "GiB"], [kibi ** 4, "TiB"]],
   "bytes/s": [[1, "B/s"], [1e3, "kB/s"], [1e6, "MB/s"], [1e9, "GB/s"], [1e12, "TB/s"]],
   Hz: [[1, "Hz"], [1e3, "kHz"], [1e6, "MHz"], [1e9, "GHz"]],

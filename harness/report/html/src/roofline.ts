@@ -32,7 +32,7 @@ export function pointOf(of: Case, details: Details): Point | null {
   const dram = find("dram_bytes");
   const stated = details.work;
   const flops = (side: "before" | "after") => (stated && stated.flops > 0 ? stated.flops : (counted?.[side] ?? 0));
-  // Both sides by the same yardstick, or a change of yardstick would look like one of the case.
+  // Both sides by the same reference, or a change of reference would look like one of the case.
   const isCounted = (dram?.after ?? 0) > 0 && (time?.before == null || (dram?.before ?? 0) > 0);
   const bytes = (side: "before" | "after") => (isCounted ? (dram?.[side] ?? 0) : (stated?.bytes ?? 0));
   const after = place(flops("after"), bytes("after"), time?.after);

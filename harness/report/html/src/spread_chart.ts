@@ -37,7 +37,7 @@ function extent(judged: readonly number[], samples: readonly number[]): [number,
 
 function processName(batch: Batch): string {
   const round = batch.round > 0 ? `, round ${batch.round}` : "";
-  return `process ${batch.process}${round}${batch.setAside === "" ? "" : " (set aside)"}`;
+  return `process ${batch.process}${round}${batch.excluded === "" ? "" : " (excluded)"}`;
 }
 
 function words(spread: Spread, value: Value | undefined, outside: number, leftOut: number): string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/circumstances.hpp"
+#include "gate/provenance_change.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using model::BaselineCase;
 using model::MetricSeries;
 using model::OnChange;
 
-struct Circumstance {
+struct ProvenanceChange {
     OnChange policy;
     std::string note;  ///< empty: nothing changed, or it is not known
     bool timing_only = false;
@@ -34,9 +34,10 @@ std::string change_note(std::string_view what, const std::string& before, const 
                        model::printable(before, 100), model::printable(now, 100));
 }
 
-std::array<Circumstance, 5> circumstances(const model::Run& run, const model::CaseResult& result,
-                                          const BaselineCase& expected,
-                                          const model::ChangePolicy& policy) {
+std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
+                                                   const model::CaseResult& result,
+                                                   const BaselineCase& expected,
+                                                   const model::ChangePolicy& policy) {
     const model::Environment& now = run.environment;
     const model::Provenance& then = expected.provenance;
     std::string board;
@@ -77,11 +78,11 @@ bool other_board(const model::Run& run, const model::CaseResult& result,
            board != expected.provenance.board;
 }
 
-std::vector<std::string> circumstance_notes(const model::Run& run, const model::CaseResult& result,
-                                            const BaselineCase& expected,
-                                            const model::ChangePolicy& policy) {
+std::vector<std::string> provenance_notes(const model::Run& run, const model::CaseResult& result,
+                                          const BaselineCase& expected,
+                                          const model::ChangePolicy& policy) {
     std::vector<std::string> notes;
-    for (const Circumstance& changed : circumstances(run, result, expected, policy)) {
+    for (const ProvenanceChange& changed : provenance_changes(run, result, expected, policy)) {
         if (!changed.note.empty() && changed.policy != OnChange::accept) {
             notes.push_back(changed.note);
         }
@@ -89,10 +90,10 @@ std::vector<std::string> circumstance_notes(const model::Run& run, const model::
     return notes;
 }
 
-std::string refused_circumstance(const model::Run& run, const model::CaseResult& result,
-                                 const BaselineCase& expected, model::MetricClass metric_class,
-                                 const model::ChangePolicy& policy) {
-    for (const Circumstance& changed : circumstances(run, result, expected, policy)) {
+std::string refused_provenance_change(const model::Run& run, const model::CaseResult& result,
+                                      const BaselineCase& expected, model::MetricClass metric_class,
+                                      const model::ChangePolicy& policy) {
+    for (const ProvenanceChange& changed : provenance_changes(run, result, expected, policy)) {
         if (changed.note.empty() || changed.policy != OnChange::refuse) continue;
         if (changed.timing_only && metric_class != model::MetricClass::timing) continue;
         return changed.note;

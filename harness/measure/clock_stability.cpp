@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/steadiness.hpp"
+#include "measure/clock_stability.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ bool is_time(const std::string& name) {
 }
 
 bool for_its_clock(const model::Batch& batch) {
-    return std::string_view(batch.set_aside).substr(0, other_clock.size()) == other_clock;
+    return std::string_view(batch.excluded).substr(0, other_clock.size()) == other_clock;
 }
 
 /// The clock of each process that counts but for its clock. One per process, because the kinds of
@@ -42,7 +42,7 @@ std::map<std::int64_t, double> clocks_of(const model::CaseResult& result) {
     std::map<std::int64_t, double> clocks;
     for (const auto& [name, series] : result.metrics)
         for (const model::Batch& batch : series.batches)
-            if (batch.sm_clock_mhz && (batch.set_aside.empty() || for_its_clock(batch)))
+            if (batch.sm_clock_mhz && (batch.excluded.empty() || for_its_clock(batch)))
                 clocks.emplace(batch.process, *batch.sm_clock_mhz);
     return clocks;
 }
@@ -87,15 +87,15 @@ std::optional<double> clock_of(std::span<const model::BoardState> around) {
     return sum / static_cast<double>(around.size());
 }
 
-void set_aside_other_clocks(model::CaseResult& result) {
+void exclude_other_clocks(model::CaseResult& result) {
     const std::optional<double> usual = usual_clock(clocks_of(result));
     for (auto& [name, series] : result.metrics) {
         for (model::Batch& batch : series.batches) {
-            if (for_its_clock(batch)) batch.set_aside.clear();
-            if (!batch.sm_clock_mhz || !usual || !batch.set_aside.empty()) continue;
+            if (for_its_clock(batch)) batch.excluded.clear();
+            if (!batch.sm_clock_mhz || !usual || !batch.excluded.empty()) continue;
             if (std::abs(*batch.sm_clock_mhz - *usual) > clock_tolerance * *usual)
-                batch.set_aside = fmt::format("{}{:.0f} MHz where the case's others had {:.0f} MHz",
-                                              other_clock, *batch.sm_clock_mhz, *usual);
+                batch.excluded = fmt::format("{}{:.0f} MHz where the case's others had {:.0f} MHz",
+                                             other_clock, *batch.sm_clock_mhz, *usual);
         }
         // Where nothing counts the value stays what it was: the case is invalid then.
         const std::vector<double> samples = model::all_samples(series);
@@ -109,7 +109,7 @@ std::size_t usable_batches(const model::CaseResult& result, std::size_t none) {
         if (!is_time(name)) continue;
         const auto used = static_cast<std::size_t>(
             std::count_if(series.batches.begin(), series.batches.end(),
-                          [](const model::Batch& batch) { return batch.set_aside.empty(); }));
+                          [](const model::Batch& batch) { return batch.excluded.empty(); }));
         least = std::min(least.value_or(used), used);
     }
     return least.value_or(none);
@@ -121,7 +121,7 @@ std::string too_thin(const model::CaseResult& result, std::size_t wanted) {
     std::map<std::string, int> reasons;
     for (const auto& [name, series] : result.metrics)
         for (const model::Batch& batch : series.batches)
-            if (!batch.set_aside.empty()) ++reasons[batch.set_aside];
+            if (!batch.excluded.empty()) ++reasons[batch.excluded];
     const auto most = std::max_element(
         reasons.begin(), reasons.end(),
         [](const auto& left, const auto& right) { return left.second < right.second; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/steadiness.hpp"
+#include "measure/clock_stability.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,11 +32,11 @@ model::CaseResult with_clocks(const std::vector<double>& clocks) {
     return result;
 }
 
-std::vector<std::size_t> set_aside(const model::CaseResult& result) {
+std::vector<std::size_t> excluded(const model::CaseResult& result) {
     std::vector<std::size_t> places;
     const auto& batches = result.metrics.at("gpu_time").batches;
     for (std::size_t i = 0; i < batches.size(); ++i)
-        if (!batches[i].set_aside.empty()) places.push_back(i);
+        if (!batches[i].excluded.empty()) places.push_back(i);
     return places;
 }
 
@@ -72,60 +72,59 @@ TEST(ClockOf, TellsNothingUnderThePowerCap) {
 
 TEST(OtherClocks, AFewStepsOfTheBoostClockAreBorne) {
     model::CaseResult result = with_clocks({1980, 1965, 1950, 1980, 1965});
-    set_aside_other_clocks(result);
-    EXPECT_TRUE(set_aside(result).empty());
+    exclude_other_clocks(result);
+    EXPECT_TRUE(excluded(result).empty());
     EXPECT_EQ(result.metrics["gpu_time"].value, 30);
 }
 
-TEST(OtherClocks, TheBatchAtAnotherClockIsSetAsideAndTheValueIsTheOthers) {
+TEST(OtherClocks, TheBatchAtAnotherClockIsExcludedAndTheValueIsTheOthers) {
     model::CaseResult result = with_clocks({1980, 1980, 1410, 1980, 1980});
-    set_aside_other_clocks(result);
-    EXPECT_EQ(set_aside(result), std::vector<std::size_t>{2});
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), std::vector<std::size_t>{2});
     const model::MetricSeries& series = result.metrics["gpu_time"];
-    EXPECT_EQ(series.batches[2].set_aside,
-              "SM clock 1410 MHz where the case's others had 1980 MHz");
+    EXPECT_EQ(series.batches[2].excluded, "SM clock 1410 MHz where the case's others had 1980 MHz");
     EXPECT_EQ(series.value, 30);  // the median of 10, 20, 40, 50
     EXPECT_EQ(series.batches[2].samples, std::vector<double>{30});
 }
 
 TEST(OtherClocks, OfTwoCampsOfOneSizeTheFasterIsTheCase) {
     model::CaseResult result = with_clocks({1410, 1980, 1410, 1980});
-    set_aside_other_clocks(result);
-    EXPECT_EQ(set_aside(result), (std::vector<std::size_t>{0, 2}));
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), (std::vector<std::size_t>{0, 2}));
 }
 
 TEST(OtherClocks, ALaterProcessMayTurnTheMajority) {
     model::CaseResult result = with_clocks({1980, 1410});
-    set_aside_other_clocks(result);
-    EXPECT_EQ(set_aside(result), std::vector<std::size_t>{1});
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), std::vector<std::size_t>{1});
     for (std::int64_t process = 2; process < 5; ++process)
         result.metrics["gpu_time"].batches.push_back(batch(process, 1410, 7));
-    set_aside_other_clocks(result);
-    EXPECT_EQ(set_aside(result), std::vector<std::size_t>{0});
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), std::vector<std::size_t>{0});
 }
 
-TEST(OtherClocks, WhatAnotherReasonSetAsideStaysSoAndHasNoSay) {
+TEST(OtherClocks, WhatAnotherReasonExcludedStaysSoAndHasNoSay) {
     model::CaseResult result = with_clocks({1980, 1410, 1410});
     for (const std::size_t i : {1U, 2U})
-        result.metrics["gpu_time"].batches[i].set_aside = "throttled: hardware slowdown";
-    set_aside_other_clocks(result);
-    EXPECT_EQ(set_aside(result), (std::vector<std::size_t>{1, 2}));
+        result.metrics["gpu_time"].batches[i].excluded = "throttled: hardware slowdown";
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), (std::vector<std::size_t>{1, 2}));
     EXPECT_EQ(result.metrics["gpu_time"].value, 10);
 }
 
 TEST(OtherClocks, ADeviceThatTellsNoClockSpoilsNothing) {
     model::CaseResult result = with_clocks({1980, 1980});
     for (model::Batch& taken : result.metrics["gpu_time"].batches) taken.sm_clock_mhz = {};
-    set_aside_other_clocks(result);
-    EXPECT_TRUE(set_aside(result).empty());
+    exclude_other_clocks(result);
+    EXPECT_TRUE(excluded(result).empty());
 }
 
 TEST(TooThin, HalfOfWhatWasWantedIsEnough) {
     model::CaseResult result = with_clocks({1980, 1980, 1980, 1410, 1200});
-    set_aside_other_clocks(result);
+    exclude_other_clocks(result);
     EXPECT_EQ(usable_batches(result, 0), 3U);
     EXPECT_EQ(too_thin(result, 5), "");
-    result.metrics["gpu_time"].batches[0].set_aside = "throttled: hardware power brake";
+    result.metrics["gpu_time"].batches[0].excluded = "throttled: hardware power brake";
     EXPECT_EQ(usable_batches(result, 0), 2U);
     EXPECT_NE(too_thin(result, 5), "");
 }
@@ -133,7 +132,7 @@ TEST(TooThin, HalfOfWhatWasWantedIsEnough) {
 TEST(TooThin, TheReasonSaysHowManyCountAndWhatSpoiltMostOfTheRest) {
     model::CaseResult result = with_clocks({1980, 1980, 1980});
     auto& batches = result.metrics["gpu_time"].batches;
-    batches[0].set_aside = batches[1].set_aside = "throttled: hardware power brake";
+    batches[0].excluded = batches[1].excluded = "throttled: hardware power brake";
     EXPECT_EQ(too_thin(result, 3),
               "the environment spoilt it: 1 of 3 batches count (throttled: hardware power brake); "
               "measure again when the device is quiet");

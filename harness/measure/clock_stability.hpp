@@ -26,10 +26,10 @@ std::string disturbance(std::span<const model::BoardState> around);
 /// that two readings say nothing of a batch; how far its times wander shows in the batches.
 std::optional<double> clock_of(std::span<const model::BoardState> around);
 
-/// Sets aside the batches whose clock is not that of most batches of the case, and takes back what
-/// an earlier call set aside for that reason. Then brings each series' value up to date: the median
+/// Excludes the batches whose clock is not that of most batches of the case, and takes back what
+/// an earlier call excluded for that reason. Then brings each series' value up to date: the median
 /// of what is in use.
-void set_aside_other_clocks(model::CaseResult& result);
+void exclude_other_clocks(model::CaseResult& result);
 
 /// The times' batches of the case that count: the least over its timing series; of a case without
 /// any, `none`.

@@ -20,16 +20,16 @@ bool other_board(const model::Run& run, const model::CaseResult& result,
 
 /// "driver changed since the baseline: 570.1 → 580.1", for each that the policy does not accept in
 /// silence. What one of the two does not know is no change.
-std::vector<std::string> circumstance_notes(const model::Run& run, const model::CaseResult& result,
-                                            const model::BaselineCase& expected,
-                                            const model::ChangePolicy& policy);
+std::vector<std::string> provenance_notes(const model::Run& run, const model::CaseResult& result,
+                                          const model::BaselineCase& expected,
+                                          const model::ChangePolicy& policy);
 
 /// The first change that the policy refuses, in the same words; empty: none. Another board only
 /// concerns timing.
-std::string refused_circumstance(const model::Run& run, const model::CaseResult& result,
-                                 const model::BaselineCase& expected,
-                                 model::MetricClass metric_class,
-                                 const model::ChangePolicy& policy);
+std::string refused_provenance_change(const model::Run& run, const model::CaseResult& result,
+                                      const model::BaselineCase& expected,
+                                      model::MetricClass metric_class,
+                                      const model::ChangePolicy& policy);
 
 /// Mean SM clock of the batches that a judgement of the series rests on; nothing where not all of
 /// them tell.
