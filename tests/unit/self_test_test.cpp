@@ -19,7 +19,7 @@ model::CaseVerdict judged(const std::string& id, Verdict verdict,
     model::MetricVerdict metric;
     metric.metric = "gpu_time";
     metric.verdict = verdict;
-    metric.minimum_detectable_change = claimed;
+    metric.minimum_detectable_change = minimum_detectable_change;
     result.metrics = {metric};
     return result;
 }
