@@ -250,7 +250,8 @@ class Campaign(Runs):
         done = self.run_tool(*self.words("--resume", "nowhere"), code=2)
         self.assert_one_line(done.stderr, "nowhere")
         self.assertEqual(journal, (self.folder / "perfgate-out/journal.jsonl").read_bytes())
-        self.assertTrue((self.folder / "perfgate-out/run.json").exists())
+        # What was measured stays in the journal; results must not pass for those of a refused call.
+        self.assertFalse((self.folder / "perfgate-out/run.json").exists())
 
     # --- signals
 
