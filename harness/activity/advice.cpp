@@ -104,8 +104,9 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
     std::stable_sort(all.begin(), all.end(),
                      [](const Suggestion& a, const Suggestion& b) { return a.share > b.share; });
     std::vector<std::string> sentences;
-    for (const Suggestion& each : all)
+    for (const Suggestion& each : all) {
         if (each.share >= least_share && sentences.size() < count) sentences.push_back(each.text);
+    }
     return sentences;
 }
 

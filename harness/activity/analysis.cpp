@@ -35,9 +35,10 @@ Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
         if (!named) named = range.time;
         named->end = std::max(named->end, range.time.end);
     }
-    if (!named)
+    if (!named) {
         throw model::InputError(
             fmt::format("the program opened no NVTX range '{}'", model::printable(options.range)));
+    }
     return timed ? intersection(window, *named) : *named;
 }
 
@@ -78,8 +79,9 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         seen.lengths.push_back(work.time.length());
     }
     std::vector<CopySummary> copies;
-    for (auto& [key, seen] : by_kind)
+    for (auto& [key, seen] : by_kind) {
         copies.push_back({key.first, key.second, seen.bytes, durations(std::move(seen.lengths))});
+    }
     std::stable_sort(copies.begin(), copies.end(), [](const auto& a, const auto& b) {
         return a.time.total_ns > b.time.total_ns;
     });
@@ -115,8 +117,9 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
     std::vector<RangeSummary> ranges;
     std::unordered_map<std::string, std::size_t> by_name;
     for (const Range& range : timeline.ranges()) {
-        if (restricted && (range.time.begin < window.begin || range.time.begin >= window.end))
+        if (restricted && (range.time.begin < window.begin || range.time.begin >= window.end)) {
             continue;
+        }
         const std::string name = timeline.range_name(range);
         const auto [known, added] = by_name.try_emplace(name, ranges.size());
         if (added) ranges.emplace_back().name = name;
@@ -178,8 +181,9 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
     for (auto& [device, times] : busy) {
         DeviceSummary& summary = devices.emplace_back();
         summary.device = device;
-        for (const Device& each : recording.records.devices)
+        for (const Device& each : recording.records.devices) {
             if (each.id == device) summary.name = recording.text(each.name);
+        }
         summary.busy_ns = IntervalSet(std::move(times)).length();
         summary.kernels = kernels[device];
         summary.peak_memory_bytes = peak_memory(recording, device);

@@ -15,10 +15,11 @@ IntervalSet::IntervalSet(std::vector<Interval> intervals) {
               [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
     for (const Interval& next : intervals) {
         if (next.length() == 0) continue;
-        if (!intervals_.empty() && next.begin <= intervals_.back().end)
+        if (!intervals_.empty() && next.begin <= intervals_.back().end) {
             intervals_.back().end = std::max(intervals_.back().end, next.end);
-        else
+        } else {
             intervals_.push_back(next);
+        }
     }
     before_.reserve(intervals_.size());
     std::uint64_t sum = 0;

@@ -123,10 +123,11 @@ class Reader {
             payload.records(all);
             for (std::size_t i = before; i < all.size(); ++i) check(all[i]);
         });
-        if (!known)
+        if (!known) {
             throw Damage{fmt::format(
                 "it has a block of kind {}, which this perfgate does not know; use a newer one",
                 kind)};
+        }
     }
 
     Recording finish(std::optional<Damage> damage, std::uint64_t offset) {
@@ -154,8 +155,9 @@ class Reader {
         if (id >= recording_.strings.size()) throw Damage{"a record refers to no text"};
     }
     void check(const Kernel& kernel) const {
-        if (kernel.configuration >= recording_.configurations.size())
+        if (kernel.configuration >= recording_.configurations.size()) {
             throw Damage{"a kernel refers to no launch configuration"};
+        }
     }
     void check(const ApiCall& call) const { check(call.name); }
     void check(const Marker& marker) const {
@@ -190,13 +192,15 @@ class Reader {
         const auto direct =
             records.kernels.size() - static_cast<std::size_t>(std::count_if(
                                          records.kernels.begin(), records.kernels.end(), in_graph));
-        if (direct < launched)
+        if (direct < launched) {
             recording_.incomplete.push_back(
                 fmt::format("{} kernels were launched and {} recorded", launched, direct));
+        }
         std::vector<std::uint32_t> graphs;
         const auto collect = [&](const auto& all) {
-            for (const auto& record : all)
+            for (const auto& record : all) {
                 if (in_graph(record)) graphs.push_back(record.place.correlation);
+            }
         };
         collect(records.kernels);
         collect(records.copies);
@@ -204,10 +208,11 @@ class Reader {
         std::sort(graphs.begin(), graphs.end());
         const auto replayed =
             static_cast<std::uint64_t>(std::unique(graphs.begin(), graphs.end()) - graphs.begin());
-        if (replayed < counts.graph_launches)
+        if (replayed < counts.graph_launches) {
             recording_.incomplete.push_back(
                 fmt::format("{} graphs were launched and work of {} recorded",
                             counts.graph_launches, replayed));
+        }
     }
 
     Recording recording_;
@@ -219,13 +224,15 @@ template <class Fill>
 Recording read(const Fill& fill, std::string_view name) {
     Prologue prologue;
     if (fill(reinterpret_cast<char*>(&prologue), sizeof(prologue)) < sizeof(prologue) ||
-        prologue.name != format_name)
+        prologue.name != format_name) {
         throw model::InputError(
             fmt::format("{} is no recording of GPU activity", model::printable(name)));
-    if (prologue.version != format_version)
+    }
+    if (prologue.version != format_version) {
         throw model::InputError(fmt::format(
             "{} is a recording of version {}, this perfgate reads version {}; record it again",
             model::printable(name), prologue.version, format_version));
+    }
 
     Reader reader;
     std::uint64_t offset = sizeof(prologue);
@@ -239,10 +246,12 @@ Recording read(const Fill& fill, std::string_view name) {
             if (header.mark != block_mark) throw Damage{"there is no block"};
             if (header.payload_bytes > max_payload_bytes) throw Damage{"a block is too long"};
             payload.resize(header.payload_bytes);
-            if (fill(payload.data(), payload.size()) < payload.size())
+            if (fill(payload.data(), payload.size()) < payload.size()) {
                 throw Damage{"it is cut within a block"};
-            if (block_checksum(header, std::as_bytes(std::span(payload))) != header.checksum)
+            }
+            if (block_checksum(header, std::as_bytes(std::span(payload))) != header.checksum) {
                 throw Damage{"a block's checksum is wrong"};
+            }
             reader.take(header.kind, Payload(payload));
             offset += sizeof(header) + payload.size();
         }
@@ -273,13 +282,15 @@ Recording parse_recording(std::string_view content, std::string_view source) {
 Recording read_recording(const std::filesystem::path& file) {
     std::error_code error;
     // A pipe or a device would be read for ever.
-    if (!std::filesystem::is_regular_file(file, error))
+    if (!std::filesystem::is_regular_file(file, error)) {
         throw model::InputError(
             fmt::format("recording {}: there is no such file", model::printable(file.native())));
+    }
     std::ifstream stream(file, std::ios::binary);
-    if (!stream)
+    if (!stream) {
         throw model::InputError(
             fmt::format("recording {}: cannot be read", model::printable(file.native())));
+    }
     return read(
         [&](char* to, std::size_t size) {
             stream.read(to, static_cast<std::streamsize>(size));
@@ -291,12 +302,14 @@ Recording read_recording(const std::filesystem::path& file) {
 std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& folder) {
     std::error_code error;
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         if (entry.path().extension() == ".activity") files.push_back(entry.path());
+    }
     const std::string name = model::printable(folder.native());
     if (error) throw model::InputError(fmt::format("recordings {}: {}", name, error.message()));
-    if (files.empty())
+    if (files.empty()) {
         throw model::InputError(fmt::format("recordings {}: the folder has no *.activity", name));
+    }
     std::sort(files.begin(), files.end());
     return files;
 }

@@ -24,8 +24,9 @@ bool is_pageable(const Copy& copy) {
 std::vector<Work> work_of(const Timeline& timeline, Interval piece,
                           std::optional<std::uint32_t> thread) {
     std::vector<Work> own;
-    for (const Work& each : timeline.launched_in(piece))
+    for (const Work& each : timeline.launched_in(piece)) {
         if (!thread || each.thread == *thread) own.push_back(each);
+    }
     return own;
 }
 
@@ -109,10 +110,12 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.span_ns = window.length();
     summary.idle_ns = window.length() - timeline.busy().length(window);
 
-    for (const ApiCall& call : calls_in(timeline, piece))
+    for (const ApiCall& call : calls_in(timeline, piece)) {
         if (waits_for_device(timeline.recording().text(call.name)) &&
-            (!thread || call.thread == *thread) && is_outermost(timeline, call))
+            (!thread || call.thread == *thread) && is_outermost(timeline, call)) {
             ++summary.synchronisations;
+        }
+    }
     return summary;
 }
 
@@ -142,8 +145,9 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
         KernelSummary kernel;
         kernel.symbol = symbol;
         kernel.name = demangled(symbol);
-        if (const auto known = code.find(symbol); known != code.end())
+        if (const auto known = code.find(symbol); known != code.end()) {
             kernel.fingerprint = known->second;
+        }
         kernel.time = durations(std::move(seen.lengths));
         kernel.configurations = seen.configurations.size();
         const auto most =

@@ -21,10 +21,12 @@ struct Launch {
 std::vector<Launch> launches_of(const Records& records) {
     std::vector<Launch> launches;
     launches.reserve(records.api_calls.size() + records.launch_calls.size());
-    for (const ApiCall& call : records.api_calls)
+    for (const ApiCall& call : records.api_calls) {
         launches.push_back({call.correlation, call.thread, call.start_ns});
-    for (const LaunchCall& call : records.launch_calls)
+    }
+    for (const LaunchCall& call : records.launch_calls) {
         launches.push_back({call.correlation, call.thread, call.time_ns});
+    }
     std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
         return a.correlation != b.correlation ? a.correlation < b.correlation
                                               : a.time_ns < b.time_ns;
@@ -44,8 +46,9 @@ Timeline::Timeline(const Recording& recording)
     times.reserve(work_.size());
     for (const Work& each : work_) times.push_back(each.time);
     busy_ = IntervalSet(std::move(times));
-    if (!busy_.intervals().empty())
+    if (!busy_.intervals().empty()) {
         device_span_ = {busy_.intervals().front().begin, busy_.intervals().back().end};
+    }
 
     span_ = device_span_;
     const auto include = [&](std::uint64_t begin, std::uint64_t end) {

@@ -157,8 +157,9 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
         if (work.kind == WorkKind::kernel) {
             const std::uint32_t id = recording.records.kernels[work.index].configuration;
             const auto [known, added] = names.try_emplace(id);
-            if (added)
+            if (added) {
                 known->second = demangled(recording.text(recording.configurations[id].symbol));
+            }
             category = "kernel";
             name = known->second;
         } else if (work.kind == WorkKind::copy) {
@@ -196,21 +197,24 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
     }
     for (const std::uint32_t device : devices) {
         std::string model;
-        for (const Device& each : recording.records.devices)
+        for (const Device& each : recording.records.devices) {
             if (each.id == device) model = recording.text(each.name);
+        }
         name("process_name", device_pid(device), 0,
              fmt::format("GPU {} {} (process {})", device, model, pid));
     }
-    for (const auto& [device, thread] : streams)
+    for (const auto& [device, thread] : streams) {
         name("thread_name", device_pid(device), thread, fmt::format("stream {}", thread % 100'000));
+    }
 }
 
 }  // namespace
 
 std::string write_trace(const std::vector<const Timeline*>& processes) {
     std::uint64_t origin = std::numeric_limits<std::uint64_t>::max();
-    for (const Timeline* each : processes)
+    for (const Timeline* each : processes) {
         if (each->span().begin != 0) origin = std::min(origin, each->span().begin);
+    }
     Writer writer(origin);
     std::int64_t order = 0;
     for (const Timeline* each : processes) writer.add(*each, order++);

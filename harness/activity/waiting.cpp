@@ -120,8 +120,9 @@ bool is_outermost(const Timeline& timeline, const ApiCall& call) {
     const auto own = static_cast<std::size_t>(&call - calls.data());
     for (std::size_t i = own; i-- > 0 && own - i <= 16;) {
         const ApiCall& earlier = calls[i];
-        if (earlier.thread == call.thread)
+        if (earlier.thread == call.thread) {
             return earlier.end_ns < call.end_ns || earlier.correlation != call.correlation;
+        }
     }
     return true;
 }
@@ -148,12 +149,14 @@ std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::si
 
 std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window) {
     std::unordered_map<StringId, std::vector<std::uint64_t>> lengths;
-    for (const ApiCall& call : calls_in(timeline, window))
+    for (const ApiCall& call : calls_in(timeline, window)) {
         lengths[call.name].push_back(call.end_ns - call.start_ns);
+    }
     std::vector<CallSummary> calls;
-    for (auto& [name, all] : lengths)
+    for (auto& [name, all] : lengths) {
         calls.push_back({std::string(call_name(timeline.recording().text(name))),
                          durations(std::move(all)), 0});
+    }
     std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
         return a.time.total_ns != b.time.total_ns ? a.time.total_ns > b.time.total_ns
                                                   : a.name < b.name;
@@ -169,12 +172,15 @@ std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window
         if (call->start_ns < window.begin || call->start_ns >= window.end) continue;
         lengths[shown_name(timeline, *call)].push_back(call->end_ns - call->start_ns);
     }
-    for (const Interval& gap : timeline.busy().gaps(window))
-        if (const ApiCall* wait = waits.at(gap.begin); wait != nullptr)
+    for (const Interval& gap : timeline.busy().gaps(window)) {
+        if (const ApiCall* wait = waits.at(gap.begin); wait != nullptr) {
             idle[shown_name(timeline, *wait)] += gap.length();
+        }
+    }
     std::vector<CallSummary> result;
-    for (auto& [name, all] : lengths)
+    for (auto& [name, all] : lengths) {
         result.push_back({name, durations(std::move(all)), idle[name]});
+    }
     std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
         return a.idle_ns != b.idle_ns ? a.idle_ns > b.idle_ns : a.time.total_ns > b.time.total_ns;
     });

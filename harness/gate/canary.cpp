@@ -87,14 +87,16 @@ CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& ve
     for (const model::SuiteVerdict& suite : verdict.suites) {
         for (const model::CaseVerdict& judged : suite.cases) {
             if (suite.name != canary.suite || judged.id != canary.id) continue;
-            if (judged.verdict != model::Verdict::regressed)
+            if (judged.verdict != model::Verdict::regressed) {
                 return {false, fmt::format("{}, is called {}: where this gate passes a case here, "
                                            "that says nothing ({})",
                                            what, model::to_text(judged.verdict),
                                            model::printable(judged.reason, 1000))};
-            if (verdict.exit_code != 1)
+            }
+            if (verdict.exit_code != 1) {
                 return {false, fmt::format("{}, is called regressed, and the exit code is {}", what,
                                            verdict.exit_code)};
+            }
             return {true, what + ", is called regressed, as it should be"};
         }
     }

@@ -259,8 +259,9 @@ class Judging {
         for (const GateRule& gate : result.gates) {
             if (inapplicable.contains(gate.metric)) continue;
             gated = true;
-            if (!uncollected.contains(gate.metric))
+            if (!uncollected.contains(gate.metric)) {
                 add_gated(result, gate, expected, code, verdict);
+            }
         }
         for (const model::NotCollected& missing : result.not_collected) {
             verdict.metrics.push_back(not_collected(run_, missing.metric, missing.reason));

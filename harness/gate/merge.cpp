@@ -118,8 +118,9 @@ void require_all(const std::vector<NamedRun>& shards) {
     std::string missing;
     const std::int64_t count = shards.front().run.shard->count;
     for (std::int64_t index = 1; index <= count; ++index) {
-        if (!found.contains(index))
+        if (!found.contains(index)) {
             missing += fmt::format("{}{}", missing.empty() ? "" : ", ", index);
+        }
     }
     if (!missing.empty()) {
         refuse(fmt::format("of {} shards these are missing: {}", count, missing));

@@ -49,11 +49,13 @@ void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::str
     const auto counts = model::count_verdicts(verdict);
     const auto regressed = counts.find(Verdict::regressed);
     const bool any = regressed != counts.end() && regressed->second > 0;
-    if (any && verdict.exit_code != 1)
+    if (any && verdict.exit_code != 1) {
         problems.push_back(
             fmt::format("a trial with regressed cases had exit code {}", verdict.exit_code));
-    if (!any && verdict.exit_code == 1)
+    }
+    if (!any && verdict.exit_code == 1) {
         problems.push_back("a trial without regressed cases had exit code 1");
+    }
 }
 
 }  // namespace
@@ -114,18 +116,22 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                 sizes[added->second].size = added->second;
                 count(judged.verdict, sizes[added->second]);
                 const auto [place, is_new] = places.try_emplace(name, report.cases.size());
-                if (is_new)
+                if (is_new) {
                     report.cases.push_back(
                         {.name = name, .minimum_detectable_change = {}, .by_size = {}});
+                }
                 report.cases[place->second].by_size[added->second] = judged.verdict;
-                for (const model::MetricVerdict& metric : judged.metrics)
-                    if (metric.minimum_detectable_change)
+                for (const model::MetricVerdict& metric : judged.metrics) {
+                    if (metric.minimum_detectable_change) {
                         claims[name].push_back(*metric.minimum_detectable_change);
+                    }
+                }
                 if (added->second == 0 &&
-                    (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved))
+                    (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved)) {
                     report.problems.push_back(fmt::format("{} is called {}, and had no more work",
                                                           model::printable(judged.id),
                                                           model::to_text(judged.verdict)));
+                }
             }
         }
     }
@@ -148,10 +154,11 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
         }
     }
     if (report.promised > 0 &&
-        stats::binomial_lower_tail(report.kept, report.promised, promised_share) < chance)
+        stats::binomial_lower_tail(report.kept, report.promised, promised_share) < chance) {
         report.problems.push_back(
             fmt::format("of {} slowdowns as large as the gate claims to see it found {}",
                         report.promised, report.kept));
+    }
     return report;
 }
 

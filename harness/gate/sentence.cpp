@@ -71,8 +71,9 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         aside.empty() ? "" : fmt::format(" ({})", aside), values.before, values.after,
         change ? fmt::format(" ({})", model::change_text(*change)) : "",
         tolerance_words(comparison));
-    if (judgement.minimum_detectable_change)
+    if (judgement.minimum_detectable_change) {
         text += fmt::format(", detects ≥ {}", percent(*judgement.minimum_detectable_change));
+    }
     if (judgement.verdict == Verdict::inconclusive && judgement.probability && aside.empty()) {
         text +=
             fmt::format("; not distinguishable from noise (p = {:.2g})", *judgement.probability);

@@ -42,8 +42,9 @@ constexpr std::array capture_ends{
 
 template <class Ids>
 bool contains(const Ids& ids, CUpti_CallbackId id) {
-    for (const auto each : ids)
+    for (const auto each : ids) {
         if (each == id) return true;
+    }
     return false;
 }
 
@@ -65,9 +66,10 @@ bool Callbacks::subscribe(const Settings& settings, std::string& why) {
         if (holder[0] != '\0') why += std::string(", held by \"") + holder.data() + "\"";
         return false;
     }
-    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); driver != nullptr)
+    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); driver != nullptr) {
         stream_is_capturing_ =
             reinterpret_cast<decltype(stream_is_capturing_)>(dlsym(driver, "cuStreamIsCapturing"));
+    }
 
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
         const CUptiResult result = api_.cuptiEnableCallback(1, subscriber_, domain, id);
@@ -101,10 +103,11 @@ void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti
     auto& own = *static_cast<Callbacks*>(self);
     if (own.abandoned_ || data == nullptr) return;
     try {
-        if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+        if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
             own.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
-        else if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             own.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
+        }
     } catch (...) {
         // The launch is counted, so that a missing record shows.
     }
@@ -123,8 +126,9 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     try {
         activity::Records records;
         for (const auto& [symbol, fingerprint] :
-             backend::cuda::machine_code({module.pCubin, module.cubinSize}))
+             backend::cuda::machine_code({module.pCubin, module.cubinSize})) {
             records.function_codes.push_back({writer_.string(symbol), writer_.string(fingerprint)});
+        }
         writer_.append(records);
     } catch (...) {
         ++unreadable_modules_;

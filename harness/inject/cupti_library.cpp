@@ -24,8 +24,9 @@ std::string loaded_cupti() {
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* out) {
             if (info->dlpi_name == nullptr ||
-                !file_name(info->dlpi_name).starts_with("libcupti.so"))
+                !file_name(info->dlpi_name).starts_with("libcupti.so")) {
                 return 0;
+            }
             try {
                 *static_cast<std::string*>(out) = info->dlpi_name;
             } catch (...) {
@@ -49,8 +50,9 @@ std::vector<std::string> candidates(const std::string& named) {
 #ifdef PERFGATE_CUPTI_LIBRARY_FOLDER
     paths.push_back(std::string(PERFGATE_CUPTI_LIBRARY_FOLDER "/") + soname);
 #endif
-    for (const char* folder : {"/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib64/"})
+    for (const char* folder : {"/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib64/"}) {
         paths.push_back(std::string(folder) + soname);
+    }
     return paths;
 }
 

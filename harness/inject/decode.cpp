@@ -85,8 +85,9 @@ activity::StringId Decoder::name_of(CUpti_CallbackDomain domain, CUpti_CallbackI
     auto& names = names_[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 0 : 1];
     if (id < names.size() && names[id] != 0) return names[id];
     const char* name = nullptr;
-    if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr)
+    if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
         name = "a call without a name";
+    }
     const activity::StringId known = writer_.string(name);
     if (id < names.size()) names[id] = known;
     return known;
@@ -95,8 +96,9 @@ activity::StringId Decoder::name_of(CUpti_CallbackDomain domain, CUpti_CallbackI
 void Decoder::decode(std::uint8_t* buffer, std::size_t bytes, activity::Records& records) {
     CUpti_Activity* record = nullptr;
     CUptiResult code = CUPTI_SUCCESS;
-    while ((code = api_.cuptiActivityGetNextRecord(buffer, bytes, &record)) == CUPTI_SUCCESS)
+    while ((code = api_.cuptiActivityGetNextRecord(buffer, bytes, &record)) == CUPTI_SUCCESS) {
         add(*record, records);
+    }
     // How many records follow one that cannot be read, nobody knows.
     if (code != CUPTI_ERROR_MAX_LIMIT_REACHED && bytes != 0) ++losses_.unread;
 }
@@ -119,17 +121,19 @@ void Decoder::add(const CUpti_Activity& record, activity::Records& records) {
         }
         case CUPTI_ACTIVITY_KIND_MEMSET: {
             const auto& memset = reinterpret_cast<const CUpti_ActivityMemset4&>(record);
-            if (has_times(memset))
+            if (has_times(memset)) {
                 records.memsets.push_back(
                     {memset.start, memset.end, memset.bytes, place_of(memset), graph_of(memset)});
+            }
             break;
         }
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
             const auto& wait = reinterpret_cast<const CUpti_ActivitySynchronization2&>(record);
-            if (wait.end != 0)
+            if (wait.end != 0) {
                 records.synchronisations.push_back(
                     {wait.start, wait.end, static_cast<activity::SynchronisationKind>(wait.type),
                      wait.correlationId, wait.contextId, wait.streamId});
+            }
             break;
         }
         case CUPTI_ACTIVITY_KIND_DRIVER:
@@ -197,18 +201,20 @@ void Decoder::add_marker(const CUpti_ActivityMarker2& record, activity::Records&
     activity::Marker marker;
     marker.time_ns = record.timestamp;
     marker.id = record.id;
-    if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) != 0)
+    if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) != 0) {
         marker.kind = activity::MarkerKind::instant;
-    else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0)
+    } else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
         marker.kind = activity::MarkerKind::begin;
-    else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0)
+    } else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
         marker.kind = activity::MarkerKind::end;
-    else
+    } else {
         return;  // synchronisation markers are no ranges
+    }
     marker.name = text(record.name);
     marker.domain = text(record.domain);
-    if (record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+    if (record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
         marker.thread = record.objectId.pt.threadId;
+    }
     records.markers.push_back(marker);
 }
 

@@ -38,8 +38,9 @@ std::uint64_t now(clockid_t clock) {
 std::uint64_t process_start() {
     const std::string stat = file_start("/proc/self/stat", 4096);
     std::size_t place = stat.rfind(')');
-    for (int field = 0; field < start_field && place != std::string::npos; ++field)
+    for (int field = 0; field < start_field && place != std::string::npos; ++field) {
         place = stat.find(' ', place + 1);
+    }
     if (place == std::string::npos) return 0;
     std::uint64_t ticks = 0;
     std::from_chars(stat.data() + place + 1, stat.data() + stat.size(), ticks);

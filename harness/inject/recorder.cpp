@@ -139,10 +139,11 @@ void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcep
         *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(4096, buffer_bytes));
         if (*buffer != nullptr) ++buffers_;
     }
-    if (*buffer != nullptr)
+    if (*buffer != nullptr) {
         *bytes = buffer_bytes;
-    else
+    } else {
         ++refused_;
+    }
 }
 
 void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
@@ -162,8 +163,9 @@ void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uin
         }
     }
     std::size_t dropped = 0;
-    if (api_.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
+    if (api_.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
         dropped_ += dropped;
+    }
     {
         const std::lock_guard lock(spare_mutex_);
         if (spare_.size() < spare_buffers && spare_.capacity() > spare_.size()) {
@@ -213,9 +215,10 @@ void Recorder::problem(const std::string& text) {
 void Recorder::enable_kinds() {
     const auto enable = [&](CUpti_ActivityKind kind) {
         const CUptiResult code = api_.cuptiActivityEnable(kind);
-        if (code != CUPTI_SUCCESS)
+        if (code != CUPTI_SUCCESS) {
             problem("CUPTI cannot record activity of kind " +
                     std::to_string(static_cast<int>(kind)) + ": " + describe(api_, code));
+        }
     };
     for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
     if (settings_.level != Level::api) return;
@@ -229,8 +232,9 @@ void Recorder::enable_api_calls() {
         bool any = false;
         for (CUpti_CallbackId id = 1; id < count; ++id) {
             const char* name = nullptr;
-            if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr)
+            if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
                 continue;
+            }
             for (const std::string_view part : recorded_calls) {
                 if (std::string_view(name).find(part) == std::string_view::npos) continue;
                 any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
@@ -238,8 +242,9 @@ void Recorder::enable_api_calls() {
             }
         }
         if (any) return;
-        if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS)
+        if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS) {
             problem("CUPTI cannot record API calls: " + describe(api_, code));
+        }
     };
     enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE,
            api_.cuptiActivityEnableDriverApi, CUPTI_ACTIVITY_KIND_DRIVER);
@@ -266,9 +271,10 @@ void Recorder::start() noexcept {
         });
         // Before the kinds are enabled, so that no launch comes between.
         const bool subscribed = callbacks_->subscribe(settings_, why);
-        if (!subscribed && (settings_.level != Level::records || settings_.code))
+        if (!subscribed && (settings_.level != Level::records || settings_.code)) {
             problem("CUPTI gives no callbacks (" + why +
                     "): run without other profilers, or record without callbacks and code");
+        }
         enable_kinds();
         pthread_atfork(nullptr, nullptr, [] { recorder().on_fork(); });
         std::atexit([] { recorder().on_exit(); });
@@ -402,10 +408,11 @@ void Recorder::start_thread() {
         nullptr);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error == 0)
+    if (error == 0) {
         catch_signals();
-    else
+    } else {
         problem("nothing is flushed before the program ends: no thread could be made");
+    }
 }
 
 void Recorder::run_flushes() noexcept {

@@ -45,8 +45,9 @@ const char* to_text(Level level) {
 Settings settings_from_environment() {
     Settings settings;
     settings.folder = variable(folder_variable);
-    for (const Level level : levels)
+    for (const Level level : levels) {
         if (variable(level_variable) == to_text(level)) settings.level = level;
+    }
     read_number(limit_variable, settings.limit_bytes);
     read_number(flush_variable, settings.flush_ms);
     settings.code = variable(code_variable) != "0";

@@ -18,13 +18,15 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
         if (found == result.metrics.end()) continue;
         model::MetricSeries& series = found->second;
         for (model::Batch& batch : from.batches) {
-            if (from.method != series.method)
+            if (from.method != series.method) {
                 batch.excluded =
                     fmt::format("its method is {}, the case's is {}", from.method, series.method);
+            }
             series.batches.push_back(std::move(batch));
         }
-        if (const std::vector<double> samples = model::all_samples(series); !samples.empty())
+        if (const std::vector<double> samples = model::all_samples(series); !samples.empty()) {
             series.value = stats::median(samples);
+        }
     }
     result.readings.insert(result.readings.end(), more.readings.begin(), more.readings.end());
     result.wall_s += more.wall_s;
@@ -34,8 +36,9 @@ std::size_t processes_in_round(const model::CaseResult& result, std::int64_t rou
     std::size_t most = 0;
     for (const auto& [name, series] : result.metrics) {
         std::set<std::int64_t> processes;
-        for (const model::Batch& batch : series.batches)
+        for (const model::Batch& batch : series.batches) {
             if (batch.round == round) processes.insert(batch.process);
+        }
         most = std::max(most, processes.size());
     }
     return most;
@@ -43,16 +46,19 @@ std::size_t processes_in_round(const model::CaseResult& result, std::int64_t rou
 
 std::int64_t last_round(const model::CaseResult& result) {
     std::int64_t last = 0;
-    for (const auto& [name, series] : result.metrics)
+    for (const auto& [name, series] : result.metrics) {
         for (const model::Batch& batch : series.batches) last = std::max(last, batch.round);
+    }
     return last;
 }
 
 std::int64_t last_process(const model::CaseResult& result, const std::string& device) {
     std::int64_t last = -1;
-    for (const auto& [name, series] : result.metrics)
-        for (const model::Batch& batch : series.batches)
+    for (const auto& [name, series] : result.metrics) {
+        for (const model::Batch& batch : series.batches) {
             if (batch.device == device) last = std::max(last, batch.process);
+        }
+    }
     return last;
 }
 

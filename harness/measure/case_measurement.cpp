@@ -116,8 +116,9 @@ std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics
 
 void note_no_counters(model::CaseResult& result, const std::vector<std::string>& metrics,
                       const std::string& why) {
-    for (const std::string& name : counter_metrics(metrics))
+    for (const std::string& name : counter_metrics(metrics)) {
         result.not_collected.push_back({name, why});
+    }
 }
 
 CaseMeasurement::CaseMeasurement(Backend& backend)
@@ -128,8 +129,9 @@ const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) 
         model::find_workload(capabilities_.workloads, spec.workload);
     const model::VariantInfo* variant =
         workload ? model::find_variant(*workload, spec.variant) : nullptr;
-    if (!variant)
+    if (!variant) {
         throw model::InputError(fmt::format("no plugin offers {}/{}", spec.workload, spec.variant));
+    }
     return *variant;
 }
 
@@ -151,20 +153,23 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         const model::VariantInfo& info = variant(result.spec);
         for (const std::string& name : settings.metrics) {
             const auto metric = metrics::find_metric(name);
-            if (metric && !applies(*metric, info.target) && !settings.times_only)
+            if (metric && !applies(*metric, info.target) && !settings.times_only) {
                 result.not_applicable.push_back(name);
+            }
         }
 
         const CaseFacts facts = backend_.facts(result.spec);
-        if (!facts.unsupported.empty())
+        if (!facts.unsupported.empty()) {
             throw model::Error(fmt::format("variant '{}' cannot run these parameters: {}",
                                            result.spec.variant, facts.unsupported));
-        if (const std::uint64_t free = backend_.free_memory(); facts.memory_bytes > free)
+        }
+        if (const std::uint64_t free = backend_.free_memory(); facts.memory_bytes > free) {
             throw model::Error(fmt::format(
                 "does not fit the device: it needs {:.0f} MiB, {:.0f} MiB are free; use smaller "
                 "parameters or free the device",
                 static_cast<double>(facts.memory_bytes) / 1048576,
                 static_cast<double>(free) / 1048576));
+        }
         if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
 
         if (!settings.times_only && !settings.verify_only) backend_.keep_code();
@@ -237,12 +242,14 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     for (const KindOfMetric& time : times) {
         if (time.target != target || !requests(settings, time.metric)) continue;
         if (time.kind == TimeKind::gpu_time && !capabilities_.kernel_records) {
-            if (!settings.times_only)
+            if (!settings.times_only) {
                 result.not_collected.push_back({time.metric, capabilities_.kernel_records_problem});
+            }
             continue;
         }
-        if (settings.added_work)
+        if (settings.added_work) {
             add_work(opened, time.kind, result.spec.cache, *settings.added_work);
+        }
         const SamplingGoal goal{.precision = settings.precision,
                                 .time_budget_s = settings.time_budget_s};
         model::Batch batch{settings.process, board, settings.seed, {}};
@@ -250,8 +257,9 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
             TimeSamples samples = opened.time(time.kind, result.spec.cache, count);
-            if (samples.values_ns.empty())
+            if (samples.values_ns.empty()) {
                 throw model::Error(fmt::format("{}: no sample arrived", time.metric));
+            }
             batch.samples.insert(batch.samples.end(), samples.values_ns.begin(),
                                  samples.values_ns.end());
             series.method = std::move(samples.method);
@@ -265,23 +273,26 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         series.batches.push_back(std::move(batch));
         result.metrics[time.metric] = std::move(series);
     }
-    if (const model::BoardState state = what_moves(around[0]); state != model::BoardState{})
+    if (const model::BoardState state = what_moves(around[0]); state != model::BoardState{}) {
         result.readings.push_back({settings.process, board, state});
+    }
     if (settings.times_only) return;
 
     for (const std::string& name : settings.metrics) {
         const auto metric = metrics::find_metric(name);
         if (!metric || metric->source != metrics::Source::kernel_record ||
-            target != model::Target::cuda)
+            target != model::Target::cuda) {
             continue;
+        }
         if (!capabilities_.kernel_records) {
             result.not_collected.push_back({name, capabilities_.kernel_records_problem});
             continue;
         }
-        if (const auto value = metrics::fold_records(*metric, result.kernels))
+        if (const auto value = metrics::fold_records(*metric, result.kernels)) {
             result.metrics[name] = one_value(*metric, *value, "kernel-record", board, settings);
-        else
+        } else {
             result.not_collected.push_back({name, "the launch left no kernel record"});
+        }
     }
 }
 
@@ -292,8 +303,9 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
     const Range range(backend_, "counters");
 
     if (const std::string problem = backend_.counters_problem(); !problem.empty()) {
-        for (const CounterJob& job : jobs)
+        for (const CounterJob& job : jobs) {
             note_no_counters(*job.result, job.settings.metrics, problem);
+        }
         return;
     }
     std::vector<std::unique_ptr<Case>> opened;
@@ -307,15 +319,18 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
         CounterCase entry;
         entry.opened = opened.back().get();
         entry.cache = result.spec.cache;
-        for (const model::Kernel& kernel : result.kernels)
+        for (const model::Kernel& kernel : result.kernels) {
             entry.expected_kernels.push_back(kernel.name);
+        }
         entry.graph = variant(result.spec).submission == model::Submission::graph;
         entry.own_session = backend_.facts(result.spec).needs_reset;
         cases.push_back(std::move(entry));
-        for (const std::string& name : counter_metrics(job.settings.metrics))
+        for (const std::string& name : counter_metrics(job.settings.metrics)) {
             if (std::none_of(wanted.begin(), wanted.end(),
-                             [&](const auto& have) { return have.definition.name == name; }))
+                             [&](const auto& have) { return have.definition.name == name; })) {
                 wanted.push_back(*metrics::find_metric(name));
+            }
+        }
     }
 
     const metrics::Selection selection = metrics::select_counters(
@@ -352,9 +367,11 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
                 one_value(metric, *folded, values.method, capabilities_.environment.device.board,
                           jobs[i].settings);
             if (cases[i].graph) continue;  // one range: no kernel has values of its own
-            for (std::size_t k = 0; k < values.values.size() && k < result.kernels.size(); ++k)
-                if (const auto value = metrics::evaluate(metric, values.values[k]))
+            for (std::size_t k = 0; k < values.values.size() && k < result.kernels.size(); ++k) {
+                if (const auto value = metrics::evaluate(metric, values.values[k])) {
                     result.kernels[k].metrics[name] = *value;
+                }
+            }
         }
         result.wall_s += seconds_since(start) / static_cast<double>(jobs.size());
     }

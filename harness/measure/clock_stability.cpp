@@ -40,10 +40,13 @@ bool for_its_clock(const model::Batch& batch) {
 /// time that a process takes are no independent witnesses.
 std::map<std::int64_t, double> clocks_of(const model::CaseResult& result) {
     std::map<std::int64_t, double> clocks;
-    for (const auto& [name, series] : result.metrics)
-        for (const model::Batch& batch : series.batches)
-            if (batch.sm_clock_mhz && (batch.excluded.empty() || for_its_clock(batch)))
+    for (const auto& [name, series] : result.metrics) {
+        for (const model::Batch& batch : series.batches) {
+            if (batch.sm_clock_mhz && (batch.excluded.empty() || for_its_clock(batch))) {
                 clocks.emplace(batch.process, *batch.sm_clock_mhz);
+            }
+        }
+    }
     return clocks;
 }
 
@@ -53,8 +56,9 @@ std::optional<double> usual_clock(const std::map<std::int64_t, double>& clocks) 
     std::size_t most = 0;
     for (const auto& [process, clock] : clocks) {
         std::size_t agreeing = 0;
-        for (const auto& [other, other_mhz] : clocks)
+        for (const auto& [other, other_mhz] : clocks) {
             agreeing += std::abs(other_mhz - clock) <= clock_tolerance * clock ? 1 : 0;
+        }
         // Of equally many the higher: a board falls below its clock more often than it exceeds it.
         if (agreeing > most || (agreeing == most && usual && clock > *usual)) {
             most = agreeing;
@@ -67,10 +71,13 @@ std::optional<double> usual_clock(const std::map<std::int64_t, double>& clocks) 
 }  // namespace
 
 std::string disturbance(std::span<const model::BoardState> around) {
-    for (const model::BoardState& state : around)
-        for (const std::string& reason : state.throttle_reasons)
-            if (std::find(disturbing.begin(), disturbing.end(), reason) != disturbing.end())
+    for (const model::BoardState& state : around) {
+        for (const std::string& reason : state.throttle_reasons) {
+            if (std::find(disturbing.begin(), disturbing.end(), reason) != disturbing.end()) {
                 return fmt::format("throttled: {}", reason);
+            }
+        }
+    }
     return {};
 }
 
@@ -79,8 +86,9 @@ std::optional<double> clock_of(std::span<const model::BoardState> around) {
     for (const model::BoardState& state : around) {
         const auto& reasons = state.throttle_reasons;
         if (!state.sm_clock_mhz ||
-            std::find(reasons.begin(), reasons.end(), power_cap) != reasons.end())
+            std::find(reasons.begin(), reasons.end(), power_cap) != reasons.end()) {
             return std::nullopt;
+        }
         sum += *state.sm_clock_mhz;
     }
     if (around.empty()) return std::nullopt;
@@ -93,9 +101,10 @@ void exclude_other_clocks(model::CaseResult& result) {
         for (model::Batch& batch : series.batches) {
             if (for_its_clock(batch)) batch.excluded.clear();
             if (!batch.sm_clock_mhz || !usual || !batch.excluded.empty()) continue;
-            if (std::abs(*batch.sm_clock_mhz - *usual) > clock_tolerance * *usual)
+            if (std::abs(*batch.sm_clock_mhz - *usual) > clock_tolerance * *usual) {
                 batch.excluded = fmt::format("{}{:.0f} MHz where the case's others had {:.0f} MHz",
                                              other_clock, *batch.sm_clock_mhz, *usual);
+            }
         }
         // Where nothing counts the value stays what it was: the case is invalid then.
         const std::vector<double> samples = model::all_samples(series);
@@ -119,9 +128,11 @@ std::string too_thin(const model::CaseResult& result, std::size_t wanted) {
     const std::size_t used = usable_batches(result, wanted);
     if (used >= (wanted + 1) / 2) return {};
     std::map<std::string, int> reasons;
-    for (const auto& [name, series] : result.metrics)
-        for (const model::Batch& batch : series.batches)
+    for (const auto& [name, series] : result.metrics) {
+        for (const model::Batch& batch : series.batches) {
             if (!batch.excluded.empty()) ++reasons[batch.excluded];
+        }
+    }
     const auto most = std::max_element(
         reasons.begin(), reasons.end(),
         [](const auto& left, const auto& right) { return left.second < right.second; });

@@ -68,8 +68,9 @@ void DeviceChain::begin(CaseQueue& queue) {
             if (!item->begun) first(*item);
         }
     });
-    if (!shared_.interrupted && !shared_.options.verify_only)
+    if (!shared_.interrupted && !shared_.options.verify_only) {
         timed(phase_s_["counters"], [&] { collect_counters(); });
+    }
     workers_.end();
 }
 
@@ -97,8 +98,9 @@ void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes
     // Interleaved: each process takes a batch of every case, so that drift hits all alike.
     for (;;) {
         std::vector<Item*> missing;
-        for (Item* item : items)
+        for (Item* item : items) {
             if (measured(*item) && item->passes < processes) missing.push_back(item);
+        }
         if (missing.empty() || shared_.interrupted) break;
         pass(missing, 0);
     }
@@ -168,12 +170,14 @@ void DeviceChain::again(Item& item, std::int64_t round) {
         shared_.journal.add(*item.suite, *item.result);
     };
     if (!answer.reply) return failed_again(answer.why);
-    if (const auto* failed = std::get_if<FailedReply>(&*answer.reply))
+    if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
         return failed_again(failed->message);
+    }
     const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
     if (!reply || !is_about(item, reply->result)) return failed_again(wrong_answer);
-    if (reply->result.status != model::CaseStatus::measured)
+    if (reply->result.status != model::CaseStatus::measured) {
         return failed_again(reply->result.reason);
+    }
     shared_.journal.add_batches(*item.suite, reply->result);
     join_batches(*item.result, reply->result);
 }
@@ -186,8 +190,9 @@ Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t proces
             workers_.ask(request(process), limit_s,
                          [&](const std::string& phase) { shared_.tell(item, phase); });
         if (answer.interrupted) shared_.interrupted = true;
-        if (answer.timed_out)
+        if (answer.timed_out) {
             answer.why += ": it was ended; raise --case-limit where the work takes that long";
+        }
         if (!answer.not_begun || attempt == tries) return answer;
     }
 }
@@ -231,9 +236,10 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     const auto answer = ask(
         [&](std::int64_t process) {
             CountersRequest request;
-            for (const Item* item : session)
+            for (const Item* item : session) {
                 request.jobs.push_back(
                     {*item->result, settings_of(*item, shared_.options, process)});
+            }
             return request;
         },
         limit, *session.front());

@@ -91,9 +91,10 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
         }
         ::close(fd_);
         fd_ = -1;
-        if (!busy)
+        if (!busy) {
             throw model::Error(
                 fmt::format("the lock of {}: {}: {}", name, path.string(), std::strerror(error)));
+        }
         if (stopped) throw Interrupted();
         throw model::Error(fmt::format(
             "{} is in use by {} (lock {}), and was for {:g} s; wait longer with --lock-wait", name,
@@ -101,8 +102,9 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
     }
     const std::string self = fmt::format("pid {}\n", getpid());
     if (::ftruncate(fd_, 0) == 0 &&
-        ::pwrite(fd_, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size()))
+        ::pwrite(fd_, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size())) {
         return;  // a hint that nobody gets: the lock holds all the same
+    }
 }
 
 DeviceLock::~DeviceLock() {

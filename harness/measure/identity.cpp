@@ -15,10 +15,11 @@ std::string settings_text(const model::PlannedCase& planned) {
     std::string text =
         fmt::format("seed {}, precision {}, time budget {} s, metrics {}", planned.seed,
                     planned.precision, planned.time_budget_s, fmt::join(planned.metrics, " "));
-    for (const model::GateRule& gate : planned.gates)
+    for (const model::GateRule& gate : planned.gates) {
         text +=
             fmt::format(", {} within {}/{}/{}/{}", gate.metric, gate.tolerance.worse,
                         gate.tolerance.better.value_or(-1), gate.tolerance.abs, gate.cross_board);
+    }
     return planned.skip_reason.empty() ? text : text + ", skipped: " + planned.skip_reason;
 }
 
@@ -41,11 +42,13 @@ Identity identity_of(const model::Plan& plan, const model::Environment& environm
         {"kernel", environment.kernel},
         {"cpu", environment.cpu},
     };
-    for (const model::PlannedSuite& suite : plan.suites)
-        for (const model::PlannedCase& planned : suite.cases)
+    for (const model::PlannedSuite& suite : plan.suites) {
+        for (const model::PlannedCase& planned : suite.cases) {
             identity.emplace_back(
                 fmt::format("case {}: {}", suite.name, model::case_id(planned.spec)),
                 settings_text(planned));
+        }
+    }
     return identity;
 }
 

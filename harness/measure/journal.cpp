@@ -108,9 +108,10 @@ JournalContent read_journal(const fs::path& folder) {
         first = false;
         rest.remove_prefix(end + 1);
     }
-    if (first)
+    if (first) {
         throw model::InputError(
             fmt::format("{}: it has no header; there is nothing to resume", path.string()));
+    }
     content.whole_bytes = text.size() - rest.size();
     return content;
 }
@@ -118,10 +119,11 @@ JournalContent read_journal(const fs::path& folder) {
 Journal::Journal(const fs::path& folder, const JournalHeader& header) : path_(folder / file_name) {
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error)
+    if (error) {
         throw model::InputError(
             fmt::format("output folder {}: cannot be created: {}; name another with --out",
                         folder.string(), error.message()));
+    }
     open(O_CREAT | O_TRUNC);
     append(document::write_line(header));
 }
@@ -129,8 +131,9 @@ Journal::Journal(const fs::path& folder, const JournalHeader& header) : path_(fo
 Journal::Journal(const fs::path& folder, const JournalContent& content)
     : path_(folder / file_name) {
     open(O_APPEND);
-    if (::ftruncate(fd_, static_cast<off_t>(content.whole_bytes)) != 0)
+    if (::ftruncate(fd_, static_cast<off_t>(content.whole_bytes)) != 0) {
         problem_ = fmt::format("{}: cannot be cut: {}", path_.string(), std::strerror(errno));
+    }
 }
 
 Journal::~Journal() {
@@ -152,10 +155,11 @@ void Journal::open(int flags) {
                         "--out",
                         path_.string()));
     }
-    if (fd_ < 0)
+    if (fd_ < 0) {
         throw model::InputError(
             fmt::format("{}: cannot be written: {}; name another folder with --out", path_.string(),
                         std::strerror(error)));
+    }
 }
 
 void Journal::add(const std::string& suite, const model::CaseResult& result) {

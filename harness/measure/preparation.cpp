@@ -30,9 +30,11 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.gates = planned.gates;
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
-            for (const std::string& name : planned.metrics)
-                if (const auto metric = metrics::find_metric(name))
+            for (const std::string& name : planned.metrics) {
+                if (const auto metric = metrics::find_metric(name)) {
                     run.metric_definitions[name] = metric->definition;
+                }
+            }
             result.cases.push_back(std::move(entry));
         }
         run.suites.push_back(std::move(result));
@@ -42,15 +44,18 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
 
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
     std::vector<Item> items;
-    for (std::size_t s = 0; s < plan.suites.size(); ++s)
-        for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c)
-            if (plan.suites[s].cases[c].skip_reason.empty())
+    for (std::size_t s = 0; s < plan.suites.size(); ++s) {
+        for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) {
+            if (plan.suites[s].cases[c].skip_reason.empty()) {
                 items.push_back({.at = {s, c},
                                  .planned = &plan.suites[s].cases[c],
                                  .suite = &plan.suites[s].name,
                                  .result = &run.suites[s].cases[c],
                                  .facts = {},
                                  .chain = {}});
+            }
+        }
+    }
     return items;
 }
 
@@ -133,14 +138,17 @@ bool is_about(const Item& item, const model::CaseResult& result) {
 
 void require_supported(const std::vector<Item>& items) {
     std::string unsupported;
-    for (const Item& item : items)
-        if (!item.facts.unsupported.empty())
+    for (const Item& item : items) {
+        if (!item.facts.unsupported.empty()) {
             unsupported +=
                 fmt::format("\n{}:{}: {}: {}", item.planned->place.file, item.planned->place.line,
                             model::case_id(item.planned->spec), item.facts.unsupported);
-    if (!unsupported.empty())
+        }
+    }
+    if (!unsupported.empty()) {
         throw model::InputError(
             "cases that their variants cannot run; take them out of the matrix:" + unsupported);
+    }
 }
 
 CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::int64_t process) {
@@ -169,9 +177,11 @@ void conclude(std::vector<Item>& items, std::size_t processes) {
 }
 
 void note_interrupted(const std::vector<Item>& items) {
-    for (const Item& item : items)
-        if (item.result->status == model::CaseStatus::skipped && !item.result->unchanged)
+    for (const Item& item : items) {
+        if (item.result->status == model::CaseStatus::skipped && !item.result->unchanged) {
             item.result->reason = "the run was interrupted before this case";
+        }
+    }
 }
 
 }  // namespace perfgate::measure

@@ -47,16 +47,18 @@ std::vector<Process> all_processes() {
         char state = 0;
         pid_t group = 0;
         Process process{static_cast<pid_t>(std::stol(name)), 0, 0};
-        if (fields >> state >> process.parent >> group >> process.session)
+        if (fields >> state >> process.parent >> group >> process.session) {
             processes.push_back(process);
+        }
     }
     return processes;
 }
 
 void kill_with_descendants(pid_t pid, const std::vector<Process>& processes) {
     ::kill(pid, SIGKILL);
-    for (const Process& process : processes)
+    for (const Process& process : processes) {
         if (process.parent == pid) kill_with_descendants(process.pid, processes);
+    }
 }
 
 void pause_for_the_kernel() {
@@ -94,8 +96,9 @@ bool end_descendants(std::chrono::duration<double> limit) {
         if (reaped < 0 && errno == ECHILD) return true;
         if (Clock::now() > end) return false;
         const std::vector<Process> processes = all_processes();
-        for (const Process& process : processes)
+        for (const Process& process : processes) {
             if (process.parent == getpid()) kill_with_descendants(process.pid, processes);
+        }
         pause_for_the_kernel();
     }
 }
@@ -157,8 +160,9 @@ void guard(const std::vector<std::string>& command, int inherited) {
         std::array<pollfd, 2> ready{pollfd{STDIN_FILENO, 0, 0}, pollfd{signals, POLLIN, 0}};
         poll(ready.data(), ready.size(), -1);
         signalfd_siginfo signal{};
-        while (::read(signals, &signal, sizeof(signal)) == sizeof(signal))
+        while (::read(signals, &signal, sizeof(signal)) == sizeof(signal)) {
             stop = stop || signal.ssi_signo == SIGTERM;
+        }
         stop = stop || (ready[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
         int of_reaped = 0;
         for (pid_t reaped = 0; (reaped = waitpid(-1, &of_reaped, WNOHANG)) > 0;) {

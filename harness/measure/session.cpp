@@ -47,8 +47,9 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
         item.counted = has_counters(*item.result, item.planned->metrics);
         item.passes = std::max<std::size_t>(1, processes_in_round(*item.result, 0));
         const std::string board = model::board_of(*item.result);
-        for (std::size_t i = 0; i < devices.size(); ++i)
+        for (std::size_t i = 0; i < devices.size(); ++i) {
             if (devices[i].board == board) item.chain = i;
+        }
     }
 }
 
@@ -78,8 +79,9 @@ void on_all(std::size_t chains, Shared& shared, const Work& work) {
         for (std::size_t i = 1; i < chains; ++i) threads.emplace_back(guarded, i);
         guarded(0);
     }
-    for (const std::exception_ptr& failure : failures)
+    for (const std::exception_ptr& failure : failures) {
         if (failure) std::rethrow_exception(failure);
+    }
 }
 
 bool can_go_on(const Item& item) {
@@ -88,8 +90,9 @@ bool can_go_on(const Item& item) {
 
 std::vector<Item*> of_chain(const std::vector<Item*>& items, std::size_t chain) {
     std::vector<Item*> found;
-    for (Item* item : items)
+    for (Item* item : items) {
         if (item->chain == chain) found.push_back(item);
+    }
     return found;
 }
 
@@ -102,8 +105,9 @@ Session::Session(const model::Plan& plan, const Capabilities& capabilities,
       run_(empty_run(plan, capabilities, options_)),
       items_(items_of(plan, run_)),
       shared_(capabilities, options_, journal) {
-    for (std::size_t i = 0; i < devices_.size(); ++i)
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
         chains_.emplace_back(i, *devices_[i].workers, shared_);
+    }
 }
 
 void Session::prepare(Unsupported unsupported) {
@@ -157,27 +161,31 @@ void Session::on_devices(const Work& work) {
 /// What the first operation that measures does: `work` gets a chain and the queue of all cases.
 template <class Work>
 void Session::begin(const Work& work) {
-    for (const MeasuredDevice& device : devices_)
+    for (const MeasuredDevice& device : devices_) {
         device.workers->count_from(next_process(items_, device));
+    }
 
     std::vector<Item*> order;
-    for (Item& item : items_)
+    for (Item& item : items_) {
         if (!item.result->unchanged) order.push_back(&item);
-    if (devices_.size() > 1)
+    }
+    if (devices_.size() > 1) {
         std::stable_sort(order.begin(), order.end(), [](const Item* left, const Item* right) {
             const auto work_of = [](const Item* item) {
                 return std::pair(item->facts.work.flops, item->facts.work.bytes);
             };
             return work_of(left) > work_of(right);
         });
+    }
     shared_.total = order.size() * (options_.verify_only ? 1 : options_.processes);
     CaseQueue queue(std::move(order));
     for (const Item& item : items_) shared_.done += item.passes;
 
     on_devices([&](DeviceChain& chain, std::size_t i) {
         // A device that cannot be opened must not fail case after case while others work.
-        if (i > 0 && !shared_.interrupted)
+        if (i > 0 && !shared_.interrupted) {
             devices_[i].workers->must_ask(BoardStateRequest{}, open_limit_s);
+        }
         work(chain, queue);
     });
 }
@@ -216,8 +224,9 @@ void Session::measure_again(const std::vector<model::CaseIndex>& cases, std::int
 
 void Session::pass(const std::vector<Item*>& items, std::int64_t round) {
     on_devices([&](DeviceChain& chain, std::size_t i) { chain.pass(of_chain(items, i), round); });
-    for (Item* item : items)
+    for (Item* item : items) {
         if (can_go_on(*item)) exclude_other_clocks(*item->result);
+    }
 }
 
 Item* Session::item_at(const model::CaseIndex& at) {
@@ -229,16 +238,19 @@ Item* Session::item_at(const model::CaseIndex& at) {
 
 std::vector<Item*> Session::items_at(const std::vector<model::CaseIndex>& cases) {
     std::vector<Item*> items;
-    for (const model::CaseIndex& at : cases)
+    for (const model::CaseIndex& at : cases) {
         if (Item* item = item_at(at); item && can_go_on(*item)) items.push_back(item);
+    }
     return items;
 }
 
 model::Run Session::finish() {
     if (!options_.verify_only && !shared_.interrupted) conclude(items_, options_.processes);
-    for (const DeviceChain& chain : chains_)
-        for (const auto& [phase, seconds] : chain.phase_s())
+    for (const DeviceChain& chain : chains_) {
+        for (const auto& [phase, seconds] : chain.phase_s()) {
             run_.phase_s[phase] = std::max(run_.phase_s[phase], seconds);
+        }
+    }
     run_.interrupted = shared_.interrupted;
     if (run_.interrupted) note_interrupted(items_);
     return std::move(run_);

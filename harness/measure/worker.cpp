@@ -82,8 +82,9 @@ class Server {
         bool lost = false;
         try {
             answer = std::visit(std::ref(*this), parse_request(request.message));
-            if (const auto* measured = std::get_if<MeasureReply>(&answer))
+            if (const auto* measured = std::get_if<MeasureReply>(&answer)) {
                 lost = measured->device_lost;
+            }
         } catch (const DeviceLost& error) {
             answer = FailedReply{error.what(), false, true};
             lost = true;
@@ -105,8 +106,9 @@ class Server {
     Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend().ceilings()}; }
     Reply operator()(const FactsRequest& request) {
         FactsReply facts;
-        for (const model::CaseResult& entry : request.cases)
+        for (const model::CaseResult& entry : request.cases) {
             facts.facts.push_back(backend().facts(entry.spec));
+        }
         return facts;
     }
     Reply operator()(const MeasureRequest& request) {
@@ -122,8 +124,9 @@ class Server {
         CountersReply counters;
         for (const auto& job : request.jobs) counters.results.push_back(job.result);
         std::vector<CaseMeasurement::CounterJob> jobs;
-        for (std::size_t i = 0; i < request.jobs.size(); ++i)
+        for (std::size_t i = 0; i < request.jobs.size(); ++i) {
             jobs.push_back({&counters.results[i], request.jobs[i].settings});
+        }
         measurement().collect_counters(jobs, observer());
         return counters;
     }
@@ -171,9 +174,10 @@ int serve(const BackendSource& source, int requests_fd, int replies_fd) {
     Server server(source, take_descriptor(replies_fd));
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing > STDIN_FILENO) ::close(nothing);  // standard input was not closed
-    while (const std::optional<std::string> line = requests.next())
+    while (const std::optional<std::string> line = requests.next()) {
         // The context is broken: destructors that call the driver could hang or crash.
         if (!server.serve(*line)) _exit(3);
+    }
     return 0;
 }
 

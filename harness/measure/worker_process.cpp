@@ -52,8 +52,9 @@ Pipe make_pipe() {
     std::array<int, 2> ends{};
     // Close-on-exec: a second worker must not inherit the first one's ends, or it would keep them
     // open after the first has died.
-    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
         throw model::Error(fmt::format("worker: cannot make a pipe: {}", std::strerror(errno)));
+    }
     return {ends[0], ends[1]};
 }
 
@@ -69,10 +70,11 @@ void close_fd(int& fd) {
     dup2(requests, STDIN_FILENO);
     dup2(errors, STDERR_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (replies == reply_fd)
+    if (replies == reply_fd) {
         fcntl(reply_fd, F_SETFD, 0);
-    else
+    } else {
         dup2(replies, reply_fd);
+    }
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGXFSZ, SIG_DFL);
     execv(argv[0], argv);
@@ -92,8 +94,9 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
     {
         const std::lock_guard lock(running_mutex);
         pid_ = fork();
-        if (pid_ == 0)
+        if (pid_ == 0) {
             exec_worker(argv.data(), requests.read_end, replies.write_end, errors.write_end);
+        }
         if (pid_ > 0) running().insert(pid_);
     }
     const int fork_error = errno;
@@ -179,15 +182,17 @@ WorkerProcess::Received WorkerProcess::receive(std::chrono::duration<double> lim
         poll(ready.data(), ready.size(), static_cast<int>(std::min<long long>(left_ms + 1, 100)));
         read_stderr();
         // One that closed its stderr is always ready: do not spin on it.
-        if ((ready[1].revents & POLLHUP) != 0 && (ready[0].revents & (POLLIN | POLLHUP)) == 0)
+        if ((ready[1].revents & POLLHUP) != 0 && (ready[0].revents & (POLLIN | POLLHUP)) == 0) {
             poll(ready.data(), 1, 10);
+        }
 
         std::array<char, 65536> buffer;
         const ssize_t count = ::read(from_worker_, buffer.data(), buffer.size());
-        if (count > 0)
+        if (count > 0) {
             pending_.append(buffer.data(), static_cast<std::size_t>(count));
-        else if (count == 0)
+        } else if (count == 0) {
             return {Outcome::died, ""};
+        }
     }
 }
 
@@ -196,8 +201,9 @@ bool WorkerProcess::ends_within(std::chrono::duration<double> limit) const {
     for (;;) {
         siginfo_t info{};
         if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid == pid_)
+            info.si_pid == pid_) {
             return true;
+        }
         if (Clock::now() >= end) return false;
         const timespec pause{0, 1'000'000};
         nanosleep(&pause, nullptr);

@@ -34,8 +34,9 @@ struct Place {
 
     /// The reason of a failure, with its place.
     std::string why(const std::string& what) const {
-        if (!loading.empty())
+        if (!loading.empty()) {
             return fmt::format("plugin {}: the worker {} when it loaded the file", loading, what);
+        }
         if (!phase.empty()) return fmt::format("the worker {} (last phase: {})", what, phase);
         return "the worker " + what;
     }
@@ -91,13 +92,15 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
     };
     const std::string label = make_label(++requests_);
     if (const auto failure =
-            process_->send(label + " " + write_request(request), Seconds(limit), stop_))
+            process_->send(label + " " + write_request(request), Seconds(limit), stop_)) {
         return failed(*failure, limit);
+    }
 
     for (;;) {
         const WorkerProcess::Received received = process_->receive(end - Clock::now(), stop_);
-        if (received.outcome != WorkerProcess::Outcome::line)
+        if (received.outcome != WorkerProcess::Outcome::line) {
             return failed(received.outcome, limit);
+        }
         const Labelled line = split_label(received.line);
         if (line.label != label) return failed(WorkerProcess::Outcome::garbage, limit);
         Reply reply;
@@ -128,8 +131,9 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
         const auto* measured = std::get_if<MeasureReply>(&reply);
         const auto* failure = std::get_if<FailedReply>(&reply);
         answer.log = process_->stderr_tail();
-        if ((measured && measured->device_lost) || (failure && failure->device_lost))
+        if ((measured && measured->device_lost) || (failure && failure->device_lost)) {
             process_.reset();
+        }
         answer.reply = std::move(reply);
         return answer;
     }
@@ -137,8 +141,9 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
 
 Reply Workers::must_ask(const Request& request, double limit_s) {
     Answer answer = ask(request, limit_s, nullptr);
-    for (int again = 1; again < most_tries && answer.not_begun; ++again)
+    for (int again = 1; again < most_tries && answer.not_begun; ++again) {
         answer = ask(request, limit_s, nullptr);
+    }
     if (answer.interrupted) throw Interrupted();
     if (!answer.reply) {
         // The last line that it wrote says more than the way it ended.

@@ -93,8 +93,9 @@ Sha256::Digest Sha256::digest() {
     for (std::size_t i = 0; i < 8; ++i) padding[zeros_end + i] = std::byte(bits >> (56 - 8 * i));
     add(std::span(padding).first(zeros_end + 8));
     Digest digest;
-    for (std::size_t i = 0; i < digest.size(); ++i)
+    for (std::size_t i = 0; i < digest.size(); ++i) {
         digest[i] = static_cast<std::uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
+    }
     return digest;
 }
 
@@ -110,8 +111,9 @@ std::string fingerprint_of_file(const std::filesystem::path& file) {
     Sha256 hash;
     std::vector<char> buffer(std::size_t{1} << 18);
     while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
-           stream.gcount() > 0)
+           stream.gcount() > 0) {
         hash.add({buffer.data(), static_cast<std::size_t>(stream.gcount())});
+    }
     return stream.bad() || !stream.is_open() ? "" : hash.fingerprint();
 }
 

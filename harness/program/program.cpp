@@ -80,8 +80,9 @@ pid_t start(const Program& program, const std::string& mark) {
     const std::vector<char*> words = pointers(program.words);
     const std::vector<char*> variables = pointers(environment);
     std::array<int, 2> failure{};
-    if (pipe2(failure.data(), O_CLOEXEC) != 0)
+    if (pipe2(failure.data(), O_CLOEXEC) != 0) {
         throw model::Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    }
     const pid_t parent = ::getpid();
     const pid_t child = fork();
     if (child == 0) exec_program(words.data(), variables.data(), failure[1], parent);
@@ -152,8 +153,9 @@ End run(const Program& program, const std::function<bool()>& stop) {
     if (reaped) {
         // Helpers of a program that has ended may take a moment.
         const auto until = Clock::now() + std::chrono::seconds(1);
-        while (!processes_with(mark).empty() && Clock::now() < until)
+        while (!processes_with(mark).empty() && Clock::now() < until) {
             std::this_thread::sleep_for(milliseconds(20));
+        }
         end.survivors = processes_with(mark).size();
     }
     if (!reaped || end.survivors != 0) end_all(mark, program.grace, child, reaped, status);

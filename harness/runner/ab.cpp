@@ -77,9 +77,10 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
 
     const MeasuringChoice of_head = side_of(choice, request.head, progress, "head");
     OpenedBackend head = open_to_measure(of_head);
-    if (head.devices.size() > 1)
+    if (head.devices.size() > 1) {
         throw model::InputError(
             "--devices: builds are compared back to back on one device; name one");
+    }
     MeasuringChoice of_base = side_of(choice, request.base, progress, "base");
     of_base.backend.backend = head.name;
     of_base.out = (std::filesystem::path(choice.out) / "base").string();
@@ -99,8 +100,9 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
         return flagged_cases(so_far, gate::baselines_of(both.base_run(), request.base_name),
                              request.policy, rule);
     });
-    if (both.interrupted())
+    if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
+    }
 
     BothRuns runs;
     runs.head = head_execution.finish(request.suites.front());

@@ -42,8 +42,9 @@ std::vector<model::CaseIndex> BackToBack::in_both() const {
         for (std::size_t c = 0; c < head.suites[s].cases.size(); ++c) {
             const model::CaseIndex at{s, c};
             if (model::case_at(head, at).status == model::CaseStatus::measured &&
-                model::case_at(base_.run(), at).status == model::CaseStatus::measured)
+                model::case_at(base_.run(), at).status == model::CaseStatus::measured) {
                 found.push_back(at);
+            }
         }
     }
     return found;
@@ -57,8 +58,9 @@ void BackToBack::pass(const std::vector<model::CaseIndex>& cases, std::int64_t r
     std::copy_if(cases.begin(), cases.end(), std::back_inserter(left),
                  [&](const auto& at) { return std::binary_search(both.begin(), both.end(), at); });
     const bool base_first = passes_++ % 2 != 0;  // the first processes were base, head
-    for (measure::Session* side : {base_first ? &base_ : &head_, base_first ? &head_ : &base_})
+    for (measure::Session* side : {base_first ? &base_ : &head_, base_first ? &head_ : &base_}) {
         if (!interrupted()) side->pass(left, round);
+    }
 }
 
 }  // namespace perfgate::runner

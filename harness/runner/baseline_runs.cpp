@@ -17,9 +17,11 @@ namespace {
 
 std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
     std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s)
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c)
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
             if (baseline::noisy(run.suites[s].cases[c])) found.push_back({s, c});
+        }
+    }
     return found;
 }
 
@@ -45,8 +47,9 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
     if (!each.processes) each.processes = (baseline_processes + runs - 1) / runs;
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {
-        if (runs > 1)
+        if (runs > 1) {
             each.out = (std::filesystem::path(choice.out) / fmt::format("run-{}", i + 1)).string();
+        }
         measured.push_back(measure_one(suites, each));
         if (measured.back().interrupted) break;
     }

@@ -51,14 +51,16 @@ std::map<std::int64_t, Cases> next_rounds(const model::Run& run, const Cases& ca
 void confirm(measure::Measuring& measuring, const Flagged& flagged) {
     const model::Run& run = measuring.run();
     if (run.verify_only || measuring.interrupted()) return;
-    for (const auto& [round, cases] : begun_rounds(run))
+    for (const auto& [round, cases] : begun_rounds(run)) {
         measuring.measure_again(cases, round.first, round.second);
+    }
 
     for (int n = 0; n < most_rounds && !measuring.interrupted(); ++n) {
         const std::map<std::int64_t, Cases> rounds = next_rounds(run, flagged(run));
         if (rounds.empty()) return;
-        for (const auto& [round, cases] : rounds)
+        for (const auto& [round, cases] : rounds) {
             measuring.measure_again(cases, round, gate::round_size(round));
+        }
     }
 }
 

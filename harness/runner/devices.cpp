@@ -39,20 +39,23 @@ Listed list_devices(const BackendChoice& choice, const std::string& backend) {
     const measure::Reply reply =
         workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
     const auto* listed = std::get_if<measure::DevicesReply>(&reply);
-    if (!listed || listed->devices.empty())
+    if (!listed || listed->devices.empty()) {
         throw model::Error("worker: it answered something else than what was asked");
+    }
     return {listed->devices, std::move(workers)};
 }
 
 /// A run has one device key: its baselines are kept under it.
 void require_one_key(const std::vector<measure::ListedDevice>& devices) {
     const measure::ListedDevice& first = devices.front();
-    for (const measure::ListedDevice& other : devices)
-        if (other.device.key != first.device.key)
+    for (const measure::ListedDevice& other : devices) {
+        if (other.device.key != first.device.key) {
             throw model::InputError(fmt::format(
                 "--devices: {} is a {} and {} is a {}: one run measures boards of one kind; run "
                 "once for each kind",
                 first.id, first.device.name, other.id, other.device.name));
+        }
+    }
 }
 
 std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
@@ -80,10 +83,11 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
     opened.name = name;
     require_one_key(listed.devices);
     if (lock) opened.locks = lock_all(listed.devices, *lock);
-    for (const measure::ListedDevice& device : listed.devices)
+    for (const measure::ListedDevice& device : listed.devices) {
         opened.devices.push_back(
             {device.device, std::make_unique<measure::Workers>(
                                 worker_command(choice, name, device.id), interrupted)});
+    }
     if (name == "cuda") opened.keeper = std::move(listed.by);
     opened.capabilities = describe(*opened.devices.front().workers);
     return opened;
@@ -106,8 +110,9 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
         command.push_back(value);
     };
     if (!device.empty()) add("--device", device);
-    for (const std::string& plugin : plugins_of(choice))
+    for (const std::string& plugin : plugins_of(choice)) {
         add("--plugin", std::filesystem::absolute(plugin).string());
+    }
     if (choice.no_cupti) command.push_back("--no-cupti");
     return command;
 }
@@ -116,9 +121,10 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
     if (choice.backend != "auto") {
         OpenedBackend opened =
             open_devices(choice, choice.backend, list_devices(choice, choice.backend), lock);
-        if (!opened.capabilities.timing)
+        if (!opened.capabilities.timing) {
             throw model::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
                                            opened.capabilities.kernel_records_problem));
+        }
         return opened;
     }
     std::string why;
@@ -164,10 +170,12 @@ model::Ceilings measure_ceilings(measure::Workers& workers) {
     model::Ceilings none;
     none.problem = answer.why;
     if (!answer.reply) return none;
-    if (const auto* told = std::get_if<measure::CeilingsReply>(&*answer.reply))
+    if (const auto* told = std::get_if<measure::CeilingsReply>(&*answer.reply)) {
         return told->ceilings;
-    if (const auto* failed = std::get_if<measure::FailedReply>(&*answer.reply))
+    }
+    if (const auto* failed = std::get_if<measure::FailedReply>(&*answer.reply)) {
         none.problem = failed->message;
+    }
     return none;
 }
 

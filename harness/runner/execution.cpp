@@ -30,8 +30,9 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with(plugin.stem().string()) && entry.path().extension() == ".so" &&
-            entry.is_regular_file(error))
+            entry.is_regular_file(error)) {
             modules.push_back(entry.path());
+        }
     }
     std::sort(modules.begin(), modules.end());
     return modules;
@@ -40,8 +41,9 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
 /// Results of an earlier execution must not pass for this one's, should it end early.
 void remove_results(const std::filesystem::path& folder) {
     std::error_code ignored;
-    for (const char* name : {"run.json", "verdict.json", "junit.xml"})
+    for (const char* name : {"run.json", "verdict.json", "junit.xml"}) {
         std::filesystem::remove(folder / name, ignored);
+    }
 }
 
 std::size_t processes_of(const MeasuringChoice& choice) {
@@ -60,17 +62,22 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
         {"--changed-only", choice.changed_only ? "yes" : "no"},
     };
     std::string boards;
-    for (const OpenedBackend::Device& device : backend.devices)
+    for (const OpenedBackend::Device& device : backend.devices) {
         boards += (boards.empty() ? "" : " ") + device.device.board;
+    }
     identity.emplace_back("--devices", boards);
-    for (const std::string& plugin : plugins_of(choice.backend))
-        for (const std::filesystem::path& module : modules_of(plugin))
+    for (const std::string& plugin : plugins_of(choice.backend)) {
+        for (const std::filesystem::path& module : modules_of(plugin)) {
             identity.emplace_back("plugin " + module.filename().string(),
                                   model::fingerprint_of_file(module));
-    for (const auto& [name, code] : backend.capabilities.libraries)
+        }
+    }
+    for (const auto& [name, code] : backend.capabilities.libraries) {
         identity.emplace_back("library " + name, code);
-    for (auto& field : measure::identity_of(plan, backend.capabilities.environment))
+    }
+    for (auto& field : measure::identity_of(plan, backend.capabilities.environment)) {
         identity.push_back(std::move(field));
+    }
     return identity;
 }
 
@@ -80,18 +87,20 @@ std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choic
     if (choice.resume.empty()) return std::nullopt;
     measure::JournalContent content = measure::read_journal(choice.resume);
     const std::string differs = measure::difference(content.header.identity, now);
-    if (!differs.empty())
+    if (!differs.empty()) {
         throw model::InputError(
             fmt::format("--resume {}: {}: its measurements do not "
                         "belong to this run; measure again",
                         choice.resume, differs));
+    }
     return content;
 }
 
 std::vector<measure::MeasuredDevice> measured_devices(const OpenedBackend& backend) {
     std::vector<measure::MeasuredDevice> devices;
-    for (const OpenedBackend::Device& device : backend.devices)
+    for (const OpenedBackend::Device& device : backend.devices) {
         devices.push_back({device.device.board, device.workers.get()});
+    }
     return devices;
 }
 
@@ -148,8 +157,9 @@ model::Run Execution::finish(const std::string& suite_file) {
     if (!run.interrupted) {
         // After the cases: what the ceilings do to the board's temperature is not theirs to bear.
         measure::Workers& workers = first_workers(backend_);
-        if (!choice_.verify_only && choice_.ceilings)
+        if (!choice_.verify_only && choice_.ceilings) {
             run.environment.ceilings = measure_ceilings(workers);
+        }
         run.environment.after = board_state(workers);
     }
     run.tool_version = PERFGATE_VERSION;

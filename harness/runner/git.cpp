@@ -37,8 +37,9 @@ std::optional<std::string> git_bytes(std::vector<std::string> words) {
     close(ends[1]);
     std::string text;
     std::array<char, 4096> buffer;
-    for (ssize_t count = 0; !failed && (count = read(ends[0], buffer.data(), buffer.size())) > 0;)
+    for (ssize_t count = 0; !failed && (count = read(ends[0], buffer.data(), buffer.size())) > 0;) {
         text.append(buffer.data(), static_cast<std::size_t>(count));
+    }
     close(ends[0]);
     if (failed) return std::nullopt;
     int status = 0;

@@ -28,8 +28,9 @@ std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
                                             const gate::BaselineSet& baselines,
                                             const model::Policy& policy, const gate::Rule& rule) {
     std::vector<model::CaseIndex> found;
-    for (const gate::FlaggedCase& found_case : gate::flagged(run, baselines, policy, rule))
+    for (const gate::FlaggedCase& found_case : gate::flagged(run, baselines, policy, rule)) {
         found.push_back({found_case.suite, found_case.index});
+    }
     return found;
 }
 

@@ -23,10 +23,12 @@ std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSp
     const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
     if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
     if (!variant->built) return fmt::format("its variant '{}' was not built", spec.variant);
-    for (const auto& [name, value] : spec.params)
+    for (const auto& [name, value] : spec.params) {
         if (std::none_of(workload->params.begin(), workload->params.end(),
-                         [&name = name](const auto& param) { return param.name == name; }))
+                         [&name = name](const auto& param) { return param.name == name; })) {
             return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
+        }
+    }
     return {};
 }
 
@@ -46,9 +48,11 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
 }
 
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
-    for (model::PlannedSuite& suite : plan.suites)
-        for (model::PlannedCase& planned : suite.cases)
+    for (model::PlannedSuite& suite : plan.suites) {
+        for (model::PlannedCase& planned : suite.cases) {
             if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
+        }
+    }
     return plan;
 }
 

@@ -38,10 +38,12 @@ bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
 void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
                          const std::string& folder) {
     const gate::BaselineSet baselines = baseline::load_baselines(folder, session.run());
-    for (measure::RecordedLaunch& launch : session.record_launches())
-        if (is_unchanged(launch, session.run(), plan, baselines))
+    for (measure::RecordedLaunch& launch : session.record_launches()) {
+        if (is_unchanged(launch, session.run(), plan, baselines)) {
             session.leave_out(std::move(launch),
                               "code and inputs are the baseline's (--changed-only)");
+        }
+    }
 }
 
 /// Devices are locked and open for as long as this lasts.
@@ -58,8 +60,9 @@ model::Run measure_run(const RunRequest& request) {
 
     Execution execution(request.measuring, backend, plan);
     measure::Session& session = execution.session();
-    if (request.measuring.changed_only)
+    if (request.measuring.changed_only) {
         leave_out_unchanged(session, plan, request.judging.baselines);
+    }
     session.measure_all();
     session.replace_excluded();
     confirm(session, [&](const model::Run& so_far) {

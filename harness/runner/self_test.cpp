@@ -37,8 +37,9 @@ std::string junit_problem(const model::VerdictDocument& verdict, const model::Ru
     const std::string junit = report::find_format("junit")->write(verdict, run, {});
     std::int64_t found = 0;
     for (std::size_t at = junit.find("<failure"); at != std::string::npos;
-         at = junit.find("<failure", at + 1))
+         at = junit.find("<failure", at + 1)) {
         ++found;
+    }
     if (found == expected) return {};
     return fmt::format("a trial has {} regressed cases and its JUnit file {} failures", expected,
                        found);
@@ -69,8 +70,9 @@ class SelfTest {
             outcome.interrupted = run.interrupted;
             if (run.interrupted) break;
             trial.verdict = gate::judge(run, baselines_, request_.policy, rule_);
-            if (std::string problem = junit_problem(trial.verdict, run); !problem.empty())
+            if (std::string problem = junit_problem(trial.verdict, run); !problem.empty()) {
                 problems.push_back(std::move(problem));
+            }
             trials.push_back(std::move(trial));
         }
         outcome.report = gate::tally(trials);
@@ -114,8 +116,9 @@ class SelfTest {
         choice.processes = request_.processes_of_base;
         OpenedBackend backend = open_to_measure(choice);
         model::Plan plan = plan_of_times(choice, backend);
-        for (model::PlannedSuite& suite : plan.suites)
+        for (model::PlannedSuite& suite : plan.suites) {
             for (model::PlannedCase& planned : suite.cases) planned.added_work = 0;
+        }
         Execution execution(choice, backend, plan);
         measure_for_baseline(execution.session(), *choice.processes);
         return stored(execution, choice);

@@ -211,8 +211,9 @@ class Tables {
   public:
     explicit Tables(Plugin plugin) : plugin_(std::move(plugin)) {
         workload_tables_.reserve(plugin_.workloads.size());
-        for (const Workload& workload : plugin_.workloads)
+        for (const Workload& workload : plugin_.workloads) {
             workload_tables_.push_back(std::make_unique<WorkloadTable>(workload));
+        }
         for (const auto& table : workload_tables_) workloads_.push_back(&table->c);
         workloads_.push_back(nullptr);
         c_ = {sizeof(pg_plugin),
@@ -247,12 +248,14 @@ class Tables {
 
     struct WorkloadTable {
         explicit WorkloadTable(const Workload& workload) {
-            for (const Param& param : workload.params)
+            for (const Param& param : workload.params) {
                 param_tables.push_back(std::make_unique<ParamTable>(param));
+            }
             for (const auto& table : param_tables) params.push_back(&table->c);
             params.push_back(nullptr);
-            for (const Variant& variant : workload.variants)
+            for (const Variant& variant : workload.variants) {
                 variant_tables.push_back(std::make_unique<pg_variant>(table_of(variant)));
+            }
             for (const auto& table : variant_tables) variants.push_back(table.get());
             variants.push_back(nullptr);
             c = {sizeof(pg_workload),
@@ -280,8 +283,9 @@ class Tables {
             out->flops = stated.flops;
             out->bytes = stated.bytes;
             // A harness from before the field has no room for it.
-            if (out->size >= sizeof(pg_work))
+            if (out->size >= sizeof(pg_work)) {
                 out->arithmetic = static_cast<pg_arithmetic>(stated.arithmetic);
+            }
         });
     }
 
@@ -295,16 +299,18 @@ class Tables {
         c.submission = static_cast<pg_submission>(variant.submission);
         c.min_compute_capability = variant.min_compute_capability;
         c.needs_reset = variant.needs_reset ? 1 : 0;
-        if (variant.supports)
+        if (variant.supports) {
             c.supports = [](const pg_variant* self, const pg_host* host, const pg_values* values) {
                 return guarded(host, [&] { variant_of(self).supports(Values(*values)); });
             };
-        if (variant.memory_bytes)
+        }
+        if (variant.memory_bytes) {
             c.memory_bytes = [](const pg_variant* self, const pg_values* values) {
                 std::uint64_t bytes = 0;
                 guarded(nullptr, [&] { bytes = variant_of(self).memory_bytes(Values(*values)); });
                 return bytes;
             };
+        }
         if (!variant.create) return c;
         c.create = [](const pg_variant* self, const pg_host* host, const pg_values* values,
                       pg_instance** out) {
@@ -319,10 +325,11 @@ class Tables {
         c.launch = [](pg_instance* self, void* stream) {
             return guarded(self->host, [&] { self->instance->launch(stream); });
         };
-        if (variant.needs_reset)
+        if (variant.needs_reset) {
             c.reset = [](pg_instance* self, void* stream) {
                 return guarded(self->host, [&] { self->instance->reset(stream); });
             };
+        }
         c.verify = [](pg_instance* self, pg_verification* out) {
             return guarded(self->host, [&] {
                 const Verification verification = self->instance->verify();

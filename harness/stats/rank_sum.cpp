@@ -2,8 +2,10 @@
 #include "stats/rank_sum.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -52,45 +54,56 @@ Ranks ranks_of(std::span<const double> others, std::span<const double> group) {
     return ranks;
 }
 
-/// Counts the choices of as many ranks as the smaller group has by their sum, one rank after the
-/// other.
-double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
-    const bool of_group = group <= others;
-    const std::size_t chosen = std::min(group, others);
-    // Without ties all are even, and half of the sums do not occur.
-    const bool odd = std::any_of(ranks.doubled.begin(), ranks.doubled.end(),
-                                 [](std::uint32_t rank) { return rank % 2 == 1; });
-    const std::uint32_t unit = odd ? 1 : 2;
-    // below[i]: the sum of the i smallest. Of those seen, in ascending order, the smallest sum of k
-    // is that of the first k and the largest that of the last k.
-    std::vector<std::uint64_t> below{0};
-    for (const std::uint32_t rank : ranks.doubled) below.push_back(below.back() + rank / unit);
-    const std::uint64_t all = below.back();
-    const std::size_t sums = all - below[ranks.doubled.size() - chosen] + 1;
-    // ways[k · sums + s]: choices of k of the ranks seen so far that add up to s.
+/// The number of ways to choose `chosen` of `ranks`, which ascend, with a sum of at most `most`.
+double choices_up_to(std::span<const std::uint64_t> ranks, std::size_t chosen, std::uint64_t most) {
+    std::vector<std::uint64_t> below{0};  // below[i]: the sum of the i smallest
+    for (const std::uint64_t rank : ranks) below.push_back(below.back() + rank);
+    if (most < below[chosen]) return 0;
+    const std::size_t sums = std::min(most, below.back()) + 1;
+    // ways[k · sums + s]: choices of k of the ranks seen so far that add up to s. Sums that the
+    // smallest ranks still to come would lift above `most` are left out.
     std::vector<double> ways((chosen + 1) * sums, 0.0);
     ways[0] = 1;
-    for (std::size_t seen = 1; seen <= ranks.doubled.size(); ++seen) {
-        const std::uint64_t rank = ranks.doubled[seen - 1] / unit;
-        for (std::size_t k = std::min(seen, chosen); k >= 1; --k) {
-            double* const with = &ways[k * sums];
-            const double* const without = &ways[(k - 1) * sums];
-            const std::uint64_t least = below[k - 1] + rank;
-            const std::uint64_t most = below[seen] - below[seen - k];
-            for (std::uint64_t sum = least; sum <= most; ++sum) with[sum] += without[sum - rank];
+    for (std::size_t seen = 1; seen <= ranks.size(); ++seen) {
+        const std::uint64_t rank = ranks[seen - 1];
+        const std::size_t to_come = ranks.size() - seen;
+        for (std::size_t k = std::min(seen, chosen); k >= 1 && k + to_come >= chosen; --k) {
+            const std::uint64_t rest = below[seen + chosen - k] - below[seen];
+            if (most < rest) continue;
+            const std::uint64_t end = std::min(below[seen] - below[seen - k], most - rest) + 1;
+            const double* __restrict without = &ways[(k - 1) * sums];
+            double* __restrict with = &ways[k * sums];
+            for (std::uint64_t sum = below[k - 1] + rank; sum < end; ++sum) {
+                with[sum] += without[sum - rank];
+            }
         }
     }
-    // The group's sum is large where that of the others is small.
-    const std::uint64_t group_sum = ranks.group_sum / unit;
-    double total = 0;
-    double extreme = 0;
     const double* const last = &ways[chosen * sums];
-    for (std::uint64_t i = 0; i < sums; ++i) {
-        const std::uint64_t sum = of_group ? sums - 1 - i : i;  // the extreme ones first
-        total += last[sum];
-        if (of_group ? sum >= group_sum : sum <= all - group_sum) extreme += last[sum];
+    return std::accumulate(last, last + sums, 0.0);
+}
+
+/// Among all choices of as many ranks as the smaller group has, the share of those at least as
+/// extreme as that group's own.
+double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
+    const std::size_t chosen = std::min(group, others);
+    // Without ties all doubled ranks are even, and half of the sums do not occur.
+    const bool odd = std::any_of(ranks.doubled.begin(), ranks.doubled.end(),
+                                 [](std::uint32_t rank) { return rank % 2 == 1; });
+    const std::uint64_t unit = odd ? 1 : 2;
+    const std::uint64_t mirror = 2 * (ranks.doubled.size() + 1);
+    std::vector<std::uint64_t> counted(ranks.doubled.begin(), ranks.doubled.end());
+    // The sum of the others is small where the group's is large; a group's own sum is small in
+    // mirrored ranks.
+    std::uint64_t most = mirror / 2 * ranks.doubled.size() - ranks.group_sum;
+    if (group <= others) {
+        for (std::uint64_t& rank : counted) rank = mirror - rank;
+        std::reverse(counted.begin(), counted.end());
+        most = mirror * group - ranks.group_sum;
     }
-    return extreme / total;
+    for (std::uint64_t& rank : counted) rank /= unit;
+    return choices_up_to(counted, chosen, most / unit) /
+           boost::math::binomial_coefficient<double>(static_cast<unsigned>(counted.size()),
+                                                     static_cast<unsigned>(chosen));
 }
 
 double normal_tail(const Ranks& ranks, double others, double group) {

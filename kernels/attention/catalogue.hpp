@@ -46,8 +46,9 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
     const auto memory = [](const sdk::Values& values) { return tensor_bytes(problem_of(values)); };
     const auto supports = [](const sdk::Values& values) {
         const int head_size = problem_of(values).head_size;
-        if (head_size != 64 && head_size != 128)
+        if (head_size != 64 && head_size != 128) {
             throw sdk::Unsupported("attention has no other head_size than 64 and 128");
+        }
     };
 
     sdk::Workload attention;
@@ -77,11 +78,12 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
          .supports =
              [supports](const sdk::Values& values) {
                  supports(values);
-                 if (problem_of(values).sequence > kLongestScoreRow)
+                 if (problem_of(values).sequence > kLongestScoreRow) {
                      throw sdk::Unsupported(
                          "attention/unfused keeps a row of scores in registers: "
                          "its longest sequence is " +
                          std::to_string(kLongestScoreRow));
+                 }
              },
          .memory_bytes =
              [memory](const sdk::Values& values) {

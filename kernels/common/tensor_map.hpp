@@ -47,8 +47,9 @@ CUtensorMap tensor_map(const void* tensor, CUtensorMapDataType type,
                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result == CUDA_SUCCESS) return map;
     std::string shape;
-    for (const cuuint64_t extent : extents)
+    for (const cuuint64_t extent : extents) {
         shape += (shape.empty() ? "" : " x ") + std::to_string(extent);
+    }
     throw std::runtime_error("cuTensorMapEncodeTiled refused a tensor of " + shape +
                              ": CUDA error " + std::to_string(static_cast<int>(result)));
 }

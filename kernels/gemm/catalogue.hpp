@@ -156,9 +156,10 @@ inline sdk::Plugin catalogue(const std::function<Create(std::string_view variant
                  const Problem p = problem_of(values);
                  if (p.dtype != Dtype::kE4m3) return;
                  aligned(p, 16, 16, "cuBLAS");
-                 if (p.epilogue != Epilogue::kNone && fused(values))
+                 if (p.epilogue != Epilogue::kNone && fused(values)) {
                      throw sdk::Unsupported(
                          "cuBLAS fuses no f32 bias into an e4m3 product; set fusion: unfused");
+                 }
              },
          .memory_bytes =
              [memory](const sdk::Values& values) {

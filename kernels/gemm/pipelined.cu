@@ -82,8 +82,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
         loader.next(n);
         if (loader.k_left > 0) return;
         loading += step;
-        if (loading < tiles)
+        if (loading < tiles) {
             loader.begin(raster_tile<S::kTileM, S::kTileN>(m, n, loading), m, n, k, a, b);
+        }
     };
     for (int stage = 0; stage < kAhead && loading < tiles; ++stage) {
 #pragma unroll
@@ -114,8 +115,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     if (reader.lane == 0) barrier_arrive(read.empty());
                     read.next();
                     // After the last tile no stage is on its way: what is read then goes unused.
-                    if (k0 + S::kTileK < k || tile + step < tiles)
+                    if (k0 + S::kTileK < k || tile + step < tiles) {
                         barrier_wait(read.full(), read.parity);
+                    }
                     return read.address();
                 });
         }
@@ -149,11 +151,13 @@ Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& 
     return with_epilogue(p.epilogue, [&](auto epilogue) {
         constexpr Epilogue kEpilogue = decltype(epilogue)::value;
         // Element by element nothing is gained from large tiles.
-        if (p.k % Small::kChunk != 0 || p.n % Small::kChunk != 0)
+        if (p.k % Small::kChunk != 0 || p.n % Small::kChunk != 0) {
             return launcher<Small, false, kEpilogue>(p, operands, device);
+        }
         if (ring_bytes < Large >> device.shared_bytes ||
-            !fills<Large::kTileM, Large::kTileN>(p, device))
+            !fills<Large::kTileM, Large::kTileN>(p, device)) {
             return launcher<Small, true, kEpilogue>(p, operands, device);
+        }
         if (device.compute_capability >= 90) return prepare_pipelined_boxes(p, operands, device);
         return launcher<Large, true, kEpilogue>(p, operands, device);
     });

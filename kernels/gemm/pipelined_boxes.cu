@@ -112,8 +112,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 
     Walk<S> walk(first_stage, m, n);
     if (loads) {
-        for (int stage = 0; stage < S::kStages - 1; ++stage)
+        for (int stage = 0; stage < S::kStages - 1; ++stage) {
             walk.fill(&map_a, &map_b, m, n, k, tiles);
+        }
     }
     __syncwarp();
 
@@ -137,8 +138,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     if (reader.lane == 0) common::barrier_arrive(read.empty());
                     read.next();
                     // After the last tile no stage is on its way: what is read then goes unused.
-                    if (k0 + S::kTileK < k || tile + step < tiles)
+                    if (k0 + S::kTileK < k || tile + step < tiles) {
                         common::barrier_wait(read.full(), read.parity);
+                    }
                     return read.address();
                 });
         }

@@ -195,8 +195,9 @@ void CachingAllocator::give_back(float* block) {
 
 void CachingAllocator::poison() {
     for (const auto& [bytes, blocks] : free_) {
-        for (float* block : blocks)
+        for (float* block : blocks) {
             common::check(cudaMemsetAsync(block, 0xff, bytes, nullptr), "poisoning free memory");
+        }
     }
 }
 

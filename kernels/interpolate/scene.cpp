@@ -58,11 +58,13 @@ Scene make_scene(const Problem& p, std::uint64_t seed) {
         common::parallel_for((values.size() + kPerTask - 1) / kPerTask, 0, [&](std::size_t task) {
             const std::size_t end = std::min(values.size(), (task + 1) * kPerTask);
             if (field.finish == Finish::kUnit) {
-                for (std::size_t i = task * kPerTask; i < end; i += 4)
+                for (std::size_t i = task * kPerTask; i < end; i += 4) {
                     make_rotation(key, base, i % per_frame / 4, i, &values[i]);
+                }
             } else {
-                for (std::size_t i = task * kPerTask; i < end; ++i)
+                for (std::size_t i = task * kPerTask; i < end; ++i) {
                     values[i] = 2.0f * common::uniform(key, i);
+                }
             }
         });
     }

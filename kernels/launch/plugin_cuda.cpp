@@ -86,8 +86,9 @@ Submit prepare_graph(const Buffers& buffers) {
 
 Submit prepare_graph_sync(const Buffers& buffers) {
     const auto graphs = std::make_shared<std::deque<common::Graph>>();
-    for (int i = 0; i < buffers.problem.kernels; ++i)
+    for (int i = 0; i < buffers.problem.kernels; ++i) {
         graphs->emplace_back([&](cudaStream_t stream) { buffers.enqueue(i, stream); });
+    }
     return [graphs](cudaStream_t stream) {
         for (const common::Graph& graph : *graphs) {
             graph.launch(stream);

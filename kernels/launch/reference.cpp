@@ -8,15 +8,17 @@ namespace launch {
 void run_reference(const Problem& problem, const std::uint32_t* in, std::uint32_t* out) {
     for (int i = 0; i < problem.elements; ++i) out[i] = in[i];
     for (int kernel = 0; kernel < problem.kernels; ++kernel) {
-        for (int i = 0; i < problem.elements; ++i)
+        for (int i = 0; i < problem.elements; ++i) {
             out[i] = next_value(out[i], static_cast<std::uint32_t>(kernel));
+        }
     }
 }
 
 void fill_input(const Problem& problem, std::uint64_t seed, std::uint32_t* in) {
     const std::uint64_t key = common::stream_key(seed, kInput);
-    for (int i = 0; i < problem.elements; ++i)
+    for (int i = 0; i < problem.elements; ++i) {
         in[i] = first_value(key, static_cast<std::uint64_t>(i));
+    }
 }
 
 CheckReport check_chain(const Problem& problem, std::uint64_t seed, const std::uint32_t* out) {

@@ -188,8 +188,9 @@ __device__ __forceinline__ void backward_tile(Sensor sensor, const View& view,
                     blend_back<S>(sensor, splat, view.width, x, begin + first + bit, pixels, sums);
                 if (!__any_sync(0xffffffffu, reached)) continue;
                 fold_lanes<kFields>(sums);
-                if (field >= 0)
+                if (field >= 0) {
                     atomicAdd(gradients + std::size_t{splat.gaussian} * kFields + field, sums[0]);
+                }
             }
         }
     }

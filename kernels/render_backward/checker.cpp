@@ -49,11 +49,14 @@ std::size_t entry_count(const View& view) {
 double tile_cost(const View& view, int tile) {
     const int across = tiles_over(view.width);
     double cost = kTilePixels;
-    for (int y = tile / across * kTile; y < std::min((tile / across + 1) * kTile, view.height); ++y)
+    for (int y = tile / across * kTile; y < std::min((tile / across + 1) * kTile, view.height);
+         ++y) {
         for (int x = tile % across * kTile; x < std::min((tile % across + 1) * kTile, view.width);
-             ++x)
+             ++x) {
             cost += view.walked[static_cast<std::size_t>(y) * static_cast<std::size_t>(view.width) +
                                 static_cast<std::size_t>(x)];
+        }
+    }
     return cost;
 }
 
@@ -65,8 +68,9 @@ std::vector<int> draw_tiles(const View& view, std::uint64_t seed, double evaluat
     const int blocks = blocks_across * ((down + kBlock - 1) / kBlock);
     std::vector<std::pair<std::uint64_t, int>> order;
     order.reserve(static_cast<std::size_t>(blocks));
-    for (int block = 0; block < blocks; ++block)
+    for (int block = 0; block < blocks; ++block) {
         order.emplace_back(common::random_bits(seed, static_cast<std::uint64_t>(block)), block);
+    }
     std::sort(order.begin(), order.end());
     std::vector<int> tiles;
     for (const auto& [random, block] : order) {
@@ -107,12 +111,13 @@ std::string forward_fault(const View& view, int tile) {
                 ? close(view.light[at], want.light) &&
                       (view.sensor == Sensor::kCamera || close(view.range[at], want.range))
                 : at_end && view.walked[at] <= tile_entries(view, tile);
-        if (!right)
+        if (!right) {
             return common::describe(
                 "%s: the forward pass left light %.6g after %u splats at pixel (%d, %d), "
                 "expected %.6g after %u",
                 name_of(view.sensor), view.light[at], view.walked[at], x, y, want.light,
                 want.walked);
+        }
     }
     return {};
 }
@@ -124,11 +129,14 @@ struct Coverage {
 
 Coverage coverage_of(const View& view, std::size_t gaussians, const std::vector<int>& tiles) {
     Coverage coverage{std::vector<std::uint32_t>(gaussians), std::vector<std::uint32_t>(gaussians)};
-    for (std::size_t i = 0; i < entry_count(view); ++i)
+    for (std::size_t i = 0; i < entry_count(view); ++i) {
         ++coverage.listed[view.splats[view.order[i]].gaussian];
-    for (const int tile : tiles)
-        for (std::uint32_t i = view.tile_begin[tile]; i < view.tile_begin[tile + 1]; ++i)
+    }
+    for (const int tile : tiles) {
+        for (std::uint32_t i = view.tile_begin[tile]; i < view.tile_begin[tile + 1]; ++i) {
             ++coverage.evaluated[view.splats[view.order[i]].gaussian];
+        }
+    }
     return coverage;
 }
 
@@ -140,9 +148,11 @@ struct Sums {
 
 Sums feature_sums(const View& view, std::size_t gaussians, const float* gradients) {
     Sums sums;
-    for (std::size_t i = 0; i < gaussians; ++i)
-        for (std::size_t k = 0; k < kFeatures; ++k)
+    for (std::size_t i = 0; i < gaussians; ++i) {
+        for (std::size_t k = 0; k < kFeatures; ++k) {
             sums.got[k] += gradients[i * kFields + kFeature + k];
+        }
+    }
     const std::size_t plane = pixel_count(view);
     for (std::size_t at = 0; at < plane; ++at) {
         if (view.walked[at] == 0) continue;
@@ -180,11 +190,12 @@ CheckReport check_gradients(const View& view, std::size_t gaussians, const float
         const std::size_t gaussian = i / kFields;
         const bool right =
             coverage.listed[gaussian] == 0 ? gradients[i] == 0.0f : std::isfinite(gradients[i]);
-        if (!right)
+        if (!right) {
             return fault(common::describe(
                 "%s: the gradient of Gaussian %zu by %s is %g, expected %s", name_of(view.sensor),
                 gaussian, name_of(view.sensor, static_cast<int>(i % kFields)), gradients[i],
                 coverage.listed[gaussian] == 0 ? "0: no tile lists it" : "a finite value"));
+        }
     }
 
     std::vector<Derivatives> expected(gaussians);
@@ -206,8 +217,9 @@ CheckReport check_gradients(const View& view, std::size_t gaussians, const float
             }
         }
     });
-    for (std::string& text : faults)
+    for (std::string& text : faults) {
         if (!text.empty()) return fault(std::move(text));
+    }
 
     common::Tally tally;
     std::size_t compared = 0;
@@ -217,25 +229,28 @@ CheckReport check_gradients(const View& view, std::size_t gaussians, const float
         ++listed;
         if (coverage.evaluated[gaussian] < coverage.listed[gaussian]) continue;
         ++compared;
-        for (std::size_t k = 0; k < kFields; ++k)
+        for (std::size_t k = 0; k < kFields; ++k) {
             tally.element(static_cast<int>(gaussian), static_cast<int>(k),
                           gradients[gaussian * kFields + k], expected[gaussian].value[k],
                           kTolerance * expected[gaussian].magnitude[k]);
+        }
     }
-    if (tally.finding.found())
+    if (tally.finding.found()) {
         return fault(describe_gradient(view.sensor, tally.finding, "expected"));
+    }
 
     const Sums sums = feature_sums(view, gaussians, gradients);
     double worst_sum = 0.0;
     for (int k = 0; k < kFeatures; ++k) {
         const double error = std::abs(sums.got[k] - sums.expected[k]);
         const double allowed = kSumTolerance * sums.magnitude[k];
-        if (!(error <= allowed))
+        if (!(error <= allowed)) {
             return fault(common::describe(
                 "%s: the gradients by %s add up to %.9g over all Gaussians, expected %.9g within "
                 "%.2g",
                 name_of(view.sensor), name_of(view.sensor, k), sums.got[k], sums.expected[k],
                 allowed));
+        }
         if (allowed > 0.0) worst_sum = std::max(worst_sum, error / allowed);
     }
     return {true, std::max(tally.worst_share, worst_sum),
@@ -252,15 +267,19 @@ CheckReport check_by_differences(const View& view, std::size_t gaussians, const 
     constexpr double kDifferenceTolerance = 1e-6;
 
     std::vector<std::vector<std::pair<int, std::uint32_t>>> places(gaussians);  // tile, entry
-    for (int tile = 0; tile < tile_count(view); ++tile)
-        for (std::uint32_t entry = 0; entry < tile_entries(view, tile); ++entry)
+    for (int tile = 0; tile < tile_count(view); ++tile) {
+        for (std::uint32_t entry = 0; entry < tile_entries(view, tile); ++entry) {
             places[view.splats[view.order[view.tile_begin[tile] + entry]].gaussian].emplace_back(
                 tile, entry);
+        }
+    }
     std::vector<std::size_t> listed;
-    for (std::size_t i = 0; i < gaussians; ++i)
+    for (std::size_t i = 0; i < gaussians; ++i) {
         if (!places[i].empty()) listed.push_back(i);
-    if (listed.empty())
+    }
+    if (listed.empty()) {
         return {true, 0.0, common::describe("%s: sees nothing", name_of(view.sensor))};
+    }
 
     common::Tally tally;
     for (int sample = 0; sample < samples; ++sample) {
@@ -282,8 +301,9 @@ CheckReport check_by_differences(const View& view, std::size_t gaussians, const 
                 Fields changed = at;
                 changed[k] += change;
                 double sum = 0.0;
-                for (const auto& [tile, entry] : places[gaussian])
+                for (const auto& [tile, entry] : places[gaussian]) {
                     sum += tile_loss(view, tile, entry, changed);
+                }
                 return sum;
             };
             // Four points: the error is of the step's fourth order.
@@ -296,8 +316,9 @@ CheckReport check_by_differences(const View& view, std::size_t gaussians, const 
                           kDifferenceTolerance * magnitude[k] + rounding);
         }
     }
-    if (tally.finding.found())
+    if (tally.finding.found()) {
         return fault(describe_gradient(view.sensor, tally.finding, "by differences"));
+    }
     return {true, tally.worst_share,
             common::describe("%s: %d Gaussians agree with finite differences, error %.2g (at most "
                              "%.0f %% of what is allowed)",

@@ -82,8 +82,9 @@ class Gradients : public sdk::Instance {
     void fill(std::uint64_t seed) override {
         seed_ = seed;
         images_.clear();
-        for (const Sensor sensor : sensors_of(problem_))
+        for (const Sensor sensor : sensors_of(problem_)) {
             images_.push_back(std::make_unique<SensorImage>(problem_, sensor, seed));
+        }
         gradients_.poison();
         common::check(cudaStreamSynchronize(nullptr), "setting up the scene");
     }
@@ -92,9 +93,10 @@ class Gradients : public sdk::Instance {
     void launch(void* stream) override {
         auto* const to = static_cast<cudaStream_t>(stream);
         common::check(cudaMemsetAsync(gradients_.get(), 0, gradients_.bytes(), to), "zeroing");
-        for (std::size_t i = 0; i < images_.size(); ++i)
+        for (std::size_t i = 0; i < images_.size(); ++i) {
             common::check(backward_(images_[i]->view(), gradients_.as<float>() + i * count(), to),
                           "launch");
+        }
     }
 
     sdk::Verification verify() override {
@@ -122,15 +124,17 @@ class Gradients : public sdk::Instance {
 
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {
-        if (variant == "monolithic")
+        if (variant == "monolithic") {
             return [](const sdk::Values& values) {
                 return std::make_unique<Gradients>(problem_of(values), backward_monolithic);
             };
-        if (variant == "split")
+        }
+        if (variant == "split") {
             return [](const sdk::Values& values) {
                 common::check(prepare_split(), "dividing shared memory and cache");
                 return std::make_unique<Gradients>(problem_of(values), backward_split);
             };
+        }
         return {};
     });
 }

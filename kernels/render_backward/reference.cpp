@@ -102,8 +102,9 @@ void forward_reference(Scene& scene) {
             const PixelOutput& pixel = out[static_cast<std::size_t>(i)];
             scene.light[at.index] = static_cast<float>(pixel.light);
             scene.walked[at.index] = pixel.walked;
-            if (scene.sensor == Sensor::kLidar)
+            if (scene.sensor == Sensor::kLidar) {
                 scene.range[at.index] = static_cast<float>(pixel.range);
+            }
         });
     }
 }
@@ -188,8 +189,9 @@ double tile_loss(const View& view, int tile, std::uint32_t changed, const Fields
         double dx = 0.0;
         double dy = 0.0;
         if (changed >= view.walked[at.index] ||
-            !offset_of(view, splat_of(view, tile, changed), at, &dx, &dy))
+            !offset_of(view, splat_of(view, tile, changed), at, &dx, &dy)) {
             return;
+        }
         double light = 1.0;
         double sums[kFeatures] = {};
         for (std::uint32_t entry = 0; entry < view.walked[at.index]; ++entry) {

@@ -257,8 +257,9 @@ std::vector<Seen> see_all(const Problem& problem, const Scene& scene, std::uint6
     common::parallel_for(parts.size(), threads, [&](std::size_t task) {
         const std::size_t end = std::min(count, (task + 1) * kPerTask);
         for (std::size_t i = task * kPerTask; i < end; ++i) {
-            if (const auto seen = see(problem, scene, key, static_cast<std::uint32_t>(i)))
+            if (const auto seen = see(problem, scene, key, static_cast<std::uint32_t>(i))) {
                 parts[task].push_back(*seen);
+            }
         }
     });
     std::vector<Seen> all;
@@ -271,8 +272,9 @@ void for_each_tile(const Scene& scene, const Touched& tiles, Visit&& visit) {
     const int across = tiles_over(scene.width);
     for (int row = tiles.rows.first; row <= tiles.rows.last; ++row) {
         for (const Span& columns : {tiles.columns, tiles.beyond}) {
-            for (int column = columns.first; column <= columns.last; ++column)
+            for (int column = columns.first; column <= columns.last; ++column) {
                 visit(row * across + column);
+            }
         }
     }
 }

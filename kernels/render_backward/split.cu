@@ -45,11 +45,13 @@ cudaError_t prefer_carveout() {
     int most = 0;
     int blocks = 0;
     cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    if (error == cudaSuccess)
+    }
+    if (error == cudaSuccess) {
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &blocks, render_backward_split<kSensor>, SplitShape<kSensor>::kThreads, 0);
+    }
     if (error != cudaSuccess) return error;
     // Each block also costs what the system keeps for itself.
     constexpr int kSystemBytes = 1024;

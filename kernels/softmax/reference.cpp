@@ -162,8 +162,9 @@ void softmax_reference(const Problem& problem, const void* in, void* out) {
             T* y = static_cast<T*>(out) + row * width;
             const double sum = exponentials(
                 [x](std::size_t j) { return static_cast<double>(E::widen(x[j])); }, values);
-            for (std::size_t j = 0; j < width; ++j)
+            for (std::size_t j = 0; j < width; ++j) {
                 y[j] = E::from(static_cast<float>(values[j] / sum));
+            }
         }
     });
 }
@@ -203,8 +204,9 @@ void fill_logits(const Problem& problem, std::uint64_t seed, void* storage) {
         using E = decltype(element);
         auto* values = static_cast<typename E::Storage*>(storage);
         for (std::size_t row = 0; row < static_cast<std::size_t>(problem.rows); ++row) {
-            for (std::size_t j = 0; j < width; ++j)
+            for (std::size_t j = 0; j < width; ++j) {
                 values[row * width + j] = E::from(logits.at(row, j, width));
+            }
         }
     });
 }

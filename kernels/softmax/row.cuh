@@ -63,8 +63,9 @@ struct WarpGroup {
     template <class V, class Combine>
     __device__ __forceinline__ static V reduce(V value, Combine combine) {
 #pragma unroll
-        for (int distance = kWarp / 2; distance > 0; distance /= 2)
+        for (int distance = kWarp / 2; distance > 0; distance /= 2) {
             value = combine(value, value.shuffled(distance));
+        }
         return value;
     }
 };

@@ -50,8 +50,9 @@ __device__ __forceinline__ void softmax_row(int rows, int width, const T* __rest
     for (int col = first; col < width; col += step) {
         const Access pack = *reinterpret_cast<const Access*>(x + col);
 #pragma unroll
-        for (int j = 0; j < kPack; ++j)
+        for (int j = 0; j < kPack; ++j) {
             sum.value += exp_below(widen(pack.values[j]), largest.value);
+        }
     }
     sum = Group::reduce(sum, [](Sum a, Sum b) { return Sum{a.value + b.value}; });
     const float scale = 1.0f / sum.value;
@@ -59,8 +60,9 @@ __device__ __forceinline__ void softmax_row(int rows, int width, const T* __rest
     for (int col = first; col < width; col += step) {
         Access pack = *reinterpret_cast<const Access*>(x + col);
 #pragma unroll
-        for (int j = 0; j < kPack; ++j)
+        for (int j = 0; j < kPack; ++j) {
             pack.values[j] = narrow<T>(exp_below(widen(pack.values[j]), largest.value) * scale);
+        }
         *reinterpret_cast<Access*>(y + col) = pack;
     }
 }

@@ -13,8 +13,9 @@ namespace transfer {
 void run_reference(const Problem& problem, const float* in, float* out) {
     for (std::size_t i = 0; i < problem.count(); ++i) {
         double x = static_cast<double>(in[i]);
-        for (int step = 0; step < problem.steps; ++step)
+        for (int step = 0; step < problem.steps; ++step) {
             x = static_cast<double>(kFactor) * x + static_cast<double>(kTerm);
+        }
         out[i] = static_cast<float>(x);
     }
 }

@@ -68,8 +68,9 @@ void for_each_pipe(const std::function<void(int)>& act) {
         const int fd = std::atoi(entry->d_name);
         struct stat status {};
         if (fd > STDERR_FILENO && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) &&
-            (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY)
+            (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY) {
             found.push_back(fd);
+        }
     }
     closedir(folder);
     for (const int fd : found) act(fd);
@@ -77,8 +78,9 @@ void for_each_pipe(const std::function<void(int)>& act) {
 
 void write_to_pipes(const std::string& text, int times) {
     for_each_pipe([&](int fd) {
-        for (int i = 0; i < times; ++i)
+        for (int i = 0; i < times; ++i) {
             if (write(fd, text.data(), text.size()) < 0) return;
+        }
     });
 }
 

@@ -199,8 +199,9 @@ TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
 }
 
 TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
-    if (const std::string problem = backend_->counters_problem(); !problem.empty())
+    if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
         GTEST_SKIP() << problem;
+    }
     std::vector<std::unique_ptr<measure::Case>> opened;
     std::vector<measure::CounterCase> cases;
     for (const char* variant : {"one", "several", "in_place", "graph", "waits", "fickle"}) {
@@ -250,8 +251,9 @@ TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
 }
 
 TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
-    if (const std::string problem = backend_->counters_problem(); !problem.empty())
+    if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
         GTEST_SKIP() << problem;
+    }
     auto one = open("one");
     one->warm_up(2, std::chrono::milliseconds(0));
     const auto expected = names(one->record_launch());
@@ -262,8 +264,9 @@ TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
 }
 
 TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
-    if (const std::string problem = backend_->counters_problem(); !problem.empty())
+    if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
         GTEST_SKIP() << problem;
+    }
     auto one = open("one", kLarge);
     one->warm_up(2, std::chrono::milliseconds(0));
     for (int round = 0; round < 3; ++round) {

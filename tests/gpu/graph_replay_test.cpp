@@ -45,8 +45,9 @@ class Values {
   public:
     Values(const pg_workload& workload, const Subject& subject) {
         std::map<std::string, const pg_param*> sorted;
-        for (const pg_param* const* param = workload.params; *param; ++param)
+        for (const pg_param* const* param = workload.params; *param; ++param) {
             sorted[(*param)->name] = *param;
+        }
         for (const auto& [name, param] : sorted) {
             const auto set = subject.params.find(name);
             const char* text =
@@ -68,8 +69,9 @@ class GraphReplay : public testing::TestWithParam<Subject> {
   protected:
     void SetUp() override {
         int devices = 0;
-        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
             GTEST_SKIP() << "no CUDA device";
+        }
     }
 };
 

@@ -54,8 +54,9 @@ class Injection : public testing::Test {
         argv.push_back(nullptr);
         const pid_t child = fork();
         if (child != 0) return child;
-        for (const auto& [name, value] : environment_for(settings_, library_))
+        for (const auto& [name, value] : environment_for(settings_, library_)) {
             setenv(name.c_str(), value.c_str(), 1);
+        }
         setenv("LD_LIBRARY_PATH", PERFGATE_MOCK_FOLDER, 1);
         for (const auto& [name, value] : environment_) setenv(name.c_str(), value.c_str(), 1);
         const int output = open((folder_ / "output").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -85,8 +86,9 @@ class Injection : public testing::Test {
 
     [[nodiscard]] std::vector<std::filesystem::path> files() const {
         std::vector<std::filesystem::path> all;
-        for (const auto& entry : std::filesystem::directory_iterator(settings_.folder))
+        for (const auto& entry : std::filesystem::directory_iterator(settings_.folder)) {
             all.push_back(entry.path());
+        }
         return all;
     }
 
@@ -196,8 +198,9 @@ TEST_F(Injection, graphs_and_captures_are_counted) {
     EXPECT_EQ(10u, count(recording, "graph_node"));
     EXPECT_EQ(0u, count(recording, "captured"));
     run({"fail", "3", "kernels", "2", "k"});
-    for (const auto& file : files())
+    for (const auto& file : files()) {
         EXPECT_EQ(Reasons{}, activity::read_recording(file).incomplete);
+    }
 }
 
 TEST_F(Injection, fewer_records_than_launches_are_said) {

@@ -138,10 +138,11 @@ void on_work(const Work& work) {
         kernel.blockX = 128;
         kernel.registersPerThread = 32;
         if (own.lose.strikes()) return;
-        if (own.no_time.strikes())
+        if (own.no_time.strikes()) {
             kernel.start = kernel.end = 0;
-        else if (own.reversed.strikes())
+        } else if (own.reversed.strikes()) {
             kernel.end = kernel.start - 1;
+        }
         add(kernel);
     }
 }
@@ -219,8 +220,9 @@ void attach() {
     static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module};
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (driver == nullptr) return;
-    if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks")))
+    if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks"))) {
         set(&hooks);
+    }
 }
 
 // NVTX: ranges of one thread end in the opposite order, others by their id.
@@ -270,8 +272,9 @@ EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     NvtxFunctionTable table = nullptr;
     unsigned int size = 0;
     if (exports == nullptr ||
-        exports->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0)
+        exports->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0) {
         return 0;
+    }
     *table[NVTX_CBID_CORE_RangePushA] = reinterpret_cast<NvtxFunctionPointer>(&push);
     *table[NVTX_CBID_CORE_RangePop] = reinterpret_cast<NvtxFunctionPointer>(&pop);
     *table[NVTX_CBID_CORE_RangeStartA] = reinterpret_cast<NvtxFunctionPointer>(&start_range);
@@ -344,10 +347,11 @@ EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_Callb
 EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
                                        CUpti_CallbackDomain domain, CUpti_CallbackId id) {
     const std::lock_guard lock(state().mutex);
-    if (enable != 0)
+    if (enable != 0) {
         state().callbacks.emplace(domain, id);
-    else
+    } else {
         state().callbacks.erase({domain, id});
+    }
     return CUPTI_SUCCESS;
 }
 

@@ -47,8 +47,9 @@ EXPORT CUresult cuInit(unsigned int) {
     if (path == nullptr) return CUDA_SUCCESS;
     void* library = dlopen(path, RTLD_NOW);
     if (library == nullptr) return CUDA_SUCCESS;  // silently, as the real one
-    if (auto* initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")))
+    if (auto* initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))) {
         initialise();
+    }
     return CUDA_SUCCESS;
 }
 

@@ -23,9 +23,10 @@
 namespace {
 
 void kernels(int count, const char* name) {
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
         cuLaunchKernel(reinterpret_cast<CUfunction>(const_cast<char*>(name)), 8, 1, 1, 128, 1, 1, 0,
                        nullptr, nullptr, nullptr);
+    }
 }
 
 void wait_for(pid_t child) {
@@ -40,10 +41,11 @@ int main(int argc, char** argv) {
     int next = 1;
     const auto word = [&] { return next < argc ? argv[next++] : const_cast<char*>(""); };
     const auto number = [&] { return std::atoi(word()); };
-    if (argc > 1 && std::string(argv[1]) == "noinit")
+    if (argc > 1 && std::string(argv[1]) == "noinit") {
         ++next;
-    else
+    } else {
         cuInit(0);
+    }
     while (next < argc) {
         const std::string what = word();
         if (what == "kernels") {
@@ -64,8 +66,9 @@ int main(int argc, char** argv) {
             CUgraph graph = nullptr;
             cuStreamEndCapture(nullptr, &graph);
         } else if (what == "fail") {
-            for (int i = number(); i > 0; --i)
+            for (int i = number(); i > 0; --i) {
                 cuLaunchKernel(nullptr, 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+            }
         } else if (what == "module") {
             std::ifstream file(word(), std::ios::binary);
             const std::string image = (std::stringstream() << file.rdbuf()).str();
@@ -104,12 +107,13 @@ int main(int argc, char** argv) {
         } else if (what == "threads") {
             std::vector<std::thread> threads;
             const int count = number();
-            for (int i = 0; i < count; ++i)
+            for (int i = 0; i < count; ++i) {
                 threads.emplace_back([] {
                     nvtxRangePushA("thread");
                     kernels(1000, "threaded");
                     nvtxRangePop();
                 });
+            }
             for (std::thread& thread : threads) thread.join();
         } else if (what == "leave") {
             _exit(0);

@@ -33,9 +33,10 @@ class Device : public Instance {
         cudaFreeHost(pinned_);
     }
     void fill(std::uint64_t seed) override {
-        for (int i = 0; i < elements; ++i)
+        for (int i = 0; i < elements; ++i) {
             pinned_[i] = pageable_[static_cast<std::size_t>(i)] =
                 static_cast<float>((seed + static_cast<std::uint64_t>(i)) % 1000);
+        }
         cuda_check(cudaMemset(y_, 0xff, bytes), "y");
         cuda_check(cudaDeviceSynchronize(), "fill");
     }
@@ -54,8 +55,9 @@ class Device : public Instance {
     Verification verify() override {
         std::vector<float> y(elements);
         cuda_check(cudaMemcpy(y.data(), y_, bytes, cudaMemcpyDeviceToHost), "copying the result");
-        for (std::size_t i = 0; i < y.size(); ++i)
+        for (std::size_t i = 0; i < y.size(); ++i) {
             if (y[i] != 2 * pageable_[i]) return {false, "element " + std::to_string(i)};
+        }
         return {true, "all elements"};
     }
 

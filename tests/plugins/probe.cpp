@@ -35,9 +35,10 @@ class HostProbe : public Instance {
             const std::size_t bytes = std::min(lanes, x_.size() - i) * sizeof(float);
             Lanes value = {};
             std::memcpy(&value, &x_[i], bytes);
-            for (int k = 0; k < iterations_; ++k)
+            for (int k = 0; k < iterations_; ++k) {
                 value = value * static_cast<float>(probe::multiplier) +
                         static_cast<float>(probe::addend);
+            }
             std::memcpy(&y_[i], &value, bytes);
         }
         if (probe::wrong) y_.back() += 1;

@@ -45,9 +45,10 @@ inline perfgate::sdk::Verification check(const std::vector<float>& y, std::uint6
                                          int iterations) {
     for (std::size_t i = 0; i < y.size(); ++i) {
         const double want = expected(input(seed, i), iterations);
-        if (!(std::abs(y[i] - want) <= 1e-3))
+        if (!(std::abs(y[i] - want) <= 1e-3)) {
             return {false, "element " + std::to_string(i) + " is " + std::to_string(y[i]) +
                                ", expected " + std::to_string(want)};
+        }
     }
     return {true, "all elements"};
 }

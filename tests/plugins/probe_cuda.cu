@@ -37,18 +37,21 @@ __global__ void __launch_bounds__(threads)
     const int together = chains > 1 ? iterations / 50 : iterations;
     for (int k = 0; k < together; ++k) {
 #pragma unroll
-        for (int c = 0; c < chains; ++c)
+        for (int c = 0; c < chains; ++c) {
             values[c] = values[c] * static_cast<float>(probe::multiplier) +
                         static_cast<float>(probe::addend);
+        }
     }
-    for (int k = together; k < iterations; ++k)
+    for (int k = together; k < iterations; ++k) {
         values[0] =
             values[0] * static_cast<float>(probe::multiplier) + static_cast<float>(probe::addend);
+    }
     float result = values[0];
 #if defined(PROBE_SLOW)
     float extra = result;
-    for (int k = 0; k < iterations * (probe::cuda_percent - 100) / 100; ++k)
+    for (int k = 0; k < iterations * (probe::cuda_percent - 100) / 100; ++k) {
         extra = extra * static_cast<float>(probe::multiplier) + static_cast<float>(probe::addend);
+    }
     // Never true, which the compiler cannot know: the work stays.
     if (extra == 123456.0f) result = extra;
 #endif

@@ -99,8 +99,9 @@ TEST_F(Stream, every_cut_is_incomplete_and_keeps_what_came_before) {
         ASSERT_EQ(1u, recording.incomplete.size()) << size;
         ASSERT_TRUE(recording.records.kernels.size() % 3 == 0);
     }
-    for (std::size_t size = 0; size < sizeof(Prologue); ++size)
+    for (std::size_t size = 0; size < sizeof(Prologue); ++size) {
         EXPECT_THROW(parse_recording(whole.substr(0, size), "cut"), model::InputError);
+    }
 }
 
 TEST_F(Stream, every_flipped_byte_is_incomplete) {
@@ -298,7 +299,7 @@ TEST_F(Stream, threads_write_one_after_the_other) {
     Writer writer;
     ASSERT_EQ(0, writer.open(path().c_str(), {}, large));
     std::vector<std::thread> threads;
-    for (int thread = 0; thread < 4; ++thread)
+    for (int thread = 0; thread < 4; ++thread) {
         threads.emplace_back([&, thread] {
             for (int i = 0; i < 100; ++i) {
                 Records records;
@@ -306,6 +307,7 @@ TEST_F(Stream, threads_write_one_after_the_other) {
                 EXPECT_TRUE(writer.append(records));
             }
         });
+    }
     for (std::thread& thread : threads) thread.join();
     writer.end("exit");
     const Recording recording = read_recording(path());

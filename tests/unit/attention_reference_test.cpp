@@ -54,8 +54,9 @@ TEST(AttentionReference, EqualScoresGiveTheMean) {
     Operands o = operands(37);
     std::fill(o.query.begin(), o.query.end(), 0.0f);
     std::vector<double> mean(kSize, 0.0);
-    for (std::size_t i = 0; i < o.values.size(); ++i)
+    for (std::size_t i = 0; i < o.values.size(); ++i) {
         mean[i % kSize] += static_cast<double>(o.values[i]) / 37.0;
+    }
     expect_near(attend(o).output, mean, 1e-12);
 }
 

@@ -25,9 +25,10 @@ model::Batch batch(std::int64_t process, std::optional<double> clock, double sam
 model::CaseResult with_clocks(const std::vector<double>& clocks) {
     model::CaseResult result;
     model::MetricSeries series{"ns", 0, "activity/cold", {}};
-    for (std::size_t i = 0; i < clocks.size(); ++i)
+    for (std::size_t i = 0; i < clocks.size(); ++i) {
         series.batches.push_back(
             batch(static_cast<std::int64_t>(i), clocks[i], 10.0 * static_cast<double>(i + 1)));
+    }
     result.metrics["gpu_time"] = std::move(series);
     return result;
 }
@@ -35,8 +36,9 @@ model::CaseResult with_clocks(const std::vector<double>& clocks) {
 std::vector<std::size_t> excluded(const model::CaseResult& result) {
     std::vector<std::size_t> places;
     const auto& batches = result.metrics.at("gpu_time").batches;
-    for (std::size_t i = 0; i < batches.size(); ++i)
+    for (std::size_t i = 0; i < batches.size(); ++i) {
         if (!batches[i].excluded.empty()) places.push_back(i);
+    }
     return places;
 }
 
@@ -97,16 +99,18 @@ TEST(OtherClocks, ALaterProcessMayTurnTheMajority) {
     model::CaseResult result = with_clocks({1980, 1410});
     exclude_other_clocks(result);
     EXPECT_EQ(excluded(result), std::vector<std::size_t>{1});
-    for (std::int64_t process = 2; process < 5; ++process)
+    for (std::int64_t process = 2; process < 5; ++process) {
         result.metrics["gpu_time"].batches.push_back(batch(process, 1410, 7));
+    }
     exclude_other_clocks(result);
     EXPECT_EQ(excluded(result), std::vector<std::size_t>{0});
 }
 
 TEST(OtherClocks, WhatAnotherReasonExcludedStaysSoAndHasNoSay) {
     model::CaseResult result = with_clocks({1980, 1410, 1410});
-    for (const std::size_t i : {1U, 2U})
+    for (const std::size_t i : {1U, 2U}) {
         result.metrics["gpu_time"].batches[i].excluded = "throttled: hardware slowdown";
+    }
     exclude_other_clocks(result);
     EXPECT_EQ(excluded(result), (std::vector<std::size_t>{1, 2}));
     EXPECT_EQ(result.metrics["gpu_time"].value, 10);

@@ -111,8 +111,9 @@ TEST(Cubin, CountsAndOffsetsThatLieAreRefused) {
         [](Header& header) { header.e_shnum = 0xfeff; },
         [](Header& header) { header.e_shstrndx = 0xfe00; },
     };
-    for (const auto& lie : lies)
+    for (const auto& lie : lies) {
         EXPECT_NE(message_of(with_header(base, lie)).find("damaged"), std::string::npos);
+    }
     EXPECT_TRUE(
         machine_code(with_header(base, [](Header& header) { header.e_shoff = 0; })).empty());
 }
@@ -120,10 +121,12 @@ TEST(Cubin, CountsAndOffsetsThatLieAreRefused) {
 TEST(Cubin, CutAnywhereItIsRefusedOrRead) {
     const Image base = image("relocatable_base");
     std::size_t refused = 0;
-    for (std::size_t length = 0; length < base.size(); length += 37)
+    for (std::size_t length = 0; length < base.size(); length += 37) {
         if (message_of(Image(base.begin(), base.begin() + static_cast<std::ptrdiff_t>(length))) !=
-            "(no error)")
+            "(no error)") {
             ++refused;
+        }
+    }
     // The section headers come last but for the program headers.
     EXPECT_GT(refused, base.size() / 37 / 2);
 }
@@ -134,8 +137,9 @@ TEST(Cubin, DamagedBytesNeverLeadOutOfTheImage) {
     std::set<std::string> messages;
     for (int i = 0; i < 2000; ++i) {
         Image damaged = base;
-        for (int n = 0; n < 8; ++n)
+        for (int n = 0; n < 8; ++n) {
             damaged[random() % damaged.size()] = static_cast<char>(random());
+        }
         messages.insert(message_of(damaged));
     }
     EXPECT_GT(messages.size(), 2U);

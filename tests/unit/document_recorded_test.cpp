@@ -48,8 +48,9 @@ std::vector<fs::path> recorded() {
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
         text.replace(at, from.size(), to);
+    }
 }
 
 /// A document of version 3 with the version of `like`, the keys of versions 1 and 2 and each kernel

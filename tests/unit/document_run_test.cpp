@@ -66,12 +66,13 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
     result.not_applicable = any.texts();
     result.host_code = any.text();
     if (any.coin()) result.libraries = Libraries{{any.text(), any.text()}};
-    if (any.coin())
+    if (any.coin()) {
         result.memory_operations = any.list([&] {
             return MemoryOperation{static_cast<MemoryOperationKind>(any.below(7)), any.count(),
                                    static_cast<MemoryKind>(any.below(8)),
                                    static_cast<MemoryKind>(any.below(8))};
         });
+    }
     result.unchanged = any.coin();
     return result;
 }

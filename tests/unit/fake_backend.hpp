@@ -139,8 +139,9 @@ class FakeBackend : public Backend {
         calls.emplace_back("collect");
         std::vector<CounterValues> collected;
         collected.reserve(cases.size());
-        for (const CounterCase& entry : cases)
+        for (const CounterCase& entry : cases) {
             collected.push_back(dynamic_cast<FakeCase&>(*entry.opened).variant().counters);
+        }
         return collected;
     }
 };

@@ -169,8 +169,9 @@ TEST(GemmChecker, FindsATransposedProduct) {
          {Problem{200, 200, 100, Dtype::kF16}, Problem{600, 600, 600, Dtype::kF16}}) {
         Product product(problem);
         for (int row = 0; row < problem.m; ++row) {
-            for (int col = 0; col < row; ++col)
+            for (int col = 0; col < row; ++col) {
                 std::swap(product.at(row, col), product.at(col, row));
+            }
         }
         EXPECT_FALSE(product.check().passed);
     }

@@ -37,13 +37,15 @@ TEST(Slerp, BeginsAndEndsAtItsEnds) {
 }
 
 TEST(Slerp, TurnsAtConstantSpeed) {
-    for (const double along : {0.0, 0.1, 0.25, 0.5, 0.9, 1.0})
+    for (const double along : {0.0, 0.1, 0.25, 0.5, 0.9, 1.0}) {
         expect_near(slerp(turn(0.2), turn(1.7), along), turn(0.2 + 1.5 * along), 1e-14);
+    }
 }
 
 TEST(Slerp, KeepsLengthOne) {
-    for (const double along : {0.0, 0.3, 0.5, 0.99})
+    for (const double along : {0.0, 0.3, 0.5, 0.99}) {
         EXPECT_NEAR(length(slerp(turn(2.9), kTilted, along)), 1.0, 1e-15);
+    }
 }
 
 TEST(Slerp, TakesTheShorterWay) {
@@ -105,8 +107,9 @@ TEST(Scene, IsAFunctionOfItsSeed) {
 TEST(Scene, HasAscendingTimesAndIsWantedWithinThem) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const Scene scene = make_scene({1, 1, 7}, seed);
-        for (std::size_t i = 1; i < scene.times.size(); ++i)
+        for (std::size_t i = 1; i < scene.times.size(); ++i) {
             EXPECT_LT(scene.times[i - 1], scene.times[i]);
+        }
         EXPECT_GE(scene.time, scene.times.front());
         EXPECT_LE(scene.time, scene.times.back());
     }
@@ -120,15 +123,17 @@ TEST(Scene, HasRotationsOfLengthOneEqualOnesAndBothSigns) {
     int opposite = 0;
     for (std::size_t i = 0; i < rotations.size(); i += 4) {
         double squares = 0.0;
-        for (std::size_t d = 0; d < 4; ++d)
+        for (std::size_t d = 0; d < 4; ++d) {
             squares +=
                 static_cast<double>(rotations[i + d]) * static_cast<double>(rotations[i + d]);
+        }
         EXPECT_NEAR(squares, 1.0, 1e-6);
         if (i < frame) continue;
         double cosine = 0.0;
-        for (std::size_t d = 0; d < 4; ++d)
+        for (std::size_t d = 0; d < 4; ++d) {
             cosine += static_cast<double>(rotations[i + d]) *
                       static_cast<double>(rotations[i + d - frame]);
+        }
         // Far from a right angle, where the shorter way is a matter of rounding.
         EXPECT_GT(std::abs(cosine), 0.1);
         equal += std::abs(cosine) > 1.0 - 1e-6;
@@ -153,8 +158,9 @@ TEST_F(Check, ResultAtAKeyFrameIsThatFrame) {
     scene.time = scene.times[2];
     result = interpolate_scene(kProblem, scene);
     const std::size_t means = kProblem.elements(fields[kMean]);
-    for (std::size_t i = 0; i < means; ++i)
+    for (std::size_t i = 0; i < means; ++i) {
         EXPECT_EQ(result[kMean][i], scene.frames[kMean][2 * means + i]);
+    }
 }
 
 TEST_F(Check, FindsAnElementThatWasNeverWrittenInEveryField) {

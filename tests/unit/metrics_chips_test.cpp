@@ -126,8 +126,9 @@ TEST(Chips, ReachFromVoltaToBlackwell) {
          {"GV100", "TU102", "GA100", "GA102", "AD102", "GH100", "GB100", "GB202"}) {
         EXPECT_NE(std::find(chips.begin(), chips.end(), chip), chips.end()) << chip;
     }
-    for (const std::string& chip : without_counters)
+    for (const std::string& chip : without_counters) {
         EXPECT_THROW(HostEvaluator{chip}, model::Error);
+    }
 }
 
 TEST(RawCounter, OfAChipThatLacksItIsUnavailable) {

@@ -45,9 +45,10 @@ Pair pair_of(const Values& base, const Values& head, std::int64_t round = 0) {
 
 std::vector<Judgement> judge_all(const std::vector<Pair>& pairs, const model::Policy& policy = {}) {
     std::vector<Comparison> comparisons;
-    for (const Pair& pair : pairs)
+    for (const Pair& pair : pairs) {
         comparisons.push_back(
             {&pair.definition, &pair.base, &pair.head, {pair.tolerance, std::nullopt, 0}, 0});
+    }
     return PairedRule(policy).judge(comparisons);
 }
 
@@ -153,14 +154,17 @@ bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double 
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             if (!judgements[i].measure_again) continue;
             const Pair more = drifting(random, round_size(round), slower, round, noise);
-            for (const model::Batch& batch : more.base.batches)
+            for (const model::Batch& batch : more.base.batches) {
                 pairs[i].base.batches.push_back(batch);
-            for (const model::Batch& batch : more.head.batches)
+            }
+            for (const model::Batch& batch : more.head.batches) {
                 pairs[i].head.batches.push_back(batch);
+            }
         }
     }
-    for (const Judgement& judgement : judge_all(pairs, policy))
+    for (const Judgement& judgement : judge_all(pairs, policy)) {
         if (judgement.verdict == Verdict::regressed) return true;
+    }
     return false;
 }
 

@@ -18,15 +18,17 @@ TEST(PlatformLibraries, AreCLibraryCompilerDriverAndToolkit) {
          {"libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libnss_files.so.2", "libstdc++.so.6",
           "libstdc++.so.6.0.30", "libgcc_s.so.1", "libcuda.so.1", "libcuda.so.580.159.04",
           "libnvidia-ptxjitcompiler.so.1", "libcudart.so.13", "libcublasLt.so.13", "libnppc.so.13",
-          "libnvrtc-builtins.so.13.0", "libcupti.so.13"})
+          "libnvrtc-builtins.so.13.0", "libcupti.so.13"}) {
         EXPECT_TRUE(is_platform_library(fs::path("/usr/lib") / name, "/opt/plugins")) << name;
+    }
 }
 
 TEST(PlatformLibraries, AreNotThoseWithLikeNames) {
     for (const char* name : {"libmine.so", "libcudahelper.so", "libcublas_wrapper.so",
                              "libcutlass.so", "libcudnn.so.9", "libnccl.so.2", "libcusparseLt.so.0",
-                             "libgomp.so.1", "libhelper.so", "libc++.so.1", "c"})
+                             "libgomp.so.1", "libhelper.so", "libc++.so.1", "c"}) {
         EXPECT_FALSE(is_platform_library(fs::path("/usr/lib") / name, "/opt/plugins")) << name;
+    }
 }
 
 TEST(PlatformLibraries, AreNotThoseThatAPluginBringsAlong) {
@@ -41,8 +43,9 @@ TEST(LibrariesOfPlugins, AreLinkedOrLoadedInALaunch) {
     const fs::path folder = name;
     const fs::path built = PERFGATE_TEST_PLUGINS;
     for (const char* file : {"helped_pinned.so", "helpers/base/libhelper.so",
-                             "helpers/base/liblater.so", "helped_pageable.so", "probe_base.so"})
+                             "helpers/base/liblater.so", "helped_pageable.so", "probe_base.so"}) {
         fs::copy_file(built / file, folder / fs::path(file).filename());
+    }
 
     const auto load = [&](const std::vector<std::string>& files) {
         measure::BackendOptions options;

@@ -37,8 +37,9 @@ std::string refusal(const std::vector<model::Run>& runs) {
 
 model::MetricSeries processes(const std::vector<double>& values) {
     model::MetricSeries series{"ns", values.front(), "activity/cold", {}};
-    for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t i = 0; i < values.size(); ++i) {
         series.batches.push_back({static_cast<std::int64_t>(i), "board", 1, {values[i]}});
+    }
     return series;
 }
 

@@ -24,8 +24,9 @@ TEST(ProgressLog, HasALineForEachGroupOfCases) {
 TEST(ProgressLog, HasALineForEachTenthOfManyProcessesThatTakeTheSameCases) {
     ProgressLog log;
     std::size_t lines = 0;
-    for (std::size_t done = 0; done < 1000; ++done)
+    for (std::size_t done = 0; done < 1000; ++done) {
         if (!log.line({"s", "gemm/naive[n=1]", "time", done, 1000}).empty()) ++lines;
+    }
     EXPECT_EQ(lines, 10U);
 }
 

@@ -85,8 +85,9 @@ TEST_P(RenderBackward, AWrongGradientIsFoundByName) {
     const Solved solved(GetParam());
     std::vector<float> wrong = solved.rounded();
     std::size_t at = kMeanX;
-    for (std::size_t i = kMeanX; i < wrong.size(); i += kFields)
+    for (std::size_t i = kMeanX; i < wrong.size(); i += kFields) {
         if (std::abs(wrong[i]) > std::abs(wrong[at])) at = i;
+    }
     wrong[at] *= 1.1f;
     const CheckReport report = solved.check(wrong);
     EXPECT_FALSE(report.passed);
@@ -105,8 +106,9 @@ TEST_P(RenderBackward, AnElementThatWasNeverWrittenIsFound) {
 TEST_P(RenderBackward, AGaussianOutOfSightHasNoGradient) {
     const Solved solved(GetParam());
     std::set<std::uint32_t> listed;
-    for (const std::uint32_t index : solved.scene.order)
+    for (const std::uint32_t index : solved.scene.order) {
         listed.insert(solved.scene.splats[index].gaussian);
+    }
     std::size_t hidden = 0;
     while (listed.count(static_cast<std::uint32_t>(hidden)) != 0) ++hidden;
     ASSERT_LT(hidden, solved.gaussians());
@@ -164,9 +166,10 @@ TEST_P(RenderBackward, EveryTileListsWhatReachesItsPixels) {
     const View view = scene.view();
     const int across = tiles_over(view.width);
     std::vector<std::set<std::uint32_t>> listed(static_cast<std::size_t>(tile_count(view)));
-    for (std::size_t tile = 0; tile < listed.size(); ++tile)
+    for (std::size_t tile = 0; tile < listed.size(); ++tile) {
         listed[tile].insert(view.order + view.tile_begin[tile],
                             view.order + view.tile_begin[tile + 1]);
+    }
     for (std::uint32_t i = 0; i < scene.splats.size(); ++i) {
         const Splat& splat = scene.splats[i];
         for (int row = 0; row < view.height; ++row) {
@@ -212,9 +215,11 @@ TEST(RenderBackwardLidar, SplatsAreSeenAcrossTheSeam) {
     const View view = scene.view();
     const int across = tiles_over(view.width);
     bool found = false;
-    for (int tile = 0; tile < tile_count(view); tile += across)  // the first column of tiles
-        for (std::uint32_t i = view.tile_begin[tile]; i < view.tile_begin[tile + 1]; ++i)
+    for (int tile = 0; tile < tile_count(view); tile += across) {  // the first column of tiles
+        for (std::uint32_t i = view.tile_begin[tile]; i < view.tile_begin[tile + 1]; ++i) {
             found |= view.splats[view.order[i]].mean_x > 0.9f * static_cast<float>(view.width);
+        }
+    }
     EXPECT_TRUE(found);
 }
 

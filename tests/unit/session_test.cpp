@@ -58,9 +58,10 @@ class SeveralDevices : public testing::Test {
         devices_.push_back({"board " + std::to_string(devices_.size()), &workers_.back()});
     }
     void add_devices(int count) {
-        for (int i = 0; i < count; ++i)
+        for (int i = 0; i < count; ++i) {
             add_device({PERFGATE_BINARY, "worker", "--backend", "host", "--plugin",
                         PERFGATE_FAULT_PLUGIN});
+        }
     }
 
     /// The usual run; then `further` may ask for more.
@@ -86,8 +87,9 @@ class SeveralDevices : public testing::Test {
 
 std::set<std::int64_t> processes_of(const model::CaseResult& result) {
     std::set<std::int64_t> processes;
-    for (const model::Batch& batch : result.metrics.at("host_time").batches)
+    for (const model::Batch& batch : result.metrics.at("host_time").batches) {
         processes.insert(batch.process);
+    }
     return processes;
 }
 
@@ -117,8 +119,9 @@ TEST_F(SeveralDevices, CasesCanGetMoreProcessesOfTheUsualRun) {
     add_cases("ok", 4);
     add_devices(2);
     const model::Run measured = run([](Session& session) {
-        for (const model::CaseResult& result : session.run().suites[0].cases)
+        for (const model::CaseResult& result : session.run().suites[0].cases) {
             EXPECT_EQ(processes_of(result).size(), 2U);
+        }
         session.fill_up({{0, 1}}, 4);
     });
 
@@ -127,8 +130,9 @@ TEST_F(SeveralDevices, CasesCanGetMoreProcessesOfTheUsualRun) {
         const bool filled = std::get<std::int64_t>(result.spec.params.at("item")) == 1;
         EXPECT_EQ(processes_of(result).size(), filled ? 4U : 2U);
         // They are of the usual run, not of a round.
-        for (const model::Batch& batch : result.metrics.at("host_time").batches)
+        for (const model::Batch& batch : result.metrics.at("host_time").batches) {
             EXPECT_EQ(batch.round, 0);
+        }
     }
     EXPECT_LE(*std::max_element(steps_.begin(), steps_.end()), 10U);
 }

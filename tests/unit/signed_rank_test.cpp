@@ -28,13 +28,15 @@ double by_enumeration(const Values& differences) {
         rank[i] = below + (equal + 1) / 2;
     }
     double seen = 0;
-    for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t i = 0; i < n; ++i) {
         if (differences[i] > 0) seen += rank[i];
+    }
     int extreme = 0;
     for (std::size_t signs = 0; signs < (std::size_t{1} << n); ++signs) {
         double sum = 0;
-        for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t i = 0; i < n; ++i) {
             if ((signs >> i & 1) != 0) sum += rank[i];
+        }
         if (sum >= seen) ++extreme;
     }
     return extreme / std::pow(2.0, static_cast<double>(n));

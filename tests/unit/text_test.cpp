@@ -134,8 +134,9 @@ TEST(ValidUtf8, RandomBytesAlwaysBecomeValid) {
     for (int round = 0; round < 2000; ++round) {
         std::string bytes(random() % 24, '\0');
         // Mostly bytes with the high bit, where the rules are.
-        for (char& byte : bytes)
+        for (char& byte : bytes) {
             byte = static_cast<char>(random() % 4 ? 0x80 | random() : random());
+        }
         const std::string text = valid_utf8(bytes);
         EXPECT_EQ(valid_utf8(text), text);
         for (std::size_t i = 0; i < text.size();) {

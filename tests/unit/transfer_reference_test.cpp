@@ -42,8 +42,9 @@ TEST(TransferCheck, AcceptsTheLoopInF32) {
     const Problem p{1, 300};
     auto x = input(p);
     for (float& value : x) {
-        for (int step = 0; step < p.steps; ++step)
+        for (int step = 0; step < p.steps; ++step) {
             value = std::fma(transfer::kFactor, value, transfer::kTerm);
+        }
     }
     const auto report = transfer::check_result(p, kSeed, x.data());
     EXPECT_TRUE(report.passed) << report.detail;

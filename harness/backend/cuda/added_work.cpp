@@ -63,10 +63,11 @@ AddedWork::AddedWork(CUstream stream) {
         };
         shortest(kShortCycles);  // the first launch loads the kernel
         const double difference = shortest(kLongCycles) - shortest(kShortCycles);
-        if (difference <= 0)
+        if (difference <= 0) {
             throw model::Error(
                 "the device's clock could not be measured: a kernel of more cycles "
                 "took no longer");
+        }
         cycles_per_ns_ = (kLongCycles - kShortCycles) / difference;
     } catch (...) {
         driver().cuModuleUnload(module_);

@@ -141,8 +141,9 @@ class Collection {
         RangeProfiler::Request request;
         request.metrics = wanted(members);
         request.mode = graph ? RangeMode::launch : RangeMode::kernel;
-        for (const std::size_t member : members)
+        for (const std::size_t member : members) {
             request.max_ranges += ranges_needed(cases_[member]);
+        }
         request.max_ranges = std::max<std::size_t>(request.max_ranges, 1);
 
         const NvtxRange range("counters");
@@ -152,8 +153,9 @@ class Collection {
                 for (const std::size_t member : members) {
                     CudaCase& one = opened(cases_[member]);
                     one.enqueue_reset();
-                    if (cases_[member].cache == model::Cache::cold)
+                    if (cases_[member].cache == model::Cache::cold) {
                         flush(device_.flush(), device_.stream());
+                    }
                     pass.launch(member, [&] { one.enqueue_launch(); });
                 }
             });
@@ -252,8 +254,9 @@ std::vector<CounterValues> collect_counters(OpenDevice& device, std::span<const 
     for (std::size_t i = 0; i < cases.size(); ++i) {
         auto& missing = results[i].not_collected;
         missing.insert(missing.end(), unknown.begin(), unknown.end());
-        if (cases[i].graph)
+        if (cases[i].graph) {
             missing.insert(missing.end(), not_in_graphs.begin(), not_in_graphs.end());
+        }
     }
     return results;
 }

@@ -59,8 +59,9 @@ std::vector<Section> sections_of(std::span<const char> image) {
     const auto header = record<Elf64_Ehdr>(image, 0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-        header.e_machine != machine_cuda)
+        header.e_machine != machine_cuda) {
         throw model::InputError("a loaded cubin is no 64-bit ELF file for NVIDIA devices");
+    }
     if (header.e_shoff == 0) return {};
     if (header.e_shentsize != sizeof(Elf64_Shdr)) damaged("its section headers have another size");
     if (header.e_shoff > image.size()) damaged("it ends too early");
@@ -74,13 +75,16 @@ std::vector<Section> sections_of(std::span<const char> image) {
     for (std::uint64_t i = 0; i < count; ++i) {
         sections[i].header = record<Elf64_Shdr>(from, i);
         const Elf64_Shdr& own = sections[i].header;
-        if (own.sh_type != SHT_NOBITS && own.sh_type != SHT_NULL)
+        if (own.sh_type != SHT_NOBITS && own.sh_type != SHT_NULL) {
             sections[i].content = part(image, own.sh_offset, own.sh_size);
+        }
     }
     if (names >= count) damaged("its sections have no names");
-    for (Section& section : sections)
-        if (section.header.sh_type != SHT_NULL)
+    for (Section& section : sections) {
+        if (section.header.sh_type != SHT_NULL) {
             section.name = text_at(sections[names].content, section.header.sh_name);
+        }
+    }
     return sections;
 }
 

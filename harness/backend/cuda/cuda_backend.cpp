@@ -36,8 +36,9 @@ class CudaBackend : public measure::Backend {
         capabilities.libraries = plugins_.libraries();
         capabilities.timing = true;
         capabilities.kernel_records = device_.has_cupti();
-        if (!capabilities.kernel_records)
+        if (!capabilities.kernel_records) {
             capabilities.kernel_records_problem = device_.cupti_problem();
+        }
         return capabilities;
     }
 
@@ -129,8 +130,9 @@ class CudaBackend : public measure::Backend {
 
 std::vector<measure::ListedDevice> list_devices(const std::string& wanted) {
     std::vector<measure::ListedDevice> devices;
-    for (const int ordinal : find_devices(wanted))
+    for (const int ordinal : find_devices(wanted)) {
         devices.push_back({std::to_string(ordinal), describe_device(device_facts(ordinal), "")});
+    }
     return devices;
 }
 

@@ -134,8 +134,9 @@ CUfunction function_of_context(CUfunction launched) {
     int registers = 0;
     if (launched == nullptr) return nullptr;
     if (driver().cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, launched) ==
-        CUDA_SUCCESS)
+        CUDA_SUCCESS) {
         return launched;
+    }
     CUfunction of_context = nullptr;
     const CUresult code =
         driver().cuKernelGetFunction(&of_context, reinterpret_cast<CUkernel>(launched));

@@ -112,8 +112,9 @@ HostEvaluator::HostEvaluator(std::string chip, std::vector<std::uint8_t> availab
       probe_(std::make_shared<Probe>()) {}
 
 bool HostEvaluator::metric_exists(const std::string& metric) const {
-    if (const auto found = probe_->known.find(metric); found != probe_->known.end())
+    if (const auto found = probe_->known.find(metric); found != probe_->known.end()) {
         return found->second;
+    }
     // The properties know a name without roll-up too, which cannot be collected: so try to schedule
     // it. The cheap question first, for the common misspelling.
     bool exists = describe(metric).has_value();

@@ -79,8 +79,9 @@ L2Flush::L2Flush(const DeviceFacts& device)
           "cannot fill the buffer that flushes the L2 cache");
     check(driver().cuCtxSynchronize(), "cannot fill the buffer that flushes the L2 cache");
     try {
-        if (RepeatedMemory::supported(device.ordinal))
+        if (RepeatedMemory::supported(device.ordinal)) {
             target_.emplace(device.ordinal, buffer_.bytes());
+        }
     } catch (const CudaError&) {
         target_.reset();  // the kernel does it everywhere
     }

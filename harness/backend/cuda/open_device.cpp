@@ -63,13 +63,15 @@ std::vector<int> find_devices(const std::string& wanted) {
     for (std::size_t begin = 0; begin <= wanted.size();) {
         const std::size_t end = std::min(wanted.find(',', begin), wanted.size());
         const std::string one = wanted.substr(begin, end - begin);
-        if (one.empty() && !wanted.empty())
+        if (one.empty() && !wanted.empty()) {
             throw model::InputError(fmt::format(
                 "--devices {}: a device is empty; expected a list such as 0,1, or all", wanted));
+        }
         const int ordinal = find_device(one);
-        if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end())
+        if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end()) {
             throw model::InputError(fmt::format(
                 "--devices {}: '{}' is there twice; name each device once", wanted, one));
+        }
         ordinals.push_back(ordinal);
         begin = end + 1;
     }

@@ -27,8 +27,9 @@ RepeatedMemory::RepeatedMemory(int ordinal, std::size_t bytes) {
     check(driver().cuMemCreate(&piece_, piece, &properties, 0), kWhat);
     try {
         check(driver().cuMemAddressReserve(&address_, bytes_, 0, 0, 0), kWhat);
-        for (; mapped_ < bytes_; mapped_ += piece)
+        for (; mapped_ < bytes_; mapped_ += piece) {
             check(driver().cuMemMap(address_ + mapped_, piece, 0, piece_, 0), kWhat);
+        }
         CUmemAccessDesc access{};
         access.location = properties.location;
         access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;

@@ -42,8 +42,9 @@ class HostCase : public measure::Case {
     measure::LaunchRecord record_launch() override { return {}; }
 
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override {
-        if (kind != measure::TimeKind::host_time)
+        if (kind != measure::TimeKind::host_time) {
             throw model::Error("the host backend measures host_time only");
+        }
         measure::TimeSamples samples;
         samples.method = fmt::format("wall/{}", model::to_text(cache));
         for (int i = 0; i < count; ++i) {
@@ -106,11 +107,12 @@ class HostBackend : public measure::Backend {
     measure::CaseFacts facts(const model::CaseSpec& spec) override { return plugins_.facts(spec); }
 
     std::unique_ptr<measure::Case> open(const model::CaseSpec& spec) override {
-        if (plugins_.variant(spec).target != model::Target::host)
+        if (plugins_.variant(spec).target != model::Target::host) {
             throw model::Error(
                 fmt::format("variant '{}' needs a GPU: the host backend runs host "
                             "variants only",
                             spec.variant));
+        }
         return std::make_unique<HostCase>(plugins_.open(spec), eviction_);
     }
 

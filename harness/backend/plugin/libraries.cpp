@@ -100,8 +100,9 @@ std::set<fs::path> linked_by(const std::vector<fs::path>& modules,
     std::set<fs::path> reached;
     std::vector<const LoadedObject*> open;
     const auto reach = [&](const auto& wanted) {
-        for (const LoadedObject& object : objects)
+        for (const LoadedObject& object : objects) {
             if (wanted(object) && reached.insert(object.file).second) open.push_back(&object);
+        }
     };
     for (const fs::path& module : modules) {
         const fs::path file = without_links(module);
@@ -110,8 +111,9 @@ std::set<fs::path> linked_by(const std::vector<fs::path>& modules,
     while (!open.empty()) {
         const LoadedObject& from = *open.back();
         open.pop_back();
-        for (const std::string& needed : from.needed)
+        for (const std::string& needed : from.needed) {
             reach([&](const LoadedObject& object) { return object.soname == needed; });
+        }
     }
     return reached;
 }

@@ -68,10 +68,11 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     // The loader would wait for ever for what a pipe has to say.
     std::error_code unreadable;
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         throw model::InputError(
             fmt::format("plugin {}: cannot be loaded: it is no regular file; name a shared library",
                         file.string()));
+    }
     const DataLimit limit;
     // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: what is unresolved shows here.
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -81,18 +82,21 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
                                             model::printable(why ? why : "unknown error")));
     }
     const auto entry = reinterpret_cast<pg_plugin_entry_fn>(dlsym(handle, PG_PLUGIN_SYMBOL));
-    if (!entry)
+    if (!entry) {
         throw model::InputError(fmt::format(
             "plugin {}: is no perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
             file.string(), PG_PLUGIN_SYMBOL));
+    }
     const pg_plugin* plugin = entry();
-    if (!plugin)
+    if (!plugin) {
         throw model::InputError(
             fmt::format("plugin {}: its entry failed (it returned no table)", file.string()));
-    if (plugin->abi_major != PG_ABI_MAJOR)
+    }
+    if (plugin->abi_major != PG_ABI_MAJOR) {
         throw model::InputError(
             fmt::format("plugin {}: made for plugin ABI {}, this perfgate has {}: rebuild it",
                         file.string(), plugin->abi_major, PG_ABI_MAJOR));
+    }
     return plugin;
 }
 
@@ -128,9 +132,10 @@ model::ParamValue default_of(model::ParamType type, const std::string& text,
 model::ParamInfo describe(const pg_param& param, const std::string& where) {
     model::ParamInfo info;
     info.name = text_or_empty(param.name);
-    if (!is_name(info.name))
+    if (!is_name(info.name)) {
         throw model::InputError(fmt::format("{}: '{}' is no parameter name ([a-z][a-z0-9_]*)",
                                             where, model::printable(info.name, 60)));
+    }
     info.help = text_or_empty(param.help);
     switch (param.type) {
         case PG_BOOL:
@@ -151,20 +156,23 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     }
     info.minimum = param.minimum;
     info.maximum = param.maximum;
-    for (const char* const* choice = param.choices; choice && *choice; ++choice)
+    for (const char* const* choice = param.choices; choice && *choice; ++choice) {
         info.choices.push_back(text_or_empty(*choice));
-    if (param.default_value)
+    }
+    if (param.default_value) {
         info.default_value = default_of(info.type, text_or_empty(param.default_value),
                                         where + ", parameter '" + info.name + "'");
+    }
     return info;
 }
 
 model::VariantInfo describe(const pg_variant& variant, const std::string& where) {
     model::VariantInfo info;
     info.name = text_or_empty(variant.name);
-    if (!is_name(info.name))
+    if (!is_name(info.name)) {
         throw model::InputError(fmt::format("{}: '{}' is no variant name ([a-z][a-z0-9_]*)", where,
                                             model::printable(info.name, 60)));
+    }
     info.help = text_or_empty(variant.help);
     info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
     info.submission = variant.submission == PG_ASYNC   ? model::Submission::async
@@ -216,8 +224,9 @@ pg_host host_storing_into(std::string& error) {
 PluginInstance::PluginInstance(const pg_variant& variant, const pg_values* values)
     : host_(host_storing_into(error_)), variant_(&variant) {
     const pg_status status = variant.create(variant_, &host_, values, &instance_);
-    if (status == PG_OK && !instance_)
+    if (status == PG_OK && !instance_) {
         throw model::Error("set-up: the plugin returned ok but no instance");
+    }
     check(status, "set-up");
 }
 
@@ -284,10 +293,11 @@ void PluginSet::load(const std::filesystem::path& file,
     std::filesystem::path cuda_file;
     if (plugin.cuda_module) {
         const std::string module = text_or_empty(plugin.cuda_module);
-        if (!is_name(module))
+        if (!is_name(module)) {
             throw model::InputError(
                 fmt::format("plugin {}: '{}' is no module name ([a-z][a-z0-9_]*)", file.string(),
                             model::printable(module, 60)));
+        }
         cuda_file = file.parent_path() / (module + ".so");
         if (std::filesystem::exists(cuda_file)) {
             loading(cuda_file.string());
@@ -300,8 +310,9 @@ void PluginSet::load(const std::filesystem::path& file,
         if (!cuda) return nullptr;
         for (auto* w = known_part(cuda).workloads; w && *w; ++w) {
             if (text_or_empty((*w)->name) != workload) continue;
-            for (auto* v = (*w)->variants; v && *v; ++v)
+            for (auto* v = (*w)->variants; v && *v; ++v) {
                 if (text_or_empty((*v)->name) == variant) return *v;
+            }
         }
         return nullptr;
     };
@@ -312,27 +323,32 @@ void PluginSet::load(const std::filesystem::path& file,
         info.name = text_or_empty(workload.name);
         const std::string where =
             fmt::format("plugin {}: workload '{}'", file.string(), model::printable(info.name, 60));
-        if (!is_name(info.name))
+        if (!is_name(info.name)) {
             throw model::InputError(where + " is no workload name ([a-z][a-z0-9_]*)");
-        if (model::find_workload(catalogue_, info.name))
+        }
+        if (model::find_workload(catalogue_, info.name)) {
             throw model::InputError(where + " is already offered by another plugin");
+        }
         info.help = text_or_empty(workload.help);
         info.plugin = file.filename().string();
-        for (auto* p = workload.params; p && *p; ++p)
+        for (auto* p = workload.params; p && *p; ++p) {
             info.params.push_back(describe(known_part(*p), where));
+        }
 
         Workload entry{*w, {}, file, cuda ? cuda_file : std::filesystem::path{}};
         for (auto* v = workload.variants; v && *v; ++v) {
             const pg_variant described = known_part(*v);
             model::VariantInfo variant = describe(described, where);
-            if (model::find_variant(info, variant.name))
+            if (model::find_variant(info, variant.name)) {
                 throw model::InputError(where + ": variant '" + variant.name + "' appears twice");
+            }
             const pg_variant* built =
                 is_complete(described) ? *v : built_variant(info.name, variant.name);
-            if (built && !is_complete(known_part(built)))
+            if (built && !is_complete(known_part(built))) {
                 throw model::InputError(
                     where + ": variant '" + variant.name +
                     "' lacks functions (create, destroy, fill, launch, verify)");
+            }
             variant.built = built != nullptr;
             info.variants.push_back(std::move(variant));
             entry.variants.push_back({*v, built});
@@ -344,12 +360,14 @@ void PluginSet::load(const std::filesystem::path& file,
 
 PluginSet::Found PluginSet::find(const model::CaseSpec& spec) const {
     const model::WorkloadInfo* workload = model::find_workload(catalogue_, spec.workload);
-    if (!workload)
+    if (!workload) {
         throw model::InputError(fmt::format("no plugin offers the workload '{}'", spec.workload));
+    }
     const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
-    if (!variant)
+    if (!variant) {
         throw model::InputError(
             fmt::format("workload '{}' has no variant '{}'", spec.workload, spec.variant));
+    }
     const Workload& entry = workloads_[static_cast<std::size_t>(workload - catalogue_.data())];
     return {workload, variant, &entry,
             &entry.variants[static_cast<std::size_t>(variant - workload->variants.data())]};
@@ -369,10 +387,11 @@ measure::CaseFacts PluginSet::facts(const model::CaseSpec& spec) const {
         const pg_status status = described.supports(variant, &host, values.get());
         const std::string why =
             error.empty() ? "the plugin gave no reason" : model::printable(error);
-        if (status == PG_UNSUPPORTED)
+        if (status == PG_UNSUPPORTED) {
             facts.unsupported = why;
-        else if (status != PG_OK)
+        } else if (status != PG_OK) {
             throw PluginError("supports: " + why);
+        }
     }
     if (described.memory_bytes) facts.memory_bytes = described.memory_bytes(variant, values.get());
     const pg_workload workload = known_part(found.workload->c);
@@ -391,11 +410,12 @@ const model::VariantInfo& PluginSet::variant(const model::CaseSpec& spec) const 
 
 std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) const {
     const Found found = find(spec);
-    if (!found.variant->built)
+    if (!found.variant->built) {
         throw model::Error(
             fmt::format("variant '{}' of '{}' was not built: its CUDA module is "
                         "absent (build perfgate with a CUDA toolkit)",
                         spec.variant, spec.workload));
+    }
     const PluginValues values(*found.workload_info, spec.params);
     return std::make_unique<PluginInstance>(*found.variant->built, values.get());
 }
@@ -409,8 +429,9 @@ const std::string& PluginSet::fingerprint(const std::filesystem::path& file) con
 std::string PluginSet::module_code(const Found& found) const {
     const Workload& workload = *found.workload;
     const std::string& described = fingerprint(workload.file);
-    if (found.variant_info->target == model::Target::host || workload.cuda_file.empty())
+    if (found.variant_info->target == model::Target::host || workload.cuda_file.empty()) {
         return described;
+    }
     const std::string& built = fingerprint(workload.cuda_file);
     if (described.empty() || built.empty()) return {};
     model::Sha256 both;

@@ -52,8 +52,9 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
     };
     for (const model::ParamInfo* info : infos) {
         const auto given = params.find(info->name);
-        if (given == params.end() && !info->default_value)
+        if (given == params.end() && !info->default_value) {
             refuse(workload, info->name, "has no default; set it in the suite");
+        }
         const model::ParamValue& value =
             given != params.end() ? given->second : *info->default_value;
 
@@ -68,30 +69,34 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
                 entry.integer = std::get<bool>(value) ? 1 : 0;
                 break;
             case model::ParamType::integer:
-                if (!std::holds_alternative<std::int64_t>(value))
+                if (!std::holds_alternative<std::int64_t>(value)) {
                     refuse(workload, info->name, wrong_type);
+                }
                 entry.integer = std::get<std::int64_t>(value);
-                if (entry.integer < info->minimum || entry.integer > info->maximum)
+                if (entry.integer < info->minimum || entry.integer > info->maximum) {
                     refuse(workload, info->name,
                            fmt::format("{} is outside {} to {}", entry.integer, info->minimum,
                                        info->maximum));
+                }
                 break;
             case model::ParamType::real:
-                if (const auto* integer = std::get_if<std::int64_t>(&value))
+                if (const auto* integer = std::get_if<std::int64_t>(&value)) {
                     entry.real = static_cast<double>(*integer);
-                else if (const auto* real = std::get_if<double>(&value))
+                } else if (const auto* real = std::get_if<double>(&value)) {
                     entry.real = *real;
-                else
+                } else {
                     refuse(workload, info->name, wrong_type);
+                }
                 break;
             case model::ParamType::text: {
                 const auto* text = std::get_if<std::string>(&value);
                 if (!text) refuse(workload, info->name, wrong_type);
                 if (!info->choices.empty() && std::find(info->choices.begin(), info->choices.end(),
-                                                        *text) == info->choices.end())
+                                                        *text) == info->choices.end()) {
                     refuse(workload, info->name,
                            fmt::format("'{}' is none of {}", model::printable(*text, 60),
                                        fmt::join(info->choices, ", ")));
+                }
                 entry.text = keep(*text);
                 break;
             }

@@ -69,8 +69,9 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
         clear_outputs(verb);
         throw;
     }
-    if (verb.get_option_no_throw("--baselines") != nullptr)
+    if (verb.get_option_no_throw("--baselines") != nullptr) {
         take_unless_given(verb, "--baselines", profile.baselines, gate_options.baselines);
+    }
     take_unless_given(verb, "--no-baseline", profile.policy.no_baseline_fails ? "fail" : "skip",
                       gate_options.no_baseline);
     take_unless_given(verb, "--inconclusive", profile.policy.inconclusive_fails ? "fail" : "pass",

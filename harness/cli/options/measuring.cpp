@@ -60,8 +60,9 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
 void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,
                              runner::MeasuringChoice& choice) {
     if (profile.backend && verb.count("--backend") == 0) choice.backend.backend = *profile.backend;
-    if (profile.processes && !choice.processes)
+    if (profile.processes && !choice.processes) {
         choice.processes = static_cast<std::size_t>(*profile.processes);
+    }
 }
 
 }  // namespace perfgate::cli

@@ -92,8 +92,9 @@ void clear_outputs(const CLI::App& verb, runner::OutputOptions options) {
 void clear_outputs(const CLI::App& verb) {
     const std::vector<const CLI::Option*> all = verb.get_options();
     if (std::none_of(all.begin(), all.end(),
-                     [](const auto* option) { return option->count() > 0; }))
+                     [](const auto* option) { return option->count() > 0; })) {
         return;
+    }
     const auto typed = [&](const std::string& name) {
         const CLI::Option* option = verb.get_option_no_throw(name);
         if (option == nullptr) return std::string();

@@ -17,8 +17,9 @@ CompletionValue value_of(const CLI::Option& option) {
     if (option.get_items_expected_max() == 0) return {Kind::none, {}};
     const std::string type = option.get_type_name();
     const std::size_t open = type.find('{'), close = type.find('}');
-    if (open != std::string::npos && close != std::string::npos && open < close)
+    if (open != std::string::npos && close != std::string::npos && open < close) {
         return {Kind::words, CLI::detail::split(type.substr(open + 1, close - open - 1), ',')};
+    }
     if (type.find("FILE") != std::string::npos) return {Kind::file, {}};
     if (type.find("DIR") != std::string::npos) return {Kind::folder, {}};
     return {Kind::any, {}};
@@ -54,8 +55,9 @@ std::string escaped(std::string_view text, std::string_view special) {
 
 std::vector<std::string> option_names(const CompletionCommand& command) {
     std::vector<std::string> names;
-    for (const CompletionOption& option : command.options)
+    for (const CompletionOption& option : command.options) {
         names.insert(names.end(), option.names.begin(), option.names.end());
+    }
     return names;
 }
 
@@ -107,12 +109,14 @@ std::string zsh_function(const CompletionCommand& command) {
 std::string fish_condition(const CompletionCommand& command) {
     if (command.path.empty()) return "__fish_use_subcommand";
     std::string condition;
-    for (const std::string& name : command.path)
+    for (const std::string& name : command.path) {
         condition += fmt::format("{}__fish_seen_subcommand_from {}",
                                  condition.empty() ? "" : "; and ", name);
-    if (!command.commands.empty())
+    }
+    if (!command.commands.empty()) {
         condition += fmt::format("; and not __fish_seen_subcommand_from {}",
                                  fmt::join(command_names(command), " "));
+    }
     return condition;
 }
 
@@ -145,8 +149,9 @@ CompletionCommand completion_of(const CLI::App& app) {
         if (option->get_positional()) {
             // Documents and suites: what has no words of its own is a file.
             command.arguments = value;
-            if (value.kind == CompletionValue::Kind::any)
+            if (value.kind == CompletionValue::Kind::any) {
                 command.arguments.kind = CompletionValue::Kind::file;
+            }
             continue;
         }
         CompletionOption entry{{}, option->get_description(), value};
@@ -175,8 +180,9 @@ std::string bash_completion(const CompletionCommand& root) {
         for (const CompletionOption& option : command.options) {
             if (option.value.kind == CompletionValue::Kind::none) continue;
             std::vector<std::string> patterns;
-            for (const std::string& name : option.names)
+            for (const std::string& name : option.names) {
                 patterns.push_back(single_quoted(fmt::format("{}:{}", path, name)));
+            }
             values += fmt::format("        {}) {}; return ;;\n", fmt::join(patterns, "|"),
                                   bash_action(option.value));
         }
@@ -191,10 +197,11 @@ std::string bash_completion(const CompletionCommand& root) {
                       "_perfgate_words {}",
                       single_quoted(fmt::format("{}", fmt::join(command_names(command), " "))));
         words += "; fi ;;\n";
-        for (const CompletionCommand& below : command.commands)
+        for (const CompletionCommand& below : command.commands) {
             descend += fmt::format("            {}) path={} ;;\n",
                                    single_quoted(fmt::format("{}:{}", path, below.path.back())),
                                    single_quoted(fmt::format("{}", fmt::join(below.path, " "))));
+        }
     });
     return fmt::format(R"sh(# Completion of perfgate for bash: source <(perfgate completion bash)
 
@@ -246,31 +253,36 @@ std::string zsh_completion(const CompletionCommand& root) {
             const std::string help = escaped(option.help, "[]:\\");
             for (const std::string& name : option.names) {
                 std::string entry = "*" + name;
-                if (option.value.kind != CompletionValue::Kind::none && name.size() > 2)
+                if (option.value.kind != CompletionValue::Kind::none && name.size() > 2) {
                     entry += '=';
+                }
                 entry += fmt::format("[{}]", help);
-                if (option.value.kind != CompletionValue::Kind::none)
+                if (option.value.kind != CompletionValue::Kind::none) {
                     entry += ":value:" + zsh_action(option.value);
+                }
                 text += " \\\n        " + single_quoted(entry);
             }
         }
         if (command.commands.empty()) {
-            if (command.arguments.kind != CompletionValue::Kind::none)
+            if (command.arguments.kind != CompletionValue::Kind::none) {
                 text +=
                     " \\\n        " + single_quoted("*:argument:" + zsh_action(command.arguments));
+            }
             text += "\n}\n\n";
             return;
         }
         text +=
             " \\\n        '1:command:->command' '*::argument:->argument'\n    case $state in\n"
             "    command)\n        local -a commands=(";
-        for (const CompletionCommand& below : command.commands)
+        for (const CompletionCommand& below : command.commands) {
             text += "\n            " +
                     single_quoted(escaped(below.path.back(), ":\\") + ":" + below.help);
+        }
         text +=
             ")\n        _describe command commands ;;\n    argument)\n        case $line[1] in\n";
-        for (const CompletionCommand& below : command.commands)
+        for (const CompletionCommand& below : command.commands) {
             text += fmt::format("        {}) {} ;;\n", below.path.back(), zsh_function(below));
+        }
         text += "        esac ;;\n    esac\n}\n\n";
     });
     return text +
@@ -285,18 +297,21 @@ std::string fish_completion(const CompletionCommand& root) {
     each_command(root, [&](const CompletionCommand& command) {
         const std::string start =
             "complete -c perfgate -n " + single_quoted(fish_condition(command));
-        for (const CompletionCommand& below : command.commands)
+        for (const CompletionCommand& below : command.commands) {
             text += fmt::format("{} -a {} -d {}\n", start, below.path.back(),
                                 single_quoted(below.help));
+        }
         for (const CompletionOption& option : command.options) {
             text += start;
-            for (const std::string& name : option.names)
+            for (const std::string& name : option.names) {
                 text += name.size() > 2 ? " -l " + name.substr(2) : " -s " + name.substr(1);
+            }
             text += fmt::format("{} -d {}\n", fish_value(option.value), single_quoted(option.help));
         }
         using Kind = CompletionValue::Kind;
-        if (command.arguments.kind == Kind::words)
+        if (command.arguments.kind == Kind::words) {
             text += start + fish_value(command.arguments) + "\n";
+        }
         if (command.arguments.kind == Kind::file) text += start + " -F\n";
     });
     return text;

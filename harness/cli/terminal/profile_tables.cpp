@@ -59,8 +59,9 @@ class Text {
         }
         align(rows);
         text_ += fmt::format("\n{}\n{}", title, table(rows));
-        if (items.size() > options_.rows)
+        if (items.size() > options_.rows) {
             text_ += fmt::format("  ... and {} more\n", items.size() - options_.rows);
+        }
     }
 
     void line(const std::string& text) { text_ += text + '\n'; }
@@ -77,10 +78,12 @@ class Text {
     static void align(Rows& rows) {
         for (std::size_t column = 0; column + 1 < rows.front().size(); ++column) {
             std::size_t width = 0;
-            for (const auto& row : rows)
+            for (const auto& row : rows) {
                 width = std::max(width, report::display_width(row[column]));
-            for (auto& row : rows)
+            }
+            for (auto& row : rows) {
                 row[column] = report::pad(row[column], width, report::Align::right);
+            }
         }
     }
 
@@ -96,8 +99,9 @@ void add_head(Text& text, const Profile& profile) {
     std::string head = fmt::format("process {}", field("pid"));
     if (!field("rank").empty()) head += fmt::format(", rank {}", field("rank"));
     text.line(fmt::format("{}: {}", head, field("command")));
-    for (const std::string& reason : profile.incomplete)
+    for (const std::string& reason : profile.incomplete) {
         text.line(fmt::format("INCOMPLETE: {}", shown(reason)));
+    }
 }
 
 void add_program(Text& text, const Profile& profile) {
@@ -112,13 +116,14 @@ void add_program(Text& text, const Profile& profile) {
         program.kernels, program.short_kernels, program.copies, program.pageable_copies,
         program.memsets, program.graph_launches,
         profile.calls.empty() ? "unrecorded" : number(program.synchronisations)));
-    for (const activity::DeviceSummary& device : profile.devices)
+    for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
             "GPU {} {}: busy {}, {} kernels{}", device.device, shown(device.name),
             time(device.busy_ns), device.kernels,
             device.peak_memory_bytes == 0
                 ? ""
                 : fmt::format(", at most {} allocated", bytes(device.peak_memory_bytes))));
+    }
 }
 
 void add_tables(Text& text, const Profile& profile) {
@@ -187,18 +192,21 @@ void add_tables(Text& text, const Profile& profile) {
 
 void add_notes(Text& text, const Profile& profile) {
     const auto level = profile.header.find("level");
-    if (!profile.ranges.empty() && !profile.by_launch)
+    if (!profile.ranges.empty() && !profile.by_launch) {
         text.line(
             "\nRanges have the work that the device began in them, as launches are not on record: "
             "work that was launched in a range and ran later is missing there (--level callbacks "
             "has it).");
-    if (level != profile.header.end() && level->second == "api" && profile.program.idle_ns != 0)
+    }
+    if (level != profile.header.end() && level->second == "api" && profile.program.idle_ns != 0) {
         text.line(
             "\nRecording API calls slows launching: of a program that launches short kernels the "
             "idle time reads too high (--level records costs least).");
-    if (profile.overheads.total_ns != 0)
+    }
+    if (profile.overheads.total_ns != 0) {
         text.line(
             fmt::format("CUPTI itself took {} of host time.", time(profile.overheads.total_ns)));
+    }
 }
 
 }  // namespace
@@ -211,8 +219,9 @@ std::string profile_text(const Profile& profile, const ProfileTables& options) {
     add_notes(text, profile);
     const std::vector<std::string> sentences = activity::advice(profile);
     if (!sentences.empty()) text.line("");
-    for (std::size_t i = 0; i < sentences.size(); ++i)
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
         text.line(fmt::format("{}. {}", i + 1, sentences[i]));
+    }
     return text.take();
 }
 

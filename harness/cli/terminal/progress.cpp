@@ -13,8 +13,9 @@ namespace perfgate::cli {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {
     winsize size{};
-    if (terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
+    if (terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) {
         width_ = size.ws_col;
+    }
 }
 
 void ProgressLine::begin() {

@@ -30,10 +30,11 @@ struct AbOptions {
 std::vector<std::string> plugins_of(const std::string& option, const std::string& value) {
     if (!std::filesystem::is_directory(value)) return {value};
     std::vector<std::string> plugins = runner::plugins_in(value);
-    if (plugins.empty())
+    if (plugins.empty()) {
         throw model::InputError(
             fmt::format("{} {}: the folder has no plugin (*.so, second modules *_cuda.so aside)",
                         option, model::printable(value)));
+    }
     return plugins;
 }
 

@@ -33,8 +33,9 @@ int verify(const std::string& folder) {
         for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
             text += fmt::format("  {}\n", shown(ids[i]));
         }
-        if (ids.size() > most_names)
+        if (ids.size() > most_names) {
             text += fmt::format("  and {} more\n", ids.size() - most_names);
+        }
     }
     if (!check.not_covered.empty()) {
         text +=

@@ -58,8 +58,9 @@ std::string as_text(const std::vector<measure::Diagnosis>& diagnoses) {
     for (const auto& diagnosis : diagnoses) {
         text += fmt::format("{:<8} {:<{}}  {}\n", to_text(diagnosis.level), diagnosis.topic, width,
                             diagnosis.detail);
-        if (!diagnosis.remedy.empty())
+        if (!diagnosis.remedy.empty()) {
             text += fmt::format("{:<8} {:<{}}  remedy: {}\n", "", "", width, diagnosis.remedy);
+        }
     }
     return text;
 }
@@ -83,8 +84,9 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
     verb->callback([&invocation, options] {
         invocation.body = [options] {
             const auto diagnoses = diagnose(options->backend);
-            if (!options->json.empty())
+            if (!options->json.empty()) {
                 model::write_file_atomically(options->json, as_json(diagnoses));
+            }
             if (options->json != "-") model::write_file_atomically("-", as_text(diagnoses));
             const bool problem = std::any_of(
                 diagnoses.begin(), diagnoses.end(),

@@ -31,9 +31,10 @@ std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
     const std::filesystem::path module = runner::cuda_backend_module();
     if (!std::filesystem::exists(module)) return nullptr;
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
+    if (!handle) {
         throw model::Error(
             fmt::format("the CUDA backend cannot be loaded: {}", model::printable(dlerror())));
+    }
     const auto create = reinterpret_cast<measure::CreateCounterCatalogue*>(
         dlsym(handle, measure::create_counter_catalogue_symbol));
     if (!create) throw model::Error(module.string() + " is no backend of this perfgate");
@@ -72,27 +73,30 @@ std::string as_text(const std::vector<Row>& rows, const std::string& chip,
     for (const Row& row : rows) {
         const model::MetricDefinition& definition = row.metric.definition;
         std::string passes = "-";
-        if (!row.unavailable.empty())
+        if (!row.unavailable.empty()) {
             passes = "n/a";
-        else if (row.metric.source == metrics::Source::counter)
+        } else if (row.metric.source == metrics::Source::counter) {
             passes = fmt::format("{}{}", row.passes, row.passes > 1 ? "*" : "");
+        }
         text += fmt::format("{:<{}}  {:<10} {:<7} {:<8} {:<14} {:>6}  {}\n", definition.name, width,
                             definition.unit, to_text(definition.direction),
                             to_text(definition.metric_class), to_text(definition.fold), passes,
                             definition.description);
     }
-    if (chips)
+    if (chips) {
         text += fmt::format(
             "\nPasses are those of the metric alone on {}; * mixes values of several passes.\n"
             "Any raw CUPTI name of the chip is a metric too.\n",
             chip);
+    }
     text += "\nSets:\n";
     for (const metrics::MetricSet& set : metrics::metric_sets()) {
         text += fmt::format("  {:<6} {}", set.name, set.description);
         if (chips) {
             std::vector<metrics::Metric> members;
-            for (const std::string& name : set.metrics)
+            for (const std::string& name : set.metrics) {
                 members.push_back(*metrics::find_metric(name));
+            }
             const metrics::Selection selection = metrics::select_counters(
                 members, [&](const std::string& name) { return chips->exists(chip, name); });
             const std::vector<std::string> counters(selection.counters.begin(),
@@ -162,22 +166,25 @@ int list_metrics(const std::vector<std::string>& names, const std::string& chip,
     const auto chips = load_counter_catalogue();
     if (chips) {
         const std::vector<std::string> known = chips->chips();
-        if (std::find(known.begin(), known.end(), chip) == known.end())
+        if (std::find(known.begin(), known.end(), chip) == known.end()) {
             throw model::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
                                                 model::printable(chip, 40), fmt::join(known, ", "),
                                                 model::did_you_mean(chip, known)));
+        }
     }
     std::vector<Row> rows;
     if (names.empty()) {
-        for (const metrics::Metric& metric : metrics::catalogue())
+        for (const metrics::Metric& metric : metrics::catalogue()) {
             rows.push_back(row_of(metric, chips.get(), chip));
+        }
     }
     for (const std::string& name : names) {
         const auto metric = metrics::find_metric(name);
-        if (!metric)
+        if (!metric) {
             throw model::InputError(
                 fmt::format("no metric '{}'{}", model::printable(name, 80),
                             model::did_you_mean(name, metrics::metric_names())));
+        }
         rows.push_back(row_of(*metric, chips.get(), chip));
     }
     if (!json.empty()) model::write_file_atomically(json, as_json(rows, chip));

@@ -44,9 +44,10 @@ class Folder {
     explicit Folder(const std::string& named) {
         if (named.empty()) {
             std::string name = (fs::temp_directory_path() / "perfgate-profile-XXXXXX").native();
-            if (mkdtemp(name.data()) == nullptr)
+            if (mkdtemp(name.data()) == nullptr) {
                 throw model::Error(fmt::format("cannot create a folder in {}",
                                                shown(fs::temp_directory_path().native())));
+            }
             path_ = name;
             temporary_ = true;
             return;
@@ -54,12 +55,14 @@ class Folder {
         path_ = fs::absolute(named);
         std::error_code error;
         fs::create_directories(path_, error);
-        if (error)
+        if (error) {
             throw model::Error(fmt::format("cannot create {}: {}", shown(named), error.message()));
-        if (!fs::is_empty(path_, error))
+        }
+        if (!fs::is_empty(path_, error)) {
             throw model::InputError(
                 fmt::format("{} is not empty: recordings of two runs would mix; name a new folder",
                             shown(named)));
+        }
     }
     ~Folder() {
         std::error_code ignored;
@@ -77,25 +80,29 @@ class Folder {
 
 /// Two tools in one process fight over CUPTI, and a process behind MPS shares the GPU's time.
 void refuse_other_tools() {
-    for (const char* name : inject::injection_variables)
-        if (std::getenv(name) != nullptr)
+    for (const char* name : inject::injection_variables) {
+        if (std::getenv(name) != nullptr) {
             throw model::InputError(
                 fmt::format("{} is set, so that another profiler would be in the program too: "
                             "unset it",
                             name));
+        }
+    }
     std::error_code error;
     if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
-        fs::exists("/tmp/nvidia-mps/control", error))
+        fs::exists("/tmp/nvidia-mps/control", error)) {
         throw model::InputError(
             "an MPS server is in use, so that other programs share the GPU: stop it (echo quit | "
             "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
+    }
 }
 
 inject::Settings settings_of(const Options& options, const fs::path& folder) {
     inject::Settings settings;
     settings.folder = folder.native();
-    for (const inject::Level level : inject::levels)
+    for (const inject::Level level : inject::levels) {
         if (options.level == inject::to_text(level)) settings.level = level;
+    }
     settings.limit_bytes = options.limit_mib << 20;
     settings.cupti = options.cupti;
     return settings;
@@ -105,21 +112,25 @@ inject::Settings settings_of(const Options& options, const fs::path& folder) {
 std::optional<std::string> run_program(const Options& options, const fs::path& folder) {
     refuse_other_tools();
     const fs::path library = runner::injection_library();
-    if (!fs::exists(library))
+    if (!fs::exists(library)) {
         throw model::Error(
             fmt::format("{} is missing: this perfgate was built without CUDA's headers",
                         shown(library.native())));
+    }
     program::Program program;
     program.words = options.words;
     program.environment = environment_for(settings_of(options, folder), library.native());
-    if (options.time_limit_s > 0)
+    if (options.time_limit_s > 0) {
         program.time_limit = std::chrono::duration<double>(options.time_limit_s);
+    }
     runner::catch_interruptions();
     const program::End end = program::run(program, runner::interrupted);
-    if (end.outcome != program::Outcome::exited || end.status != 0)
+    if (end.outcome != program::Outcome::exited || end.status != 0) {
         return fmt::format("the program {}", program::describe(end, program));
-    if (end.survivors != 0)
+    }
+    if (end.survivors != 0) {
         return fmt::format("{} processes of the program outlived it and were ended", end.survivors);
+    }
     return std::nullopt;
 }
 
@@ -144,21 +155,25 @@ int report(const Options& options, const fs::path& folder) {
             std::fputs(profile_text(profile, options.tables).c_str(), stdout);
         }
     }
-    if (!options.json.empty())
+    if (!options.json.empty()) {
         model::write_file_atomically(options.json, activity::write_profiles(profiles));
-    if (!options.trace.empty())
+    }
+    if (!options.trace.empty()) {
         model::write_file_atomically(options.trace, activity::write_trace(all));
+    }
     return code;
 }
 
 int run_and_report(const Options& options) {
     if (!options.recording.empty()) {
-        if (!options.words.empty())
+        if (!options.words.empty()) {
             throw model::InputError("--recording reads what is stored: name no program with it");
+        }
         return report(options, options.recording);
     }
-    if (options.words.empty())
+    if (options.words.empty()) {
         throw model::InputError("name the program to record, behind --: perfgate profile -- ./app");
+    }
     const Folder folder(options.out);
     const std::optional<std::string> failure = run_program(options, folder.path());
     int code = failure ? 3 : 0;

@@ -50,11 +50,12 @@ void print(const runner::SelfTestOutcome& outcome, const SelfTestOptions& option
         request.seed, outcome.wall_s);
     text += fmt::format("{:>8} {:>7} {:>11} {:>14} {:>10} {:>8} {:>10}\n", "slower", "cases",
                         "regressed", "inconclusive", "improved", "pass", "not judged");
-    for (const gate::SizeTally& size : report.sizes)
+    for (const gate::SizeTally& size : report.sizes) {
         text += fmt::format("{:>7.4g}% {:>7} {:>11} {:>14} {:>10} {:>8} {:>10}\n", 100 * size.size,
                             size.cases, share(size.regressed, size.cases),
                             share(size.inconclusive, size.cases), size.improved, size.passed,
                             size.unjudged);
+    }
     text += "\n detects  found from  case\n";
     for (const gate::CaseTally& of_case : report.cases) {
         // The least size from which on every one was found.
@@ -73,11 +74,13 @@ void print(const runner::SelfTestOutcome& outcome, const SelfTestOptions& option
     text +=
         fmt::format("\nslowdowns at or above the minimum detectable change: {}, found: {} ({})\n",
                     report.promised, report.kept, share(report.kept, report.promised));
-    for (const std::string& problem : report.problems)
+    for (const std::string& problem : report.problems) {
         text += fmt::format("problem: {}\n", model::printable(problem, 1000));
-    if (report.unjudged > 0)
+    }
+    if (report.unjudged > 0) {
         text += fmt::format("not judged: {}; `perfgate report` of the runs in {} says why\n",
                             report.unjudged, model::printable(request.measuring.out));
+    }
     if (outcome.exit_code == 0) text += "the gate detects what it claims\n";
     model::write_file_atomically("-", text);
 }
@@ -116,12 +119,14 @@ void write_json(const runner::SelfTestOutcome& outcome, const SelfTestOptions& o
         json.begin_object(JsonLayout::compact);
         write_field(json, "suite", of_case.name.first);
         write_field(json, "id", of_case.name.second);
-        if (of_case.minimum_detectable_change)
+        if (of_case.minimum_detectable_change) {
             write_field(json, "minimum_detectable_change", *of_case.minimum_detectable_change);
+        }
         json.key("verdicts");
         json.begin_object(JsonLayout::compact);
-        for (const auto& [size, verdict] : of_case.by_size)
+        for (const auto& [size, verdict] : of_case.by_size) {
             write_field(json, model::number_text(size), model::to_text(verdict));
+        }
         json.end_object();
         json.end_object();
     }

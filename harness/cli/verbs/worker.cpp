@@ -27,25 +27,28 @@ namespace {
 template <class Function>
 Function* cuda_function(const char* symbol) {
     const std::filesystem::path module = runner::cuda_backend_module();
-    if (!std::filesystem::exists(module))
+    if (!std::filesystem::exists(module)) {
         throw model::Error(
             fmt::format("the CUDA backend was not built: {} is absent; build with a "
                         "CUDA toolkit (nvcc 13.0 or newer)",
                         module.string()));
+    }
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
+    if (!handle) {
         throw model::Error(
             fmt::format("the CUDA backend cannot be loaded: {}", model::printable(dlerror())));
+    }
     const auto function = reinterpret_cast<Function*>(dlsym(handle, symbol));
-    if (!function)
+    if (!function) {
         throw model::Error(
             fmt::format("{} is no backend: it exports no {}", module.string(), symbol));
+    }
     return function;
 }
 
 measure::BackendSource backend_source(const std::string& backend,
                                       measure::BackendOptions& options) {
-    if (backend == "host")
+    if (backend == "host") {
         return {[](const std::string&) {
                     return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
                 },
@@ -53,6 +56,7 @@ measure::BackendSource backend_source(const std::string& backend,
                     options.loading = std::move(loading);
                     return backend::make_host_backend(options);
                 }};
+    }
     return {[](const std::string& wanted) {
                 std::vector<measure::ListedDevice> devices;
                 cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted, devices);

@@ -76,8 +76,9 @@ class Play {
             }
             // As `baseline refresh` does.
             if (baseline::noisy_metric(baselines_[i], comparisons_[i].tolerance)) {
-                for (std::size_t n = 0; n < setting_.baseline_processes; ++n)
+                for (std::size_t n = 0; n < setting_.baseline_processes; ++n) {
                     baselines_[i].batches.push_back(processes_[i].batch(0, 0));
+                }
             }
             add_batches(i, setting_.first_processes, 0);
         }
@@ -91,8 +92,9 @@ class Play {
     void slow_down_as_claimed() {
         for (std::size_t i = 0; i < suite_.size(); ++i) {
             suite_[i].slowdown = outcomes_[i].minimum_detectable_change;
-            for (model::Batch& batch : runs_[i].batches)
+            for (model::Batch& batch : runs_[i].batches) {
                 batch.samples[0] *= 1 + outcomes_[i].minimum_detectable_change;
+            }
         }
         judge();
     }

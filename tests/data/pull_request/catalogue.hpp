@@ -20,9 +20,10 @@ using Create = std::function<std::unique_ptr<sdk::Instance>(const sdk::Values&)>
 
 /// A number of elements in steps of `step`, which a kernel cannot do without.
 inline void require_multiple(const sdk::Values& values, const char* name, std::int64_t step) {
-    if (values.integer(name) % step != 0)
+    if (values.integer(name) % step != 0) {
         throw sdk::Unsupported(std::string(name) + " must be a multiple of " +
                                std::to_string(step));
+    }
 }
 
 inline sdk::Plugin catalogue(const std::function<Create(std::string_view stage)>& create) {

@@ -41,8 +41,9 @@ int main() {
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 
     nvtxRangePushA("streams");
-    for (int launch = 0; launch < launches; ++launch)
+    for (int launch = 0; launch < launches; ++launch) {
         for (int i = 0; i < streams; ++i) spin<<<1, 128, 0, all[i]>>>(data[i], 4000);
+    }
     check(cudaGetLastError(), "spin");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     nvtxRangePop();

@@ -31,11 +31,13 @@ cudaError_t tone_curve(const std::uint16_t* raw, const float* curves, float* out
                        std::int64_t pixels, cudaStream_t stream) {
     int device = 0, processors = 0, blocks = 0;
     cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
+    }
+    if (error == cudaSuccess) {
         error =
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, tone_curve_kernel, kThreads, 0);
+    }
     if (error != cudaSuccess) return error;
     tone_curve_kernel<<<processors * blocks, kThreads, 0, stream>>>(raw, curves, out, pixels);
     return cudaGetLastError();

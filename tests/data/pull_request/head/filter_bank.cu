@@ -17,10 +17,12 @@ __global__ void __launch_bounds__(kThreads, kResident)
     __shared__ float samples[kFilterTile + kTaps];
     __shared__ float4 coefficients[kTaps * kFilters / 4];
     const std::int64_t start = std::int64_t{blockIdx.x} * kFilterTile;
-    for (int i = threadIdx.x; i < kFilterTile + kTaps - 1; i += kThreads)
+    for (int i = threadIdx.x; i < kFilterTile + kTaps - 1; i += kThreads) {
         samples[i] = signal[start + i];
-    for (int i = threadIdx.x; i < kTaps * kFilters / 4; i += kThreads)
+    }
+    for (int i = threadIdx.x; i < kTaps * kFilters / 4; i += kThreads) {
         coefficients[i] = reinterpret_cast<const float4*>(taps)[i];
+    }
     __syncthreads();
 
     float sums[kFilters][kPositions] = {};
@@ -43,8 +45,9 @@ __global__ void __launch_bounds__(kThreads, kResident)
 #pragma unroll
     for (int f = 0; f < kFilters; ++f) {
 #pragma unroll
-        for (int p = 0; p < kPositions; ++p)
+        for (int p = 0; p < kPositions; ++p) {
             out[f * n + start + p * kThreads + threadIdx.x] = sums[f][p];
+        }
     }
 }
 

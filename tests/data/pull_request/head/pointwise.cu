@@ -23,11 +23,13 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t first = std::int64_t{blockIdx.x} * kPixelTile;
     const auto* tile = reinterpret_cast<const float4*>(x + first * kFeatures);
 #pragma unroll
-    for (int i = threadIdx.x; i < kPixelTile * vectors; i += kThreads)
+    for (int i = threadIdx.x; i < kPixelTile * vectors; i += kThreads) {
         *reinterpret_cast<float4*>(pixels + i / vectors * kPitch + i % vectors * 4) = tile[i];
+    }
 #pragma unroll
-    for (int i = threadIdx.x; i < kFeatures * vectors; i += kThreads)
+    for (int i = threadIdx.x; i < kFeatures * vectors; i += kThreads) {
         rows[i] = reinterpret_cast<const float4*>(weights)[i];
+    }
     __syncthreads();
 
     const int column = threadIdx.x % vectors;
@@ -46,8 +48,9 @@ __global__ void __launch_bounds__(kThreads)
         }
     }
 #pragma unroll
-    for (int p = 0; p < 4; ++p)
+    for (int p = 0; p < 4; ++p) {
         reinterpret_cast<float4*>(out)[(first + pixel + p) * vectors + column] = sums[p];
+    }
 }
 
 __global__ void bias_silu_kernel(float* __restrict__ values, const float* __restrict__ bias,

@@ -20,8 +20,9 @@ __global__ void __launch_bounds__(kThreads)
         for (int distance = 1; distance < kScanTile; distance *= 2, turn ^= 1) {
             const auto* from = reinterpret_cast<const float*>(storage[turn]);
             auto* to = reinterpret_cast<float*>(storage[turn ^ 1]);
-            for (int i = threadIdx.x; i < kScanTile; i += kThreads)
+            for (int i = threadIdx.x; i < kScanTile; i += kThreads) {
                 to[i] = i < distance ? from[i] : from[i] + from[i - distance];
+            }
             __syncthreads();
         }
         const float4 v = storage[turn][threadIdx.x];

@@ -11,8 +11,9 @@ constexpr int kThreads = 256;
 template <class T>
 __global__ void fill_kernel(T* out, std::int64_t n, unsigned mask, std::uint64_t key) {
     const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-    if (i < n)
+    if (i < n) {
         out[i] = static_cast<T>(common::random_bits(key, static_cast<std::uint64_t>(i)) & mask);
+    }
 }
 
 template <class T>

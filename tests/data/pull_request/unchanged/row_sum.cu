@@ -9,8 +9,9 @@ constexpr int kThreads = 256;
 
 __device__ float sum_warp(float value) {
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
+    for (int distance = 16; distance > 0; distance /= 2) {
         value += __shfl_xor_sync(0xffffffffu, value, distance);
+    }
     return value;
 }
 
