@@ -2,7 +2,6 @@
 #include "stats/rank_sum.hpp"
 
 #include <algorithm>
-#include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -101,9 +100,7 @@ double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
         most = mirror * group - ranks.group_sum;
     }
     for (std::uint64_t& rank : counted) rank /= unit;
-    return choices_up_to(counted, chosen, most / unit) /
-           boost::math::binomial_coefficient<double>(static_cast<unsigned>(counted.size()),
-                                                     static_cast<unsigned>(chosen));
+    return choices_up_to(counted, chosen, most / unit) * rank_sum_least(others, group);
 }
 
 double normal_tail(const Ranks& ranks, double others, double group) {
