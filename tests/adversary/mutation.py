@@ -116,7 +116,7 @@ def mutated(rng, data):
             kinds = (restructure,)
         try:
             result = rng.choice(kinds)(rng, data)
-        except ValueError:  # JSON lines are no document
+        except (ValueError, RecursionError):  # JSON lines; nested too deeply for Python's reader
             continue
         if result != data:
             return result
