@@ -29,10 +29,6 @@ using model::LedgerAction;
 using model::LedgerEntry;
 using model::MetricSeries;
 
-std::string shown(std::string_view text) {
-    return model::printable(text, 200);
-}
-
 /// Of two doubles that one computation wrote and another repeats.
 bool same_number(double left, double right) {
     return std::fabs(left - right) <= 1e-9 * std::max(std::fabs(left), std::fabs(right));
@@ -48,18 +44,19 @@ class Checking {
             for (const auto& [metric, series] : expected.metrics) value(id, metric, series);
             for (const auto& [metric, anchor] : expected.anchors) {
                 if (!expected.metrics.contains(metric)) {
-                    fault(id, "it has an anchor of {} and no value", shown(metric));
+                    fault(id, "it has an anchor of {} and no value", model::printable(metric));
                 }
             }
             for (const auto& [metric, known] : expected.acknowledged) {
                 const auto series = expected.metrics.find(metric);
                 if (series == expected.metrics.end() || series->second.unit != known.known.unit) {
-                    fault(id, "{} is acknowledged and has no value in that unit", shown(metric));
+                    fault(id, "{} is acknowledged and has no value in that unit",
+                          model::printable(metric));
                 }
                 if (known.until < today) {
-                    check_.notes.push_back(
-                        fmt::format("{}: {}: the acknowledgement of {} ended on {}", shown(file_),
-                                    shown(id), shown(metric), known.until));
+                    check_.notes.push_back(fmt::format(
+                        "{}: {}: the acknowledgement of {} ended on {}", model::printable(file_),
+                        model::printable(id), model::printable(metric), known.until));
                 }
             }
         }
@@ -95,7 +92,7 @@ class Checking {
             for (const auto& [metric, acknowledged] : expected.acknowledged) {
                 if (known.contains({id, acknowledged.until})) continue;
                 fault(id, "{} is acknowledged until {}, which the ledger does not know",
-                      shown(metric), acknowledged.until);
+                      model::printable(metric), acknowledged.until);
             }
         }
     }
@@ -103,7 +100,8 @@ class Checking {
   private:
     template <typename... Args>
     void fault(const std::string& id, fmt::format_string<Args...> text, Args&&... args) {
-        check_.faults.push_back(fmt::format("{}: {}: {}", shown(file_), shown(id),
+        check_.faults.push_back(fmt::format("{}: {}: {}", model::printable(file_),
+                                            model::printable(id),
                                             fmt::format(text, std::forward<Args>(args)...)));
     }
 
@@ -113,7 +111,7 @@ class Checking {
         if (samples.empty()) return;
         const double median = stats::median(samples);
         if (!same_number(series.value, median)) {
-            fault(id, "{} is {}, and its samples say {}", shown(metric),
+            fault(id, "{} is {}, and its samples say {}", model::printable(metric),
                   model::number_text(series.value), model::number_text(median));
         }
     }
@@ -223,7 +221,8 @@ class Checking {
         const auto series = expected.metrics.find(metric);
         if (series == expected.metrics.end() || series->second.unit != change.unit ||
             series->second.value != change.after) {
-            fault(id, "{} is {}, and the ledger says that {} was accepted", shown(metric),
+            fault(id, "{} is {}, and the ledger says that {} was accepted",
+                  model::printable(metric),
                   series == expected.metrics.end() ? "absent"
                                                    : model::number_text(series->second.value),
                   model::number_text(change.after));
@@ -233,7 +232,7 @@ class Checking {
         const double anchor = found == expected.anchors.end() ? change.after : found->second;
         const double told = change.anchor.value_or(change.after);
         if (anchor != told) {
-            fault(id, "the anchor of {} is {}, and the ledger says {}", shown(metric),
+            fault(id, "the anchor of {} is {}, and the ledger says {}", model::printable(metric),
                   model::number_text(anchor), model::number_text(told));
         }
     }
@@ -261,7 +260,7 @@ void check_text(const fs::path& file, const model::Baseline& baseline, StoreChec
     if (document::is_as_written(text, baseline)) return;
     check.faults.push_back(
         fmt::format("{}: not as perfgate writes it: edited by hand, or merged without care",
-                    shown(file.string())));
+                    model::printable(file.string())));
 }
 
 }  // namespace
@@ -291,8 +290,8 @@ StoreCheck verify_store(const fs::path& folder, const std::string& today) {
             check.faults.push_back(fmt::format(
                 "{}: it has no ledger: restore {} from version control, or remove the baseline "
                 "and refresh it",
-                shown(file.string()),
-                shown(ledger_path(folder, place.device_key, place.suite).string())));
+                model::printable(file.string()),
+                model::printable(ledger_path(folder, place.device_key, place.suite).string())));
         }
     }
     return check;

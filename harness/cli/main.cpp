@@ -64,22 +64,7 @@ int main(int argc, char** argv) {
         "130 interrupted.");
 
     cli::Invocation invocation;
-    cli::add_run(app, invocation);
-    cli::add_ab(app, invocation);
-    cli::add_selftest(app, invocation);
-    cli::add_profile(app, invocation);
-    cli::add_compare(app, invocation);
-    cli::add_merge(app, invocation);
-    cli::add_report(app, invocation);
-    cli::add_explain(app, invocation);
-    cli::add_baseline(app, invocation);
-    cli::add_review(app, invocation);
-    cli::add_validate(app, invocation);
-    cli::add_list(app, invocation);
-    cli::add_metrics(app, invocation);
-    cli::add_doctor(app, invocation);
-    cli::add_completion(app, invocation);
-    cli::add_worker(app, invocation);
+    for (cli::AddVerb* add : cli::verbs) add(app, invocation);
 
     cli::refuse_empty_values(app);
 

@@ -22,21 +22,19 @@ using model::CaseResult;
 using model::Run;
 using model::Shard;
 
-std::string shown(std::string_view text) {
-    return model::printable(text, 200);
-}
-
 [[noreturn]] void refuse(const std::string& why) {
     throw model::InputError("the runs cannot be merged: " + why);
 }
 
 void require_shard(const NamedRun& named) {
     if (!named.run.shard) {
-        refuse(fmt::format("{} is no shard: measure each part with --shard", shown(named.file)));
+        refuse(fmt::format("{} is no shard: measure each part with --shard",
+                           model::printable(named.file)));
     }
     if (named.run.interrupted) {
         refuse(fmt::format("{} (shard {}/{}) was interrupted: measure it again, or --resume it",
-                           shown(named.file), named.run.shard->index, named.run.shard->count));
+                           model::printable(named.file), named.run.shard->index,
+                           named.run.shard->count));
     }
 }
 
@@ -52,26 +50,26 @@ std::string difference(const Shard& first, const Shard& other) {
     for (std::size_t i = 0; i < std::max(first.whole.size(), other.whole.size()); ++i) {
         if (i >= first.whole.size() || i >= other.whole.size()) {
             const Shard& more = i < first.whole.size() ? first : other;
-            return fmt::format("only one is of suite '{}'", shown(more.whole[i].name));
+            return fmt::format("only one is of suite '{}'", model::printable(more.whole[i].name));
         }
         const model::ShardedSuite& left = first.whole[i];
         const model::ShardedSuite& right = other.whole[i];
         if (left == right) continue;
         if (left.name != right.name) {
-            return fmt::format("one is of suite '{}', the other of '{}'", shown(left.name),
-                               shown(right.name));
+            return fmt::format("one is of suite '{}', the other of '{}'",
+                               model::printable(left.name), model::printable(right.name));
         }
         const auto [one, two] = std::mismatch(left.cases.begin(), left.cases.end(),
                                               right.cases.begin(), right.cases.end());
         if (one == left.cases.end() && two == right.cases.end()) {
             if (left.partial == right.partial) {
                 return fmt::format("suite '{}' has other tolerances or relations in one",
-                                   shown(left.name));
+                                   model::printable(left.name));
             }
-            return fmt::format("suite '{}' was filtered in one", shown(left.name));
+            return fmt::format("suite '{}' was filtered in one", model::printable(left.name));
         }
-        return fmt::format("suite '{}' differs from case '{}' on", shown(left.name),
-                           shown(one == left.cases.end() ? *two : *one));
+        return fmt::format("suite '{}' differs from case '{}' on", model::printable(left.name),
+                           model::printable(one == left.cases.end() ? *two : *one));
     }
     return {};
 }
@@ -80,8 +78,9 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     const auto require = [&](std::string_view what, const std::string& then,
                              const std::string& now) {
         if (then == now) return;
-        refuse(fmt::format("{} is '{}' in {} and '{}' in {}", what, shown(then), shown(first.file),
-                           shown(now), shown(other.file)));
+        refuse(fmt::format("{} is '{}' in {} and '{}' in {}", what, model::printable(then),
+                           model::printable(first.file), model::printable(now),
+                           model::printable(other.file)));
     };
     const auto yes_no = [](bool value) { return std::string(value ? "yes" : "no"); };
     const model::Environment& then = first.run.environment;
@@ -96,12 +95,12 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     require("verify_only", yes_no(first.run.verify_only), yes_no(other.run.verify_only));
     const std::string different = difference(*first.run.shard, *other.run.shard);
     if (!different.empty()) {
-        refuse(fmt::format("{} and {} are not of the same suites: {}", shown(first.file),
-                           shown(other.file), different));
+        refuse(fmt::format("{} and {} are not of the same suites: {}", model::printable(first.file),
+                           model::printable(other.file), different));
     }
     if (first.run.selections != other.run.selections) {
         refuse(fmt::format("{} and {} were selected with other --filter or --tag",
-                           shown(first.file), shown(other.file)));
+                           model::printable(first.file), model::printable(other.file)));
     }
 }
 
@@ -111,8 +110,9 @@ void require_all(const std::vector<NamedRun>& shards) {
     for (const NamedRun& named : shards) {
         const auto [place, is_new] = found.emplace(named.run.shard->index, &named);
         if (!is_new) {
-            refuse(fmt::format("{} and {} both are shard {}/{}", shown(place->second->file),
-                               shown(named.file), named.run.shard->index, named.run.shard->count));
+            refuse(fmt::format("{} and {} both are shard {}/{}",
+                               model::printable(place->second->file), model::printable(named.file),
+                               named.run.shard->index, named.run.shard->count));
         }
     }
     std::string missing;
@@ -137,15 +137,16 @@ std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found)
         const auto place = found.find(id);
         if (place == found.end()) {
             refuse(fmt::format("no shard has case {} of suite '{}': one of them was filtered since",
-                               shown(id), shown(whole.name)));
+                               model::printable(id), model::printable(whole.name)));
         }
         cases.push_back(std::move(place->second.first));
         found.erase(place);
     }
     if (!found.empty()) {
         const auto& [id, from] = *found.begin();
-        refuse(fmt::format("{} has case {}, which suite '{}' does not", shown(from.second),
-                           shown(id), shown(whole.name)));
+        refuse(fmt::format("{} has case {}, which suite '{}' does not",
+                           model::printable(from.second), model::printable(id),
+                           model::printable(whole.name)));
     }
     return cases;
 }
@@ -161,11 +162,11 @@ model::SuiteResult merged_suite(const model::ShardedSuite& whole, std::vector<Na
                 const auto [place, is_new] =
                     found.emplace(id, std::pair{std::move(result), named.file});
                 if (!is_new) {
-                    refuse(
-                        fmt::format("{} and {} both have case {} of suite '{}': give all shards "
-                                    "the same baselines or --costs",
-                                    shown(place->second.second), shown(named.file), shown(id),
-                                    shown(whole.name)));
+                    refuse(fmt::format(
+                        "{} and {} both have case {} of suite '{}': give all shards "
+                        "the same baselines or --costs",
+                        model::printable(place->second.second), model::printable(named.file),
+                        model::printable(id), model::printable(whole.name)));
                 }
             }
             suite.cases.clear();

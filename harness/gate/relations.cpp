@@ -28,10 +28,6 @@ using model::Relation;
 using model::RelationVerdict;
 using model::Verdict;
 
-std::string shown(std::string_view text) {
-    return model::printable(text, 300);
-}
-
 /// "at most": how a sentence states what was expected.
 std::string_view in_words(Comparator comparator) {
     switch (comparator) {
@@ -78,9 +74,10 @@ struct Unjudged {
 /// Why the case has no values; nothing where it may have.
 std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& id) {
     const auto failed = [&](std::string_view what) {
-        return Unjudged{Verdict::error,
-                        fmt::format("{} was not measured: it {}{}{}", shown(id), what,
-                                    result.reason.empty() ? "" : ": ", shown(result.reason))};
+        return Unjudged{
+            Verdict::error,
+            fmt::format("{} was not measured: it {}{}{}", model::printable(id), what,
+                        result.reason.empty() ? "" : ": ", model::printable(result.reason))};
     };
     switch (result.status) {
         case CaseStatus::measured:
@@ -93,7 +90,8 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
             return failed("is invalid");
         case CaseStatus::skipped:
             return Unjudged{Verdict::skipped,
-                            fmt::format("{} was skipped: {}", shown(id), shown(result.reason))};
+                            fmt::format("{} was skipped: {}", model::printable(id),
+                                        model::printable(result.reason))};
     }
     if (result.verification && !result.verification->passed) return failed("is incorrect");
     return std::nullopt;
@@ -109,16 +107,19 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
     const auto& inapplicable = result.not_applicable;
     if (std::find(inapplicable.begin(), inapplicable.end(), metric) != inapplicable.end()) {
         return Unjudged{Verdict::skipped,
-                        fmt::format("{} has no {} on this device", shown(id), shown(metric))};
+                        fmt::format("{} has no {} on this device", model::printable(id),
+                                    model::printable(metric))};
     }
     const model::MetricSeries* series = find_series(result, metric);
     if (series != nullptr && std::isfinite(series->value)) return std::nullopt;
     std::string why = "the run has no value of it; measure again";
     for (const model::NotCollected& missing : result.not_collected) {
-        if (missing.metric == metric && !missing.reason.empty()) why = shown(missing.reason);
+        if (missing.metric == metric && !missing.reason.empty())
+            why = model::printable(missing.reason);
     }
     return Unjudged{Verdict::error,
-                    fmt::format("{} of {} was not collected: {}", shown(metric), shown(id), why)};
+                    fmt::format("{} of {} was not collected: {}", model::printable(metric),
+                                model::printable(id), why)};
 }
 
 using Instance = std::vector<const CaseResult*>;
@@ -181,9 +182,9 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
         if (metric == nullptr) continue;
         const model::MetricSeries& series =
             *find_series(*instance[metric->operand], metric->metric);
-        const std::string part =
-            fmt::format("{}.{} is {}", shown(relation.operands[metric->operand]),
-                        shown(metric->metric), model::quantity_text(series.value, series.unit));
+        const std::string part = fmt::format(
+            "{}.{} is {}", model::printable(relation.operands[metric->operand]),
+            model::printable(metric->metric), model::quantity_text(series.value, series.unit));
         if (text.find(part) != std::string::npos) continue;
         text += (text.empty() ? " (" : ", ") + part;
     }
@@ -245,10 +246,11 @@ class SuiteJudging {
             if (found != cases_.end()) {
                 note(unmeasured(*found->second, id));
             } else if (suite_.partial) {
-                note(Unjudged{Verdict::skipped,
-                              fmt::format("{} was not selected (--filter, --tag)", shown(id))});
+                note(Unjudged{Verdict::skipped, fmt::format("{} was not selected (--filter, --tag)",
+                                                            model::printable(id))});
             } else {
-                note(Unjudged{Verdict::error, fmt::format("{} is not in the run", shown(id))});
+                note(Unjudged{Verdict::error,
+                              fmt::format("{} is not in the run", model::printable(id))});
             }
         }
         if (worst) return worst;
@@ -272,7 +274,7 @@ class SuiteJudging {
             verdict.verdict = Verdict::error;
             verdict.sentence = fmt::format(
                 "cannot be judged: {} has no value{}: a division by 0, or a number too large",
-                shown(left_is_bad ? relation.left_text : relation.right_text),
+                model::printable(left_is_bad ? relation.left_text : relation.right_text),
                 ingredients(relation, left_is_bad ? relation.left : relation.right, instance));
             return;
         }
@@ -293,14 +295,14 @@ class SuiteJudging {
         const std::optional<double> change = model::change_fraction(*verdict.right, *verdict.left);
         const bool told = relation.right.size() == 1 && !is_lone_metric(relation.right);
         const std::string where(parameters_of(verdict.leading));
-        return fmt::format("{} is {}{}{} {} {}{}{}{}{}", shown(relation.left_text), values.after,
-                           ingredients(relation, relation.left, instance),
+        return fmt::format("{} is {}{}{} {} {}{}{}{}{}", model::printable(relation.left_text),
+                           values.after, ingredients(relation, relation.left, instance),
                            good ? ", expected" : " and should be", in_words(relation.comparator),
                            values.before,
                            change ? fmt::format(" ({})", model::change_text(*change)) : "",
-                           told ? "" : ": " + shown(relation.right_text),
+                           told ? "" : ": " + model::printable(relation.right_text),
                            ingredients(relation, relation.right, instance),
-                           where.empty() ? "" : ", for " + shown(where));
+                           where.empty() ? "" : ", for " + model::printable(where));
     }
 
     const model::SuiteResult& suite_;

@@ -31,10 +31,6 @@ std::string cause(int error) {
     return std::generic_category().message(error);
 }
 
-std::string shown(const fs::path& path) {
-    return printable(path.native());
-}
-
 class Descriptor {
   public:
     explicit Descriptor(int fd) : fd_(fd) {}
@@ -86,7 +82,7 @@ int write_all(int fd, std::string_view content) {
 }
 
 [[noreturn]] void fail_write(const fs::path& path, int error) {
-    throw Error(fmt::format("cannot write {}: {}", shown(path), cause(error)));
+    throw Error(fmt::format("cannot write {}: {}", printable(path.native()), cause(error)));
 }
 
 void write_standard_output(std::string_view content) {
@@ -109,8 +105,8 @@ void write_in_place(const fs::path& path, std::string_view content) {
     constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     Descriptor file(::open(path.c_str(), flags));
     if (file.get() < 0 && errno == ENXIO) {
-        throw Error(
-            fmt::format("cannot write {}: this pipe has no reader; name a file", shown(path)));
+        throw Error(fmt::format("cannot write {}: this pipe has no reader; name a file",
+                                printable(path.native())));
     }
     if (file.get() < 0) fail_write(path, errno);
     if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);
@@ -143,7 +139,7 @@ fs::path follow_links(const fs::path& path) {
 
 std::string read_file(const fs::path& path, std::size_t limit_bytes, std::string_view what) {
     const auto refuse = [&](const std::string& reason) -> InputError {
-        return InputError(fmt::format("{} {}: {}", what, shown(path), reason));
+        return InputError(fmt::format("{} {}: {}", what, printable(path.native()), reason));
     };
     // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -189,8 +185,9 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) {
-        throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}", shown(path),
-                                shown(folder), error.message()));
+        throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}",
+                                printable(path.native()), printable(folder.native()),
+                                error.message()));
     }
 
     const fs::path temporary = temporary_name(target);

@@ -36,10 +36,6 @@ using model::MetricSeries;
 constexpr std::string_view gap = "  ";
 constexpr std::size_t narrowest_id = 24;
 
-std::string shown(std::string_view text) {
-    return log_line(text, 300);
-}
-
 /// A case of one run or of both; at least one is there.
 struct Pair {
     std::string id;
@@ -126,7 +122,7 @@ std::string ceiling_cell(const CaseResult* result, const model::Run& run) {
     if (result == nullptr) return "";
     const auto share = model::ceiling_share(*result, run.environment.ceilings);
     if (!share) return "";
-    return fmt::format("{:.0f} % of {}", share->share * 100, shown(share->ceiling));
+    return fmt::format("{:.0f} % of {}", share->share * 100, log_line(share->ceiling));
 }
 
 class Table {
@@ -174,9 +170,9 @@ class Table {
 
 std::string describe(char letter, const NamedRun& named) {
     const model::Environment& environment = named.run->environment;
-    std::string text = fmt::format("{}: {}", letter, shown(environment.device.name));
-    if (!environment.driver.empty()) text += ", driver " + shown(environment.driver);
-    text += fmt::format(" ({})\n", shown(named.file));
+    std::string text = fmt::format("{}: {}", letter, log_line(environment.device.name));
+    if (!environment.driver.empty()) text += ", driver " + log_line(environment.driver);
+    text += fmt::format(" ({})\n", log_line(named.file));
     const std::string ceilings = model::in_words(environment.ceilings);
     if (!ceilings.empty()) text += "   ceilings: " + ceilings + '\n';
     return text;
@@ -255,7 +251,7 @@ std::string write_across_console(const NamedRun& first, const NamedRun& second,
     std::string text = describe('A', first) + describe('B', second);
     std::size_t incomparable = 0;
     for (const SuitePairs& suite : suites) {
-        Table table({shown(suite.name), "time", "A", "B", "B to A", "ceiling A", "ceiling B"});
+        Table table({log_line(suite.name), "time", "A", "B", "B to A", "ceiling A", "ceiling B"});
         for (const Pair& pair : suite.pairs) {
             const std::string_view metric = time_of(pair);
             const MetricSeries* before = find_series(pair.first, metric);
@@ -266,7 +262,7 @@ std::string write_across_console(const NamedRun& first, const NamedRun& second,
                 if (fraction) change = model::change_text(*fraction);
                 if (before->method != after->method) ++incomparable;
             }
-            table.add({shown(pair.id), std::string(metric), time_cell(pair.first, metric),
+            table.add({log_line(pair.id), std::string(metric), time_cell(pair.first, metric),
                        time_cell(pair.second, metric), change, ceiling_cell(pair.first, *first.run),
                        ceiling_cell(pair.second, *second.run)});
         }

@@ -31,7 +31,6 @@ constexpr std::size_t most_rows = 500;
 constexpr std::size_t most_sentences = 20;
 constexpr std::size_t most_log_lines = 10;
 constexpr std::size_t most_groups = 10;
-constexpr std::size_t longest_text = 1000;
 
 constexpr std::size_t narrowest_id = 24;
 constexpr std::string_view gap = "  ";
@@ -81,10 +80,6 @@ Style style_of(Verdict verdict) {
     return Style::red;
 }
 
-std::string shown(std::string_view text) {
-    return log_line(text, longest_text);
-}
-
 /// The arithmetic that the workload states, over the measured time.
 std::optional<double> stated_rate(const JoinedCase& joined) {
     if (joined.result == nullptr || !joined.result->work || !(joined.result->work->flops > 0)) {
@@ -98,7 +93,7 @@ std::optional<double> stated_rate(const JoinedCase& joined) {
 /// "87 % of copy", "60 % of bf16".
 std::string ceiling_cell(const std::optional<model::CeilingShare>& ceiling) {
     if (!ceiling) return {};
-    return fmt::format("{:.0f} % of {}", ceiling->share * 100, shown(ceiling->ceiling));
+    return fmt::format("{:.0f} % of {}", ceiling->share * 100, log_line(ceiling->ceiling));
 }
 
 std::string cell(const std::optional<double>& value, std::string_view unit) {
@@ -148,7 +143,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
     }
     for (const JoinedCase& joined : listed) {
         verdict.add(std::string(to_text(joined.verdict->verdict)));
-        id.add(shown(joined.verdict->id));
+        id.add(log_line(joined.verdict->id));
         const Value value = find_time(joined).value_or(Value{});
         baseline.add(cell(value.baseline, value.unit));
         time.add(cell(value.measured, value.unit));
@@ -223,15 +218,15 @@ std::vector<std::string> details(const JoinedCase& joined) {
         if (lines.size() == most_sentences) {
             ++left_out;
         } else {
-            lines.push_back(shown(sentence_of(metric)));
+            lines.push_back(log_line(sentence_of(metric)));
         }
     }
     if (left_out > 0) lines.push_back(fmt::format("and {} more metrics", left_out));
-    const std::string reason = shown(verdict.reason);
+    const std::string reason = log_line(verdict.reason);
     if (!explained && !reason.empty() && verdict.verdict != Verdict::pass) {
         lines.insert(lines.begin(), reason);
     }
-    for (const std::string& why : why_lines(verdict)) lines.push_back(shown(why));
+    for (const std::string& why : why_lines(verdict)) lines.push_back(log_line(why));
     return lines;
 }
 
@@ -243,7 +238,7 @@ std::vector<std::string> log_lines(const std::string& log) {
     while (!rest.empty() && lines.size() < most_log_lines) {
         const std::size_t newline = rest.rfind('\n');
         const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-        lines.push_back("| " + shown(plain_text(rest.substr(begin))));
+        lines.push_back("| " + log_line(plain_text(rest.substr(begin))));
         rest = rest.substr(0, begin == 0 ? 0 : newline);
     }
     std::reverse(lines.begin(), lines.end());
@@ -305,7 +300,7 @@ class Console {
             } else if (relation.verdict == Verdict::skipped) {
                 const auto reason =
                     first_reasons.try_emplace(relation.relation, relation.sentence).first;
-                ++skipped[shown(relation.relation + ": " + reason->second)];
+                ++skipped[log_line(relation.relation + ": " + reason->second)];
             }
         }
         std::stable_sort(listed.begin(), listed.end(), [](const auto* left, const auto* right) {
@@ -331,7 +326,7 @@ class Console {
         const std::size_t width = options_.width > 2 * taken ? options_.width - taken : 0;
         out_ += paint_(style_of(relation.verdict), word) + ": ";
         std::size_t spaces = 0;
-        for (const std::string& piece : wrap(shown(name + relation.sentence), width)) {
+        for (const std::string& piece : wrap(log_line(name + relation.sentence), width)) {
             out_.append(spaces, ' ');
             out_ += piece + '\n';
             spaces = indent;
@@ -343,19 +338,19 @@ class Console {
         if (!measured.empty()) out_ += "ceilings: " + measured + '\n';
         if (!ceilings.problem.empty()) {
             out_ += fmt::format("ceilings{}: {}\n", measured.empty() ? "" : " that are missing",
-                                shown(ceilings.problem));
+                                log_line(ceilings.problem));
         }
     }
 
     void write_heading(const model::VerdictDocument& document, const model::SuiteVerdict& suite) {
         const model::Environment& environment = document.environment;
-        out_ += paint_(Style::bold, shown(suite.name));
+        out_ += paint_(Style::bold, log_line(suite.name));
         const std::string& device = environment.device.name;
-        if (!device.empty()) out_ += " on " + shown(device);
+        if (!device.empty()) out_ += " on " + log_line(device);
         if (document.backend == "host") out_ += ", host backend";
-        if (!environment.driver.empty()) out_ += ", driver " + shown(environment.driver);
-        if (!environment.cupti.empty()) out_ += ", CUPTI " + shown(environment.cupti);
-        if (!suite.baseline_file.empty()) out_ += ", baseline " + shown(suite.baseline_file);
+        if (!environment.driver.empty()) out_ += ", driver " + log_line(environment.driver);
+        if (!environment.cupti.empty()) out_ += ", CUPTI " + log_line(environment.cupti);
+        if (!suite.baseline_file.empty()) out_ += ", baseline " + log_line(suite.baseline_file);
         out_ += '\n';
     }
 
@@ -439,13 +434,13 @@ class Console {
         std::map<std::string, std::size_t> not_applicable;
         for (const JoinedCase& joined : suite.cases) {
             if (joined.verdict->verdict == Verdict::skipped && !options_.list_all) {
-                ++skipped[shown(joined.verdict->reason)];
+                ++skipped[log_line(joined.verdict->reason)];
             }
             if (joined.result == nullptr) continue;
             if (joined.result->not_applicable.empty()) continue;
             const std::string metrics =
                 fmt::format("{}", fmt::join(joined.result->not_applicable, ", "));
-            ++not_applicable[shown(metrics)];
+            ++not_applicable[log_line(metrics)];
         }
         write_grouped("skipped", skipped);
         write_grouped("not applicable", not_applicable);
@@ -453,18 +448,18 @@ class Console {
 
     void write_notes(const JoinedSuite& suite) {
         for (std::size_t i = 0; i < suite.verdict->notes.size() && i < most_rows; ++i) {
-            out_ += "note: " + shown(suite.verdict->notes[i]) + '\n';
+            out_ += "note: " + log_line(suite.verdict->notes[i]) + '\n';
         }
         std::map<std::string, std::size_t> of_cases;
         for (const JoinedCase& joined : suite.cases) {
-            for (const std::string& note : joined.verdict->notes) ++of_cases[shown(note)];
+            for (const std::string& note : joined.verdict->notes) ++of_cases[log_line(note)];
         }
         write_grouped("note", of_cases);
     }
 
     void write_summary(const model::VerdictDocument& document) {
         for (const model::SuiteVerdict& suite : document.suites) {
-            out_ += shown(suite.name) + ": " + counts_text(suite);
+            out_ += log_line(suite.name) + ": " + counts_text(suite);
             const std::string relations = relations_text(suite);
             if (!relations.empty()) out_ += "; " + relations;
             if (document.suites.size() > 1) out_ += '\n';

@@ -18,8 +18,6 @@ namespace perfgate::report {
 
 namespace {
 
-constexpr std::size_t longest_text = 1000;
-
 /// ", gpu_time 400.0 µs → 444.4 µs (+11.1 %)"; empty without a time on both sides.
 std::string time_text(const model::CaseVerdict& verdict) {
     for (const std::string_view name : model::time_metrics) {
@@ -62,10 +60,10 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
     });
     std::string out;
     for (const model::CaseVerdict* verdict : explained) {
-        out += fmt::format("{}: {}{}\n", log_line(verdict->id, longest_text),
+        out += fmt::format("{}: {}{}\n", log_line(verdict->id),
                            to_text(verdict->verdict), time_text(*verdict));
         for (const std::string& line : why_lines(*verdict)) {
-            append_wrapped(out, log_line(line, longest_text), options.width);
+            append_wrapped(out, log_line(line), options.width);
         }
     }
     if (explained.empty()) {

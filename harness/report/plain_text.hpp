@@ -26,6 +26,6 @@ std::string plain_tail(std::string_view text, std::size_t limit);
 
 /// One line for a terminal or the log of a CI job, as model::printable makes it, and no command to
 /// GitHub's runner, which reads "::add-mask::x" and "##[add-mask]x" wherever they are printed.
-std::string log_line(std::string_view text, std::size_t limit);
+std::string log_line(std::string_view text, std::size_t limit = 1000);
 
 }  // namespace perfgate::report

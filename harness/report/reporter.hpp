@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports: a pure function from a Run and what the gate says of it to text, one file per format.
-//
-// To add a format, write its file (model it on csv.cpp), declare its function in formats.hpp and
-// give it a row in reporter.cpp's table: `--<name> FILE` follows from the table.
+// What the report formats share: their options. The formats themselves are in formats.hpp.
 #pragma once
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-
-#include "model/run.hpp"
-#include "model/verdict.hpp"
 
 namespace perfgate::report {
 
@@ -32,22 +25,6 @@ struct Options {
     // markdown
     std::string report_url;  ///< where the whole report is, by is_web_address; empty: unknown
 };
-
-struct Format {
-    std::string_view name;  ///< "console", "junit": also the option's name, `--junit FILE`
-    std::string_view help;  ///< what the file is, for help texts
-    /// `document` is the gate's answer to `run`. Any text from either is taken as hostile. Time is
-    /// linear in the number of cases and metrics. The result ends with a newline. "html" throws
-    /// InputError in a build without the page (html.hpp).
-    std::string (*write)(const model::VerdictDocument& document, const model::Run& run,
-                         const Options& options);
-};
-
-/// All formats; "console" first, the others are files.
-std::span<const Format> formats();
-
-/// Nothing for an unknown name.
-const Format* find_format(std::string_view name);
 
 /// Whether a report may link to it: http or https, of the characters that RFC 3986 gives addresses,
 /// and of bounded length.

@@ -19,6 +19,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "report/formats.hpp"
 #include "report/html.hpp"
 
 namespace perfgate::runner {
@@ -26,14 +27,6 @@ namespace perfgate::runner {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What a folder of results has, whatever else was asked for.
-struct FolderFile {
-    const char* format;
-    const char* name;
-};
-constexpr std::array folder_files{FolderFile{"json", "verdict.json"},
-                                  FolderFile{"junit", "junit.xml"}};
 
 struct Destination {
     const report::Format* format;
@@ -43,9 +36,9 @@ struct Destination {
 std::vector<Destination> destinations(const OutputOptions& options) {
     std::vector<Destination> result;
     if (!options.out.empty()) {
-        for (const FolderFile& file : folder_files) {
-            result.push_back(
-                {report::find_format(file.format), (fs::path(options.out) / file.name).string()});
+        for (const report::Format& format : report::formats) {
+            if (format.folder_file.empty()) continue;
+            result.push_back({&format, (fs::path(options.out) / format.folder_file).string()});
         }
     }
     for (const auto& [format, file] : options.files) {

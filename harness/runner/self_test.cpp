@@ -16,7 +16,7 @@
 #include "model/case.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
-#include "report/reporter.hpp"
+#include "report/formats.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/catalogue.hpp"
+#include "suite/entry.hpp"
 #include "suite/matrix.hpp"
-#include "suite/suite.hpp"
 
 namespace perfgate::suite {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "model/relation.hpp"
+#include "suite/entry.hpp"
 #include "suite/placed_text.hpp"
-#include "suite/suite.hpp"
 
 namespace perfgate::suite {
 

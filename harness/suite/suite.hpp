@@ -12,54 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "model/case.hpp"
 #include "model/catalogue.hpp"
-#include "model/relation.hpp"
+#include "suite/entry.hpp"
 #include "suite/settings.hpp"
 
 namespace perfgate::suite {
 
 /// The most cases of one suite; also the most combinations of one matrix.
 inline constexpr std::size_t most_cases = 10'000;
-
-/// Settings for the cases whose id `match` matches, on the devices whose key `device` matches.
-struct Override {
-    std::string match = "*";  ///< glob
-    std::string device;       ///< glob; empty: on every device
-    std::string skip;         ///< why the cases are not measured; empty: they are
-    Settings settings;
-    Position at;
-};
-
-/// What all cases of one item of `workloads` share.
-struct Entry {
-    Position at;
-    std::vector<std::string> tags;
-    Settings settings;
-    std::vector<Override> overrides;
-};
-
-struct SuiteCase {
-    model::CaseSpec spec;
-    std::string id;
-    Position at;
-    model::Target target = model::Target::cuda;
-    model::Submission submission = model::Submission::async;
-    int min_compute_capability = 0;
-    bool built = true;
-    std::string plugin;
-    std::size_t entry = 0;  ///< index into Suite::entries
-    /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
-    std::vector<const Override*> overrides;
-};
-
-/// A relation of `expect` with the cases that it holds between.
-struct SuiteRelation {
-    model::Relation relation;  ///< its own instances are the Plan's to fill
-    model::Target target = model::Target::cuda;
-    /// Indices into Suite::cases, one per operand; at least one instance.
-    std::vector<std::vector<std::size_t>> instances;
-};
 
 /// Cases refer to overrides, so a Suite moves but is not copied.
 struct Suite {

@@ -29,15 +29,12 @@ struct DeviceLimits {
 // Enqueues C = epilogue(A * B) on the stream.
 using Launcher = std::function<void(cudaStream_t)>;
 
-Launcher prepare_naive(const Problem&, const Operands&, const DeviceLimits&);
-Launcher prepare_tiled(const Problem&, const Operands&, const DeviceLimits&);
-Launcher prepare_tensor_core(const Problem&, const Operands&, const DeviceLimits&);
-Launcher prepare_pipelined(const Problem&, const Operands&, const DeviceLimits&);
+// How a variant is set up. plugin_cuda.cpp declares one for each variant.
+using Prepare = Launcher(const Problem&, const Operands&, const DeviceLimits&);
+
 // The part of prepare_pipelined for large products from compute capability 9.0 on: rows of A and B
 // begin on 16 bytes.
-Launcher prepare_pipelined_boxes(const Problem&, const Operands&, const DeviceLimits&);
-Launcher prepare_hopper(const Problem&, const Operands&, const DeviceLimits&);
-Launcher prepare_cublas(const Problem&, const Operands&, const DeviceLimits&);
+Prepare prepare_pipelined_boxes;
 
 // The epilogue alone, on the C that a product left: a kernel that adds the bias and, for GELU, one
 // more that applies it.

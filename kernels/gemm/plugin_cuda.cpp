@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA module: device memory around the launchers.
+// The CUDA module: the table of CUDA variants, and the device memory around them.
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "common/cuda.hpp"
@@ -10,13 +11,27 @@
 #include "gemm/launchers.hpp"
 
 namespace gemm {
+
+Prepare prepare_naive, prepare_tiled, prepare_tensor_core, prepare_pipelined, prepare_hopper,
+    prepare_cublas;
+
 namespace {
 
 using common::check;
 using common::DeviceMemory;
 
-// How a variant is set up.
-using Prepare = Launcher (*)(const Problem&, const Operands&, const DeviceLimits&);
+struct CudaVariant {
+    std::string_view name;
+    Prepare* prepare = nullptr;
+};
+constexpr CudaVariant cuda_variants[] = {
+    {"naive", prepare_naive},
+    {"tiled", prepare_tiled},
+    {"tensor_core", prepare_tensor_core},
+    {"pipelined", prepare_pipelined},
+    {"hopper", prepare_hopper},
+    {"cublas", prepare_cublas},
+};
 
 DeviceLimits current_device_limits() {
     return {common::device_attribute(cudaDevAttrMultiProcessorCount),
@@ -27,7 +42,7 @@ DeviceLimits current_device_limits() {
 
 class Product : public sdk::Instance {
   public:
-    Product(const Problem& problem, bool fused, Prepare prepare)
+    Product(const Problem& problem, bool fused, Prepare* prepare)
         : problem_(problem),
           prepare_(prepare),
           device_(current_device_limits()),
@@ -77,7 +92,7 @@ class Product : public sdk::Instance {
     }
 
     Problem problem_;
-    Prepare prepare_;
+    Prepare* prepare_;
     DeviceLimits device_;
     DeviceMemory a_, b_, c_;
     std::unique_ptr<DeviceMemory> bias_;
@@ -87,7 +102,7 @@ class Product : public sdk::Instance {
     std::uint64_t seed_ = 0;
 };
 
-Create create_with(Prepare prepare) {
+Create create_with(Prepare* prepare) {
     return [prepare](const sdk::Values& values) {
         return std::make_unique<Product>(problem_of(values), fused(values), prepare);
     };
@@ -95,12 +110,9 @@ Create create_with(Prepare prepare) {
 
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {
-        if (variant == "naive") return create_with(prepare_naive);
-        if (variant == "tiled") return create_with(prepare_tiled);
-        if (variant == "tensor_core") return create_with(prepare_tensor_core);
-        if (variant == "pipelined") return create_with(prepare_pipelined);
-        if (variant == "hopper") return create_with(prepare_hopper);
-        if (variant == "cublas") return create_with(prepare_cublas);
+        for (const CudaVariant& known : cuda_variants) {
+            if (known.name == variant) return create_with(known.prepare);
+        }
         return {};
     });
 }

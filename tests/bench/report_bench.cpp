@@ -28,8 +28,8 @@
 #include "model/file.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/formats.hpp"
 #include "report/html.hpp"
-#include "report/reporter.hpp"
 #include "report_fixture.hpp"
 
 namespace {
@@ -167,7 +167,7 @@ void measure_all(const fs::path& folder, int cases, int metrics) {
         explain::explain(run, explain::Which::moved, document);
         return std::size_t{0};
     });
-    for (const report::Format& format : report::formats()) {
+    for (const report::Format& format : report::formats) {
         if (format.name == "html" && !report::has_html_page()) continue;
         bench.measure(fmt::format("report {}", format.name),
                       [&] { return format.write(document, run, {}).size(); });

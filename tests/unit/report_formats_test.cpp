@@ -4,15 +4,15 @@
 #include <set>
 
 #include "document/verdict.hpp"
+#include "report/formats.hpp"
 #include "report/html.hpp"
-#include "report/reporter.hpp"
 #include "report_fixture.hpp"
 
 namespace perfgate::report {
 namespace {
 
 TEST(ReportFormats, AreFoundByName) {
-    for (const Format& format : formats()) {
+    for (const Format& format : formats) {
         EXPECT_EQ(find_format(format.name), &format);
         EXPECT_FALSE(format.help.empty());
     }
@@ -22,9 +22,9 @@ TEST(ReportFormats, AreFoundByName) {
 }
 
 TEST(ReportFormats, ConsoleIsTheFirstAndNamesAreUnique) {
-    EXPECT_EQ(formats().front().name, "console");
+    EXPECT_EQ(formats.front().name, "console");
     std::set<std::string_view> names;
-    for (const Format& format : formats()) EXPECT_TRUE(names.insert(format.name).second);
+    for (const Format& format : formats) EXPECT_TRUE(names.insert(format.name).second);
 }
 
 TEST(ReportFormats, ProfilesAreFoundByName) {
@@ -40,7 +40,7 @@ bool can_write(const Format& format) {
 
 TEST(ReportFormats, EndWithANewline) {
     for (const Documents& documents : {every_verdict(), first_run(), Documents{}}) {
-        for (const Format& format : formats()) {
+        for (const Format& format : formats) {
             if (!can_write(format)) continue;
             const std::string text = format.write(documents.verdict, documents.run, {});
             ASSERT_FALSE(text.empty()) << format.name;
@@ -58,7 +58,7 @@ TEST(ReportFormats, JsonReadsBackAsTheDocument) {
 // Room for what a linear writer needs: what is quadratic in the cases does not end in ctest's time.
 TEST(ReportFormats, TakeTenThousandCases) {
     const Documents documents = many_cases(10000, 30);
-    for (const Format& format : formats()) {
+    for (const Format& format : formats) {
         if (!can_write(format)) continue;
         EXPECT_FALSE(format.write(documents.verdict, documents.run, {}).empty()) << format.name;
     }

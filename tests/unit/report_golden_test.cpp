@@ -10,8 +10,8 @@
 #include <string>
 
 #include "report/explanations.hpp"
+#include "report/formats.hpp"
 #include "report/html.hpp"
-#include "report/reporter.hpp"
 #include "report_fixture.hpp"
 
 namespace perfgate::report {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "report/formats.hpp"
 #include "report/html_page.hpp"
-#include "report/reporter.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
 

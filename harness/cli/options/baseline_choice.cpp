@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "baseline/store.hpp"
-#include "cli/terminal/table.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -27,12 +26,12 @@ std::string chosen_device(const std::string& folder, const std::string& suite,
     const std::vector<std::string> keys = baseline::devices_with_baseline(folder, suite);
     if (keys.size() == 1) return keys.front();
     if (keys.empty()) {
-        throw model::InputError(
-            fmt::format("{}: no device has a baseline of suite '{}'", shown(folder), shown(suite)));
+        throw model::InputError(fmt::format("{}: no device has a baseline of suite '{}'",
+                                            model::printable(folder), model::printable(suite)));
     }
     throw model::InputError(fmt::format(
         "suite '{}' has baselines for several devices; choose one with --device-key: {}",
-        shown(suite), model::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
+        model::printable(suite), model::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
 }
 
 }  // namespace perfgate::cli

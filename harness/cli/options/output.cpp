@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/reporter.hpp"
+#include "report/formats.hpp"
 
 namespace perfgate::cli {
 
@@ -64,7 +64,7 @@ void add_output_options(CLI::App& app, runner::OutputOptions& options) {
         app.add_option("--out", options.out, "Write verdict.json and junit.xml into this folder")
             ->type_name("DIR");
     if (!options.out.empty()) out->capture_default_str();
-    for (const report::Format& format : report::formats()) {
+    for (const report::Format& format : report::formats) {
         if (format.name == runner::table_format) continue;
         const std::string name(format.name);
         app.add_option("--" + name, options.files[name],
@@ -103,7 +103,7 @@ void clear_outputs(const CLI::App& verb) {
     runner::OutputOptions options;
     options.out = typed("--out");
     if (const std::string resumed = typed("--resume"); !resumed.empty()) options.out = resumed;
-    for (const report::Format& format : report::formats()) {
+    for (const report::Format& format : report::formats) {
         const std::string name(format.name);
         options.files[name] = typed("--" + name);
     }

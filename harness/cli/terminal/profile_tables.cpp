@@ -94,13 +94,13 @@ class Text {
 void add_head(Text& text, const Profile& profile) {
     const auto field = [&](const char* key) {
         const auto found = profile.header.find(key);
-        return found == profile.header.end() ? std::string() : shown(found->second);
+        return found == profile.header.end() ? std::string() : model::printable(found->second);
     };
     std::string head = fmt::format("process {}", field("pid"));
     if (!field("rank").empty()) head += fmt::format(", rank {}", field("rank"));
     text.line(fmt::format("{}: {}", head, field("command")));
     for (const std::string& reason : profile.incomplete) {
-        text.line(fmt::format("INCOMPLETE: {}", shown(reason)));
+        text.line(fmt::format("INCOMPLETE: {}", model::printable(reason)));
     }
 }
 
@@ -118,7 +118,7 @@ void add_program(Text& text, const Profile& profile) {
         profile.calls.empty() ? "unrecorded" : number(program.synchronisations)));
     for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
-            "GPU {} {}: busy {}, {} kernels{}", device.device, shown(device.name),
+            "GPU {} {}: busy {}, {} kernels{}", device.device, model::printable(device.name),
             time(device.busy_ns), device.kernels,
             device.peak_memory_bytes == 0
                 ? ""

@@ -9,10 +9,6 @@
 
 namespace perfgate::cli {
 
-std::string shown(std::string_view text) {
-    return model::printable(text, 300);
-}
-
 std::string table(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {

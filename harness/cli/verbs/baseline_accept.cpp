@@ -10,12 +10,12 @@
 #include "baseline/store.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
+#include "model/text.hpp"
 #include "runner/run_file.hpp"
 #include "suite/profile.hpp"
 
@@ -33,24 +33,24 @@ struct AcceptOptions {
 
 std::string change_text(const std::string& metric, const model::LedgerChange& change) {
     if (!change.before) {
-        return fmt::format("    {} {}\n", shown(metric),
+        return fmt::format("    {} {}\n", model::printable(metric),
                            model::quantity_text(change.after, change.unit));
     }
     const model::QuantityTexts values =
         model::quantity_texts(*change.before, change.after, change.unit);
     const auto fraction = model::change_fraction(*change.before, change.after);
-    return fmt::format("    {} {} → {}{}\n", shown(metric), values.before, values.after,
+    return fmt::format("    {} {} → {}{}\n", model::printable(metric), values.before, values.after,
                        fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "");
 }
 
 std::string accepted_text(const baseline::Accepted& result, const std::string& file,
                           bool acknowledge) {
-    std::string text =
-        fmt::format("{}: {} {}, {} of the chosen cases have nothing to {}, {} skipped\n",
-                    shown(file), result.entries.size(), acknowledge ? "acknowledged" : "accepted",
-                    result.unchanged, acknowledge ? "acknowledge" : "accept", result.skipped);
+    std::string text = fmt::format(
+        "{}: {} {}, {} of the chosen cases have nothing to {}, {} skipped\n",
+        model::printable(file), result.entries.size(), acknowledge ? "acknowledged" : "accepted",
+        result.unchanged, acknowledge ? "acknowledge" : "accept", result.skipped);
     for (const model::LedgerEntry& entry : result.entries) {
-        text += fmt::format("  {}\n", shown(entry.id));
+        text += fmt::format("  {}\n", model::printable(entry.id));
         for (const auto& [metric, change] : entry.changes) text += change_text(metric, change);
     }
     return text;

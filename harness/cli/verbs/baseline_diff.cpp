@@ -11,13 +11,14 @@
 #include "baseline/store.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
 #include "gate/selection.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
+#include "model/text.hpp"
 #include "runner/run_file.hpp"
 
 namespace perfgate::cli {
@@ -50,21 +51,21 @@ std::string diff_text(const baseline::BaselineDiff& difference, bool partial) {
     // What a selection left out was not taken away.
     if (!partial) {
         for (const std::string& id : difference.removed) {
-            text += fmt::format("\n{}\n  only in the stored baseline\n", shown(id));
+            text += fmt::format("\n{}\n  only in the stored baseline\n", model::printable(id));
         }
     }
     for (const std::string& id : difference.added) {
-        text += fmt::format("\n{}\n  not in the stored baseline\n", shown(id));
+        text += fmt::format("\n{}\n  not in the stored baseline\n", model::printable(id));
     }
     for (auto change = difference.changes.begin(); change != difference.changes.end();) {
         const std::string& id = change->id;
         std::vector<std::vector<std::string>> rows;
         for (; change != difference.changes.end() && change->id == id; ++change) {
             const model::QuantityTexts values = value_texts(*change);
-            rows.push_back({shown(change->metric), values.before + " → " + values.after,
+            rows.push_back({model::printable(change->metric), values.before + " → " + values.after,
                             change_line(*change)});
         }
-        text += fmt::format("\n{}\n{}", shown(id), table(rows));
+        text += fmt::format("\n{}\n{}", model::printable(id), table(rows));
     }
     return text;
 }
@@ -82,8 +83,9 @@ std::string stored_diff_text(const model::Baseline& after, bool partial,
         file += " (does not exist)";
     }
     const baseline::BaselineDiff difference = baseline::diff(before, after);
-    return fmt::format("{}: {} metrics differ, {} do not; {} cases are new{}\n{}", shown(file),
-                       difference.changes.size(), difference.unchanged, difference.added.size(),
+    return fmt::format("{}: {} metrics differ, {} do not; {} cases are new{}\n{}",
+                       model::printable(file), difference.changes.size(), difference.unchanged,
+                       difference.added.size(),
                        partial ? "" : fmt::format(", {} gone", difference.removed.size()),
                        diff_text(difference, partial));
 }

@@ -11,8 +11,7 @@
 #include "baseline/store.hpp"
 #include "cli/options/baseline_choice.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
@@ -31,26 +30,28 @@ struct LogOptions {
 
 std::string entry_text(const model::LedgerEntry& entry) {
     using model::LedgerAction;
-    std::string text = fmt::format("{}  {}", shown(entry.at), model::to_text(entry.action));
+    std::string text =
+        fmt::format("{}  {}", model::printable(entry.at), model::to_text(entry.action));
     text += entry.action == LedgerAction::refresh ? fmt::format("  {} cases", entry.cases)
-                                                  : "  " + shown(entry.id);
-    if (!entry.until.empty()) text += "  until " + shown(entry.until);
+                                                  : "  " + model::printable(entry.id);
+    if (!entry.until.empty()) text += "  until " + model::printable(entry.until);
     if (entry.anchor_reset) text += "  anchor reset";
     text += '\n';
     if (!entry.by.empty() || !entry.reason.empty()) {
-        text +=
-            fmt::format("    {}{}{}\n", shown(entry.by),
-                        entry.by.empty() || entry.reason.empty() ? "" : ": ", shown(entry.reason));
+        text += fmt::format("    {}{}{}\n", model::printable(entry.by),
+                            entry.by.empty() || entry.reason.empty() ? "" : ": ",
+                            model::printable(entry.reason));
     }
     for (const auto& [metric, change] : entry.changes) {
         if (!change.before) {
-            text += fmt::format("    {} {}\n", shown(metric),
+            text += fmt::format("    {} {}\n", model::printable(metric),
                                 model::quantity_text(change.after, change.unit));
             continue;
         }
         const model::QuantityTexts values =
             model::quantity_texts(*change.before, change.after, change.unit);
-        text += fmt::format("    {} {} → {}", shown(metric), values.before, values.after);
+        text +=
+            fmt::format("    {} {} → {}", model::printable(metric), values.before, values.after);
         if (change.anchor) {
             text += fmt::format(", anchor {}", model::quantity_text(*change.anchor, change.unit));
         }
@@ -65,7 +66,8 @@ int log(const LogOptions& options) {
     if (!ledger) {
         throw model::InputError(fmt::format(
             "there is no ledger {}: it begins with the first refresh or acceptance",
-            shown(baseline::ledger_path(options.baselines, device, options.suite).string())));
+            model::printable(
+                baseline::ledger_path(options.baselines, device, options.suite).string())));
     }
     std::erase_if(ledger->entries, [&](const model::LedgerEntry& entry) {
         return !options.cases.empty() &&

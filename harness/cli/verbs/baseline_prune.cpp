@@ -13,9 +13,9 @@
 #include "baseline/store.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "runner/catalogue.hpp"
 #include "suite/suite.hpp"
 
@@ -69,9 +69,9 @@ int prune(const PruneOptions& options) {
         orphans += pruned.entries.size();
         if (pruned.entries.empty()) continue;
         if (lock) baseline::store_accepted(*lock, pruned.baseline, pruned.entries);
-        text += fmt::format("{}\n", shown(stored->file));
+        text += fmt::format("{}\n", model::printable(stored->file));
         for (const model::LedgerEntry& entry : pruned.entries) {
-            text += fmt::format("  {}\n", shown(entry.id));
+            text += fmt::format("  {}\n", model::printable(entry.id));
         }
     }
     text += fmt::format("{} orphans {}\n", orphans,

@@ -18,11 +18,11 @@
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/options/measuring.hpp"
-#include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "gate/selection.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/run_file.hpp"
 #include "suite/profile.hpp"
@@ -58,7 +58,7 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
             throw model::InputError(
-                fmt::format("the run has the suite '{}' twice", shown(suite.name)));
+                fmt::format("the run has the suite '{}' twice", model::printable(suite.name)));
         }
         const model::Device& device = run.environment.device;
         std::optional<model::Baseline> existing;
@@ -74,14 +74,15 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
 std::string refreshed_text(const baseline::Refreshed& result, const fs::path& file) {
     constexpr std::size_t most_names = 20;
     std::string text = fmt::format(
-        "{}: {} accepted, {} unchanged, {} kept, {} removed\n", shown(file.string()),
+        "{}: {} accepted, {} unchanged, {} kept, {} removed\n", model::printable(file.string()),
         result.accepted.size(), result.unchanged.size(), result.kept.size(), result.removed.size());
     for (std::size_t i = 0; i < result.removed.size(); ++i) {
         if (i == most_names) {
             text += fmt::format("  and {} more\n", result.removed.size() - i);
             break;
         }
-        text += fmt::format("  removed {}: the suite no longer has it\n", shown(result.removed[i]));
+        text += fmt::format("  removed {}: the suite no longer has it\n",
+                            model::printable(result.removed[i]));
     }
     if (result.acknowledged > 0) {
         text += fmt::format("  {} acknowledged metrics stay as they are until their day is over\n",
@@ -99,11 +100,11 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
         text += fmt::format(
             "  {}: tolerances that the spread allows: {} for half of {} cases, {} for nine of ten, "
             "{} for all (worst: {})\n",
-            shown(proposal.metric), percent(proposal.half), proposal.cases, percent(proposal.most),
-            percent(proposal.all), shown(proposal.worst_id));
+            model::printable(proposal.metric), percent(proposal.half), proposal.cases,
+            percent(proposal.most), percent(proposal.all), model::printable(proposal.worst_id));
         if (proposal.too_fine > 0) {
             text += fmt::format("  {}: {} of the suite's tolerances are finer than that\n",
-                                shown(proposal.metric), proposal.too_fine);
+                                model::printable(proposal.metric), proposal.too_fine);
         }
     }
     for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
@@ -112,7 +113,8 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
             break;
         }
         text += fmt::format("  {}: {} did not repeat and is judged by its spread\n",
-                            shown(findings.demotions[i].id), shown(findings.demotions[i].metric));
+                            model::printable(findings.demotions[i].id),
+                            model::printable(findings.demotions[i].metric));
     }
     return text;
 }

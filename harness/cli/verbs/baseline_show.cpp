@@ -12,7 +12,7 @@
 #include "cli/options/baseline_choice.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -35,7 +35,7 @@ std::string provenance_text(const model::Provenance& provenance) {
     const auto add = [&](std::string_view what, const std::string& value) {
         if (value.empty()) return;
         if (!text.empty()) text += ", ";
-        text += fmt::format("{}{}", what, shown(value));
+        text += fmt::format("{}{}", what, model::printable(value));
     };
     add("", provenance.recorded_at);
     add("revision ", provenance.git_revision);
@@ -49,20 +49,22 @@ std::string provenance_text(const model::Provenance& provenance) {
 
 std::string baseline_text(const gate::StoredBaseline& stored) {
     const model::Baseline& baseline = stored.baseline;
-    std::string text = fmt::format("{}\nsuite {} on {} ({}), {} cases\n", shown(stored.file),
-                                   shown(baseline.suite), shown(baseline.device.name),
-                                   shown(baseline.device.key), baseline.cases.size());
+    std::string text =
+        fmt::format("{}\nsuite {} on {} ({}), {} cases\n", model::printable(stored.file),
+                    model::printable(baseline.suite), model::printable(baseline.device.name),
+                    model::printable(baseline.device.key), baseline.cases.size());
     for (const auto& [id, expected] : baseline.cases) {
-        text += fmt::format("\n{}\n", shown(id));
+        text += fmt::format("\n{}\n", model::printable(id));
         const std::string origin = provenance_text(expected.provenance);
         if (!origin.empty()) text += fmt::format("  {}\n", origin);
         std::vector<std::vector<std::string>> rows;
         for (const auto& [metric, series] : expected.metrics) {
             std::size_t samples = 0;
             for (const model::Batch& batch : series.batches) samples += batch.samples.size();
-            rows.push_back({shown(metric), model::quantity_text(series.value, series.unit),
+            rows.push_back({model::printable(metric),
+                            model::quantity_text(series.value, series.unit),
                             fmt::format("{} sample{}", samples, samples == 1 ? "" : "s"),
-                            shown(series.method)});
+                            model::printable(series.method)});
         }
         text += table(rows);
     }
@@ -75,7 +77,8 @@ int show(const ShowOptions& options) {
     if (!stored) {
         throw model::InputError(fmt::format(
             "there is no baseline {}{}",
-            shown(baseline::baseline_path(options.baselines, device, options.suite).string()),
+            model::printable(
+                baseline::baseline_path(options.baselines, device, options.suite).string()),
             model::did_you_mean(
                 device, baseline::devices_with_baseline(options.baselines, options.suite))));
     }

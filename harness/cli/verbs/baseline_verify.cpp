@@ -10,10 +10,10 @@
 #include "baseline/acceptance.hpp"
 #include "baseline/verify.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/terminal/table.hpp"
-#include "cli/verbs/baseline.hpp"
+#include "cli/verbs/verb.hpp"
 #include "model/date.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "runner/clock.hpp"
 
 namespace perfgate::cli {
@@ -23,15 +23,16 @@ namespace {
 int verify(const std::string& folder) {
     const baseline::StoreCheck check =
         baseline::verify_store(folder, model::date_of(runner::utc_now()));
-    baseline::refuse_if_any(fmt::format("{}: not in order:", shown(folder)), check.faults);
-    std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n", shown(folder),
-                                   check.baselines, check.ledgers);
+    baseline::refuse_if_any(fmt::format("{}: not in order:", model::printable(folder)),
+                            check.faults);
+    std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n",
+                                   model::printable(folder), check.baselines, check.ledgers);
     for (const auto& [file, ids] : check.not_covered) {
         text += fmt::format("not covered: {}: {} cases, whose last ledger entry has no digest:\n",
-                            shown(file), ids.size());
+                            model::printable(file), ids.size());
         constexpr std::size_t most_names = 20;
         for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
-            text += fmt::format("  {}\n", shown(ids[i]));
+            text += fmt::format("  {}\n", model::printable(ids[i]));
         }
         if (ids.size() > most_names) {
             text += fmt::format("  and {} more\n", ids.size() - most_names);

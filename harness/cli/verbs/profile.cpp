@@ -15,11 +15,11 @@
 #include "activity/recording.hpp"
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"
-#include "cli/terminal/table.hpp"
 #include "cli/verbs/verb.hpp"
 #include "inject/settings.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "program/program.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
@@ -45,8 +45,9 @@ class Folder {
         if (named.empty()) {
             std::string name = (fs::temp_directory_path() / "perfgate-profile-XXXXXX").native();
             if (mkdtemp(name.data()) == nullptr) {
-                throw model::Error(fmt::format("cannot create a folder in {}",
-                                               shown(fs::temp_directory_path().native())));
+                throw model::Error(
+                    fmt::format("cannot create a folder in {}",
+                                model::printable(fs::temp_directory_path().native())));
             }
             path_ = name;
             temporary_ = true;
@@ -56,12 +57,13 @@ class Folder {
         std::error_code error;
         fs::create_directories(path_, error);
         if (error) {
-            throw model::Error(fmt::format("cannot create {}: {}", shown(named), error.message()));
+            throw model::Error(
+                fmt::format("cannot create {}: {}", model::printable(named), error.message()));
         }
         if (!fs::is_empty(path_, error)) {
             throw model::InputError(
                 fmt::format("{} is not empty: recordings of two runs would mix; name a new folder",
-                            shown(named)));
+                            model::printable(named)));
         }
     }
     ~Folder() {
@@ -115,7 +117,7 @@ std::optional<std::string> run_program(const Options& options, const fs::path& f
     if (!fs::exists(library)) {
         throw model::Error(
             fmt::format("{} is missing: this perfgate was built without CUDA's headers",
-                        shown(library.native())));
+                        model::printable(library.native())));
     }
     program::Program program;
     program.words = options.words;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file per verb: each adds its subcommand to the command line. A verb parses its options, calls
-// the rooms and prints; it holds no logic of its own.
+// other modules and prints; it decides nothing.
+//
+// To add a verb, write <name>.cpp (start from merge.cpp), and declare its function and add it to
+// the table here.
 #pragma once
 
 #include <functional>
@@ -17,21 +20,26 @@ struct Invocation {
     std::function<int()> body;
 };
 
-void add_run(CLI::App& app, Invocation& invocation);
-void add_ab(CLI::App& app, Invocation& invocation);
-void add_selftest(CLI::App& app, Invocation& invocation);
-void add_compare(CLI::App& app, Invocation& invocation);
-void add_merge(CLI::App& app, Invocation& invocation);
-void add_report(CLI::App& app, Invocation& invocation);
-void add_explain(CLI::App& app, Invocation& invocation);
-void add_review(CLI::App& app, Invocation& invocation);
-void add_baseline(CLI::App& app, Invocation& invocation);
-void add_validate(CLI::App& app, Invocation& invocation);
-void add_list(CLI::App& app, Invocation& invocation);
-void add_metrics(CLI::App& app, Invocation& invocation);
-void add_doctor(CLI::App& app, Invocation& invocation);
-void add_profile(CLI::App& app, Invocation& invocation);
-void add_completion(CLI::App& app, Invocation& invocation);
-void add_worker(CLI::App& app, Invocation& invocation);
+using AddVerb = void(CLI::App& app, Invocation& invocation);
+
+AddVerb add_run, add_ab, add_selftest, add_profile, add_compare, add_merge, add_report, add_explain,
+    add_baseline, add_review, add_validate, add_list, add_metrics, add_doctor, add_completion,
+    add_worker;
+
+/// In the order of the help text.
+inline constexpr AddVerb* verbs[] = {
+    add_run,     add_ab,      add_selftest,   add_profile, add_compare,  add_merge,
+    add_report,  add_explain, add_baseline,   add_review,  add_validate, add_list,
+    add_metrics, add_doctor,  add_completion, add_worker,
+};
+
+/// The verbs of `perfgate baseline`; `app` is its own.
+AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_diff,
+    add_baseline_log, add_baseline_verify, add_baseline_prune;
+
+inline constexpr AddVerb* baseline_verbs[] = {
+    add_baseline_refresh, add_baseline_accept, add_baseline_show,  add_baseline_diff,
+    add_baseline_log,     add_baseline_verify, add_baseline_prune,
+};
 
 }  // namespace perfgate::cli
