@@ -118,14 +118,14 @@ class Runner : public testing::Test {
         return verdict().suites.at(0).cases.at(index).verdict;
     }
 
-    /// Measures the baseline.
+    /// Measures a run in `accepted`, and makes it the baseline.
     void accept() {
         MeasuringChoice choice = measuring();
         choice.out = folder("accepted");
         std::vector<model::Run> runs;
         quietly([&] {
             runs = measure_baseline_runs({suite_file()}, choice, 1);
-            return 0;
+            return store_run(runs.at(0), choice.out);
         });
         const model::Run& measured = runs.at(0);
         baseline::Acceptance acceptance;
@@ -163,7 +163,7 @@ TEST_F(Runner, ARunSaysWhereAndHowItWasMeasured) {
     EXPECT_EQ(measured.environment.device.board, "board-0");
     EXPECT_EQ(measured.environment.before.temperature_c, 40);
     EXPECT_EQ(measured.environment.after.temperature_c, 40);
-    EXPECT_EQ(measured.environment.ceilings.arithmetic.at("f32"), 5e13);
+    EXPECT_EQ(measured.environment.ceilings.matrix_flops_per_s.at("f32"), 5e13);
     EXPECT_TRUE(measured.selections.empty());
     EXPECT_FALSE(measured.shard.has_value());
     ASSERT_EQ(measured.suites.at(0).cases.size(), 2U);
@@ -227,7 +227,7 @@ TEST_F(Runner, WhatIsAsFastAsTheBaselinePasses) {
 
 TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
     accept();
-    EXPECT_EQ(run(request({"slow"})), 1);
+    EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
     EXPECT_EQ(verdict_of(0), Verdict::regressed);
     EXPECT_EQ(verdict().exit_code, 1);
     for (const model::CaseResult& result : stored().suites.at(0).cases) {
@@ -237,7 +237,7 @@ TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
 
 TEST_F(Runner, TheFirstRoundDecidesWhereThePolicyAllowsNoMore) {
     accept();
-    RunRequest asked = request({"slow"});
+    RunRequest asked = request({"slow", "recompiled"});
     asked.judging.policy.rounds = 0;
     run(asked);
     EXPECT_EQ(batches_after_the_first_round(stored().suites.at(0).cases.at(0)), 0U);
