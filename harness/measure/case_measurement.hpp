@@ -26,6 +26,8 @@ struct CaseSettings {
     bool times_only = false;   ///< one more batch of each time: verified and recorded before
     bool verify_only = false;
     bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
+
+    bool operator==(const CaseSettings&) const = default;
 };
 
 /// "set-up", "code", "verify", "warm-up", "time", "counters": told as each begins.

@@ -34,28 +34,92 @@ TEST(Protocol, ALabelIsOneWordThatIsNeverMadeTwice) {
     EXPECT_EQ(split_label("{}").label, "");
 }
 
-TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
+/// Each field differs from its default.
+CaseSettings unusual_settings() {
     CaseSettings settings;
     settings.metrics = {"gpu_time", "registers"};
     settings.seed = 18446744073709551615ULL;
     settings.verify_seed = 3;
+    settings.precision = 0.25;
+    settings.time_budget_s = 1.5;
+    settings.added_work = 0.125;
     settings.process = 4;
+    settings.round = 2;
+    settings.times_only = true;
     settings.verify_only = true;
     settings.code_only = true;
-    const Request request = parse_request(write_request(MeasureRequest{example(), settings}));
+    return settings;
+}
+
+TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
+    const Request request =
+        parse_request(write_request(MeasureRequest{example(), unusual_settings()}));
     const auto& back = std::get<MeasureRequest>(request);
     EXPECT_EQ(back.result, example());
-    EXPECT_EQ(back.settings.metrics, settings.metrics);
-    EXPECT_EQ(back.settings.seed, settings.seed);
-    EXPECT_EQ(back.settings.process, 4);
-    EXPECT_TRUE(back.settings.verify_only);
-    EXPECT_TRUE(back.settings.code_only);
+    EXPECT_EQ(back.settings, unusual_settings());
+
+    const Request plain = parse_request(write_request(MeasureRequest{example(), {}}));
+    EXPECT_EQ(std::get<MeasureRequest>(plain).settings, CaseSettings{});
+}
+
+TEST(Protocol, CountersRequestsComeBackAsTheyWere) {
+    const Request request =
+        parse_request(write_request(CountersRequest{{{example(), unusual_settings()}, {}}}));
+    const auto& back = std::get<CountersRequest>(request);
+    ASSERT_EQ(back.jobs.size(), 2U);
+    EXPECT_EQ(back.jobs[0].result, example());
+    EXPECT_EQ(back.jobs[0].settings, unusual_settings());
+    EXPECT_EQ(back.jobs[1].settings, CaseSettings{});
+
+    const Reply reply = parse_reply(write_reply(CountersReply{{example()}}));
+    EXPECT_EQ(std::get<CountersReply>(reply).results, std::vector{example()});
+}
+
+TEST(Protocol, MeasureRepliesComeBackAsTheyWere) {
+    const Reply reply = parse_reply(write_reply(MeasureReply{example(), true}));
+    EXPECT_EQ(std::get<MeasureReply>(reply).result, example());
+    EXPECT_TRUE(std::get<MeasureReply>(reply).device_lost);
+}
+
+TEST(Protocol, DevicesAndTheirStateComeBackAsTheyWere) {
+    const Request request = parse_request(write_request(DevicesRequest{"0,GPU-7"}));
+    EXPECT_EQ(std::get<DevicesRequest>(request).wanted, "0,GPU-7");
+
+    model::Device device;
+    device.key = "nvidia-h200";
+    device.board = "b2";
+    const Reply devices = parse_reply(write_reply(DevicesReply{{{"GPU-7", device}}}));
+    const ListedDevice& listed = std::get<DevicesReply>(devices).devices.at(0);
+    EXPECT_EQ(listed.id, "GPU-7");
+    EXPECT_EQ(listed.device, device);
+
+    model::BoardState state;
+    state.sm_clock_mhz = 1980;
+    const Reply moved = parse_reply(write_reply(BoardStateReply{state}));
+    EXPECT_EQ(std::get<BoardStateReply>(moved).state, state);
+
+    const Reply phase = parse_reply(write_reply(PhaseReply{"warm-up"}));
+    EXPECT_EQ(std::get<PhaseReply>(phase).phase, "warm-up");
+}
+
+TEST(Protocol, FactsComeBackAsTheyWere) {
+    const Request request = parse_request(write_request(FactsRequest{{example()}}));
+    EXPECT_EQ(std::get<FactsRequest>(request).cases, std::vector{example()});
+
+    const CaseFacts facts{"needs compute capability 9.0", 1ULL << 40, {2e9, 3e6, "bf16"}, true};
+    const Reply reply = parse_reply(write_reply(FactsReply{{facts}}));
+    const CaseFacts& back = std::get<FactsReply>(reply).facts.at(0);
+    EXPECT_EQ(back.unsupported, facts.unsupported);
+    EXPECT_EQ(back.memory_bytes, facts.memory_bytes);
+    EXPECT_EQ(back.work, facts.work);
+    EXPECT_TRUE(back.needs_reset);
 }
 
 TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     Capabilities capabilities;
     capabilities.environment.device.key = "nvidia-h100";
     capabilities.timing = true;
+    capabilities.kernel_records = true;
     capabilities.kernel_records_problem = "no permission";
     capabilities.libraries = {{"libhelper.so", "11b"}};
     model::WorkloadInfo workload{"gemm", "help", "gemm.so", {}, {}};
@@ -64,23 +128,37 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     workload.params.push_back(
         {"dtype", "", model::ParamType::text, 0, 0, {"f32", "bf16"}, std::nullopt});
     workload.variants.push_back(
-        {"tiled", "", model::Target::cuda, model::Submission::graph, 90, false});
+        {"tiled", "in tiles", model::Target::host, model::Submission::graph, 90, false});
     capabilities.workloads = {workload};
 
     const Reply reply = parse_reply(write_reply(DescribeReply{capabilities}));
     const Capabilities& back = std::get<DescribeReply>(reply).capabilities;
     EXPECT_EQ(back.environment, capabilities.environment);
     EXPECT_TRUE(back.timing);
-    EXPECT_FALSE(back.kernel_records);
+    EXPECT_TRUE(back.kernel_records);
     EXPECT_EQ(back.kernel_records_problem, "no permission");
     EXPECT_EQ(back.libraries, capabilities.libraries);
     ASSERT_EQ(back.workloads.size(), 1U);
     const model::ParamInfo& m = back.workloads[0].params.at(0);
+    EXPECT_EQ(back.workloads[0].name, "gemm");
+    EXPECT_EQ(back.workloads[0].help, "help");
+    EXPECT_EQ(back.workloads[0].plugin, "gemm.so");
+    EXPECT_EQ(m.name, "m");
+    EXPECT_EQ(m.help, "rows");
+    EXPECT_EQ(m.type, model::ParamType::integer);
     EXPECT_EQ(m.minimum, -5);
+    EXPECT_EQ(m.maximum, 1 << 20);
     EXPECT_EQ(m.default_value, model::ParamValue(std::int64_t{12}));
     EXPECT_EQ(back.workloads[0].params.at(1).choices, (std::vector<std::string>{"f32", "bf16"}));
-    EXPECT_EQ(back.workloads[0].variants.at(0).submission, model::Submission::graph);
-    EXPECT_FALSE(back.workloads[0].variants.at(0).built);
+    EXPECT_EQ(back.workloads[0].params.at(1).type, model::ParamType::text);
+    EXPECT_FALSE(back.workloads[0].params.at(1).default_value.has_value());
+    const model::VariantInfo& tiled = back.workloads[0].variants.at(0);
+    EXPECT_EQ(tiled.name, "tiled");
+    EXPECT_EQ(tiled.help, "in tiles");
+    EXPECT_EQ(tiled.target, model::Target::host);
+    EXPECT_EQ(tiled.submission, model::Submission::graph);
+    EXPECT_EQ(tiled.min_compute_capability, 90);
+    EXPECT_FALSE(tiled.built);
 }
 
 TEST(Protocol, CeilingsComeBackAsTheyWere) {
@@ -100,6 +178,8 @@ TEST(Protocol, FailuresAndDiagnosesComeBackAsTheyWere) {
         DiagnoseReply{{{Diagnosis::Level::warning, "clocks", "throttled", "cool it"}}}));
     const Diagnosis& diagnosis = std::get<DiagnoseReply>(diagnosed).diagnoses.at(0);
     EXPECT_EQ(diagnosis.level, Diagnosis::Level::warning);
+    EXPECT_EQ(diagnosis.topic, "clocks");
+    EXPECT_EQ(diagnosis.detail, "throttled");
     EXPECT_EQ(diagnosis.remedy, "cool it");
 }
 

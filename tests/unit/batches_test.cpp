@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/batches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace perfgate::measure {
+namespace {
+
+model::Batch batch(std::int64_t process, std::vector<double> samples, std::int64_t round = 0,
+                   const std::string& device = "b1") {
+    return {process, device, 7, std::move(samples), round};
+}
+
+model::CaseResult timed(const std::string& method, std::vector<model::Batch> batches) {
+    model::CaseResult result;
+    result.readings = {{batches.front().process, "b1", {}}};
+    result.metrics["gpu_time"] = {"ns", 0, method, std::move(batches)};
+    result.wall_s = 1;
+    return result;
+}
+
+TEST(Batches, JoinIntoOneSeriesWhoseValueIsTheMedianOfAllSamples) {
+    model::CaseResult result = timed("activity/cold", {batch(0, {10, 10, 10})});
+    join_batches(result, timed("activity/cold", {batch(1, {30, 30, 20, 20})}));
+    const model::MetricSeries& series = result.metrics.at("gpu_time");
+    ASSERT_EQ(series.batches.size(), 2U);
+    EXPECT_EQ(series.batches[1], batch(1, {30, 30, 20, 20}));
+    EXPECT_EQ(series.value, 20);
+    ASSERT_EQ(result.readings.size(), 2U);
+    EXPECT_EQ(result.readings[1].process, 1);
+    EXPECT_EQ(result.wall_s, 2);
+}
+
+TEST(Batches, OfAnotherMethodAreKeptButExcluded) {
+    model::CaseResult result = timed("event/cold/blocked", {batch(0, {10})});
+    join_batches(result, timed("event/cold/unblocked", {batch(1, {30})}));
+    const model::MetricSeries& series = result.metrics.at("gpu_time");
+    ASSERT_EQ(series.batches.size(), 2U);
+    EXPECT_EQ(series.batches[0].excluded, "");
+    EXPECT_EQ(series.batches[1].excluded,
+              "its method is event/cold/unblocked, the case's is event/cold/blocked");
+    EXPECT_EQ(series.value, 10);
+    EXPECT_EQ(series.method, "event/cold/blocked");
+}
+
+TEST(Batches, OfAMetricThatTheCaseLacksAreDropped) {
+    model::CaseResult result = timed("activity/cold", {batch(0, {10})});
+    model::CaseResult more = timed("activity/cold", {batch(1, {10})});
+    more.metrics["gpu_span"] = {"ns", 5, "event/cold/blocked", {batch(1, {5})}};
+    join_batches(result, std::move(more));
+    EXPECT_FALSE(result.metrics.contains("gpu_span"));
+}
+
+TEST(Batches, TheValueStaysWhereEveryBatchIsExcluded) {
+    model::CaseResult result = timed("activity/cold", {batch(0, {10})});
+    result.metrics["gpu_time"].value = 10;
+    result.metrics["gpu_time"].batches[0].excluded = "power brake while it was taken";
+    join_batches(result, timed("event/cold/blocked", {batch(1, {30})}));
+    EXPECT_EQ(result.metrics.at("gpu_time").value, 10);
+}
+
+TEST(Batches, AreCountedByRoundAndProcess) {
+    model::CaseResult result =
+        timed("activity/cold", {batch(0, {1}), batch(1, {1}), batch(2, {1}, 1), batch(2, {1}, 1)});
+    result.metrics["gpu_span"] = {"ns", 1, "event/cold/blocked", {batch(5, {1}, 0, "b2")}};
+    EXPECT_EQ(processes_in_round(result, 0), 2U);
+    EXPECT_EQ(processes_in_round(result, 1), 1U);
+    EXPECT_EQ(processes_in_round(result, 2), 0U);
+    EXPECT_EQ(last_round(result), 1);
+    EXPECT_EQ(last_process(result, "b1"), 2);
+    EXPECT_EQ(last_process(result, "b2"), 5);
+    EXPECT_EQ(last_process(result, "b3"), -1);
+    EXPECT_EQ(last_round({}), 0);
+}
+
+}  // namespace
+}  // namespace perfgate::measure

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/git.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace perfgate::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A repository in a folder of its own, which is the current one while a test runs.
+class Git : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no git";
+        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        before_ = fs::current_path();
+        fs::current_path(folder_);
+        git("init -q .");
+        git("config user.name 'Ada Lovelace'");
+        git("config user.email ada@example.org");
+    }
+    void TearDown() override {
+        if (folder_.empty()) return;
+        fs::current_path(before_);
+        fs::remove_all(folder_);
+    }
+
+    static void git(const std::string& words) {
+        ASSERT_EQ(std::system(("git " + words).c_str()), 0) << words;
+    }
+    static void write(const std::string& file, const std::string& text) {
+        std::ofstream(file) << text;
+    }
+    static void commit() {
+        git("add -A");
+        git("commit -q -m one");
+    }
+
+    fs::path folder_, before_;
+};
+
+TEST_F(Git, TheRevisionIsTheCommitAndSaysWhereFilesChanged) {
+    write("a.yaml", "name: a\n");
+    EXPECT_EQ(git_revision(folder_), "") << "nothing is committed";
+    commit();
+    const std::string revision = git_revision(folder_);
+    EXPECT_EQ(revision.size(), 40U) << revision;
+    EXPECT_EQ(revision.find_first_not_of("0123456789abcdef"), std::string::npos) << revision;
+    write("a.yaml", "name: b\n");
+    EXPECT_EQ(git_revision(folder_), revision + "-dirty");
+}
+
+TEST_F(Git, WithoutARepositoryThereIsNothing) {
+    const fs::path none = folder_ / "none";
+    fs::create_directory(none);
+    setenv("GIT_CEILING_DIRECTORIES", folder_.c_str(), 1);
+    EXPECT_EQ(git_revision(none), "");
+    fs::current_path(none);
+    EXPECT_FALSE(git_files("HEAD", {"."}).has_value());
+    fs::current_path(folder_);
+    unsetenv("GIT_CEILING_DIRECTORIES");
+}
+
+TEST_F(Git, FilesOfACommitAreListedAsTheyAreStored) {
+    fs::create_directory("suites");
+    fs::create_directory("other");
+    write("suites/a b.yaml", "name: a\n");
+    write("suites/run.sh", "#!/bin/sh\n");
+    fs::permissions("suites/run.sh", fs::perms::owner_all);
+    fs::create_symlink("a b.yaml", "suites/link.yaml");
+    write("other/c.yaml", "name: c\n");
+    commit();
+    write("suites/a b.yaml", "changed since\n");
+
+    const auto files = git_files("HEAD", {"suites"});
+    ASSERT_TRUE(files.has_value());
+    ASSERT_EQ(files->size(), 3U);
+    EXPECT_EQ((*files)[0].path, "suites/a b.yaml");
+    EXPECT_EQ((*files)[0].mode, "100644");
+    EXPECT_EQ((*files)[0].size_bytes, 8U);
+    EXPECT_EQ(git_content((*files)[0]), "name: a\n");
+    EXPECT_EQ((*files)[1].mode, "120000");
+    EXPECT_EQ(git_content((*files)[1]), "a b.yaml");
+    EXPECT_EQ((*files)[2].mode, "100755");
+}
+
+TEST_F(Git, ARevisionThatIsNotThereHasNoFiles) {
+    write("a.yaml", "name: a\n");
+    commit();
+    EXPECT_FALSE(git_files("nowhere", {"."}).has_value());
+    EXPECT_FALSE(git_content(GitFile{"a.yaml", "100644", std::string(40, '0'), 8}).has_value());
+    EXPECT_TRUE(git_files("HEAD", {"missing"})->empty());
+}
+
+TEST_F(Git, TheUsersNameIsWhatCommitsHave) {
+    EXPECT_EQ(git_user_name(), "Ada Lovelace");
+}
+
+}  // namespace
+}  // namespace perfgate::runner

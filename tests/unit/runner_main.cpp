@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner starts its own binary as workers (`worker --backend … --device … --plugin …`): here
+// that is this test program, whose workers measure with a FakeBackend. The names of the plugins,
+// which are not loaded, say how it behaves.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "measure/worker.hpp"
+#include "measure/worker_process.hpp"
+#include "unit/fake_backend.hpp"
+
+namespace {
+
+using namespace perfgate;
+
+struct Arguments {
+    std::string device;
+    std::set<std::string> plugins;  ///< their stems
+};
+
+Arguments arguments_of(int argc, char** argv) {
+    Arguments arguments;
+    for (int i = 2; i + 1 < argc; ++i) {
+        const std::string_view option = argv[i];
+        if (option == "--device") arguments.device = argv[i + 1];
+        if (option == "--plugin") {
+            arguments.plugins.insert(std::filesystem::path(argv[i + 1]).stem().string());
+        }
+    }
+    return arguments;
+}
+
+/// Two boards of one kind and one of another.
+std::vector<measure::ListedDevice> list(const std::string& wanted) {
+    const auto device = [](const std::string& id, const std::string& key) {
+        measure::ListedDevice listed;
+        listed.id = id;
+        listed.device.key = key;
+        listed.device.name = "Fake " + key;
+        listed.device.board = "board-" + id;
+        return listed;
+    };
+    if (wanted == "all") return {device("0", "fake"), device("1", "fake")};
+    if (wanted == "mixed") return {device("0", "fake"), device("2", "other")};
+    return {device("0", "fake")};
+}
+
+class RunnersBackend final : public measure::fakes::FakeBackend {
+  public:
+    explicit RunnersBackend(const Arguments& arguments) : arguments_(arguments) {
+        const bool slow = arguments.plugins.contains("slow");
+        measure::fakes::FakeVariant variant;
+        // Processes are a little apart, as real ones are: by up to 0.2 %.
+        const double apart = 0.0004 * (static_cast<double>(getpid() * 7 % 11) - 5);
+        variant.time_ns = (slow ? 12000 : 10000) * (1 + apart);
+        variant.launch.kernels = {measure::fakes::kernel("kernel")};
+        if (arguments.plugins.contains("recompiled")) variant.launch.kernels[0].code = "0ther";
+        variants["first"] = variant;
+        variant.correct = !arguments.plugins.contains("wrong");
+        if (arguments.plugins.contains("narrow")) variant.facts.unsupported = "too narrow";
+        if (!arguments.plugins.contains("old")) variants["second"] = variant;
+    }
+
+    measure::Capabilities capabilities() override {
+        measure::Capabilities result = FakeBackend::capabilities();
+        result.environment.device = list(arguments_.device).front().device;
+        result.environment.device.board = "board-" + arguments_.device;
+        result.timing = !arguments_.plugins.contains("blind");
+        return result;
+    }
+    model::BoardState board_state() override {
+        model::BoardState state;
+        state.temperature_c = 40;
+        return state;
+    }
+    model::Ceilings ceilings() override { return {3e12, {{"f32", 5e13}}, ""}; }
+
+  private:
+    Arguments arguments_;
+};
+
+int serve(const Arguments& arguments) {
+    std::signal(SIGPIPE, SIG_IGN);
+    measure::BackendSource source;
+    source.list = list;
+    source.open = [&](const auto&) { return std::make_unique<RunnersBackend>(arguments); };
+    return measure::serve(source, STDIN_FILENO, measure::reply_fd);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "worker") return serve(arguments_of(argc, argv));
+    testing::InitGoogleTest(&argc, argv);
+    std::signal(SIGPIPE, SIG_IGN);  // as the program does
+    return RUN_ALL_TESTS();
+}

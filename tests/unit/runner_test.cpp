@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs with a FakeBackend (runner_main.cpp): devices, plan, worker processes, the loop,
+// judging, reports. Plugins are not loaded, their names say what the workers do.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baseline/refresh.hpp"
+#include "baseline/store.hpp"
+#include "document/verdict.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "runner/ab.hpp"
+#include "runner/baseline_runs.hpp"
+#include "runner/run.hpp"
+#include "runner/run_file.hpp"
+#include "runner/self_test.hpp"
+#include "runner/shard_costs.hpp"
+
+namespace perfgate::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using model::CaseStatus;
+using model::Verdict;
+using Texts = std::vector<std::string>;
+
+class Runner : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        setenv("PERFGATE_LOCK_DIR", (folder_ / "locks").c_str(), 1);
+        std::ofstream(suite_file()) << "name: fakes\n"
+                                       "defaults:\n"
+                                       "  metrics: [gpu_time]\n"
+                                       "  tolerances: {gpu_time: 3%}\n"
+                                       "  time_budget: 1ms\n"
+                                       "workloads:\n"
+                                       "  - workload: fake\n"
+                                       "    variants: [first]\n"
+                                       "    tags: [quick]\n"
+                                       "  - workload: fake\n"
+                                       "    variants: [second]\n"
+                                       "    tags: [nightly]\n";
+    }
+    void TearDown() override {
+        unsetenv("PERFGATE_LOCK_DIR");
+        fs::remove_all(folder_);
+    }
+
+    std::string suite_file() const { return (folder_ / "fakes.yaml").string(); }
+    std::string folder(const std::string& name) const { return (folder_ / name).string(); }
+
+    MeasuringChoice measuring(const Texts& plugins = {}) const {
+        MeasuringChoice choice;
+        choice.backend.backend = "cuda";
+        choice.backend.bundled = false;
+        for (const std::string& plugin : plugins) {
+            choice.backend.plugins.push_back(folder("plugins/" + plugin + ".so"));
+        }
+        choice.out = folder("out");
+        choice.verify_seed = 5;
+        return choice;
+    }
+
+    RunRequest request(const Texts& plugins = {}) const {
+        RunRequest made;
+        made.suites = {suite_file()};
+        made.measuring = measuring(plugins);
+        made.judging.baselines = folder("baselines");
+        made.reports.out = folder("out");
+        return made;
+    }
+
+    /// What the call returns, with what it printed in `printed_`.
+    int quietly(const std::function<int()>& call) {
+        testing::internal::CaptureStdout();
+        testing::internal::CaptureStderr();
+        int result = -1;
+        try {
+            result = call();
+        } catch (...) {
+            printed_ =
+                testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr();
+            throw;
+        }
+        printed_ = testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr();
+        return result;
+    }
+    int run(const RunRequest& asked) {
+        return quietly([&] { return run_suites(asked); });
+    }
+    std::string refusal(const RunRequest& asked) {
+        try {
+            run(asked);
+        } catch (const model::Error& error) {
+            return error.what();
+        }
+        return "not refused";
+    }
+
+    model::Run stored(const std::string& out = "out") const {
+        return read_run(folder_ / out / "run.json");
+    }
+    model::VerdictDocument verdict() const {
+        const std::string file = folder("out/verdict.json");
+        return document::parse_verdict(model::read_file(file, 1 << 20, "verdict"), file);
+    }
+    Verdict verdict_of(std::size_t index) const {
+        return verdict().suites.at(0).cases.at(index).verdict;
+    }
+
+    /// Measures a run in `accepted`, and makes it the baseline.
+    void accept() {
+        MeasuringChoice choice = measuring();
+        choice.out = folder("accepted");
+        std::vector<model::Run> runs;
+        quietly([&] {
+            runs = measure_baseline_runs({suite_file()}, choice, 1);
+            return store_run(runs.at(0), choice.out);
+        });
+        const model::Run& measured = runs.at(0);
+        baseline::Acceptance acceptance;
+        acceptance.accepted_by = "Ada";
+        acceptance.reason = "the first";
+        acceptance.at = "2026-11-21T10:00:00Z";
+        baseline::save_baseline(
+            folder("baselines"),
+            baseline::refresh(measured, measured.suites.at(0), {}, acceptance).baseline);
+    }
+
+    fs::path folder_;
+    std::string printed_;
+};
+
+std::size_t batches(const model::CaseResult& result) {
+    return result.metrics.at("gpu_time").batches.size();
+}
+
+std::size_t batches_after_the_first_round(const model::CaseResult& result) {
+    std::size_t count = 0;
+    for (const model::Batch& batch : result.metrics.at("gpu_time").batches) {
+        count += batch.round > 0 ? 1 : 0;
+    }
+    return count;
+}
+
+TEST_F(Runner, ARunSaysWhereAndHowItWasMeasured) {
+    EXPECT_EQ(run(request()), 0);
+    const model::Run measured = stored();
+    EXPECT_EQ(measured.backend, "cuda");
+    EXPECT_FALSE(measured.tool_version.empty());
+    EXPECT_EQ(measured.started_at.size(), 20U) << measured.started_at;
+    EXPECT_GT(measured.wall_s, 0);
+    EXPECT_EQ(measured.environment.device.board, "board-0");
+    EXPECT_EQ(measured.environment.before.temperature_c, 40);
+    EXPECT_EQ(measured.environment.after.temperature_c, 40);
+    EXPECT_EQ(measured.environment.ceilings.matrix_flops_per_s.at("f32"), 5e13);
+    EXPECT_TRUE(measured.selections.empty());
+    EXPECT_FALSE(measured.shard.has_value());
+    ASSERT_EQ(measured.suites.at(0).cases.size(), 2U);
+    for (const model::CaseResult& result : measured.suites[0].cases) {
+        EXPECT_EQ(result.status, CaseStatus::measured) << result.reason;
+        EXPECT_EQ(result.verification->seed, 5U);
+        EXPECT_EQ(batches(result), usual_processes);
+        std::set<std::int64_t> processes;
+        for (const model::Batch& batch : result.metrics.at("gpu_time").batches) {
+            processes.insert(batch.process);
+        }
+        EXPECT_EQ(processes.size(), usual_processes);
+    }
+    EXPECT_EQ(verdict_of(0), Verdict::no_baseline);
+    EXPECT_TRUE(fs::exists(folder("out/junit.xml")));
+    EXPECT_NE(printed_.find("fake/first"), std::string::npos) << printed_;
+}
+
+TEST_F(Runner, FiltersAndTagsSelectAndAreRecorded) {
+    RunRequest asked = request();
+    asked.measuring.filters = {"*/first"};
+    run(asked);
+    model::Run measured = stored();
+    ASSERT_EQ(measured.suites.at(0).cases.size(), 1U);
+    EXPECT_TRUE(measured.suites[0].partial);
+    ASSERT_EQ(measured.selections.size(), 1U);
+    EXPECT_EQ(measured.selections[0].filters, Texts{"*/first"});
+
+    asked.measuring.filters.clear();
+    asked.measuring.tags = {"nightly"};
+    run(asked);
+    measured = stored();
+    ASSERT_EQ(measured.suites.at(0).cases.size(), 1U);
+    EXPECT_EQ(measured.suites[0].cases[0].spec.variant, "second");
+    ASSERT_EQ(measured.selections.size(), 1U);
+    EXPECT_EQ(measured.selections[0].tags, Texts{"nightly"});
+}
+
+TEST_F(Runner, AsManyProcessesAsAskedForAndNoCeilingsWhereNotWanted) {
+    RunRequest asked = request();
+    asked.measuring.processes = 3;
+    asked.measuring.ceilings = false;
+    run(asked);
+    EXPECT_EQ(batches(stored().suites.at(0).cases.at(0)), 3U);
+    EXPECT_EQ(stored().environment.ceilings, model::Ceilings{});
+
+    asked.measuring.ceilings = true;
+    asked.measuring.verify_only = true;
+    run(asked);
+    EXPECT_TRUE(stored().verify_only);
+    EXPECT_TRUE(stored().suites.at(0).cases.at(0).metrics.empty());
+    EXPECT_EQ(stored().environment.ceilings, model::Ceilings{});
+}
+
+TEST_F(Runner, WhatIsAsFastAsTheBaselinePasses) {
+    accept();
+    EXPECT_EQ(run(request()), 0);
+    EXPECT_EQ(verdict_of(0), Verdict::pass);
+    EXPECT_EQ(verdict_of(1), Verdict::pass);
+}
+
+TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
+    accept();
+    EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
+    EXPECT_EQ(verdict().exit_code, 1);
+    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+        EXPECT_GT(batches_after_the_first_round(result), 0U);
+    }
+}
+
+TEST_F(Runner, TheFirstRoundDecidesWhereThePolicyAllowsNoMore) {
+    accept();
+    RunRequest asked = request({"slow", "recompiled"});
+    asked.judging.policy.rounds = 0;
+    run(asked);
+    EXPECT_EQ(batches_after_the_first_round(stored().suites.at(0).cases.at(0)), 0U);
+}
+
+TEST_F(Runner, AWrongResultIsIncorrect) {
+    EXPECT_EQ(run(request({"wrong"})), 1);
+    EXPECT_EQ(verdict_of(1), Verdict::incorrect);
+}
+
+TEST_F(Runner, ChangedOnlyLeavesOutWhatTheBaselineHasWithTheSameCode) {
+    accept();
+    RunRequest asked = request();
+    asked.measuring.changed_only = true;
+    run(asked);
+    EXPECT_TRUE(stored().suites.at(0).cases.at(0).unchanged);
+    EXPECT_EQ(stored().suites.at(0).cases.at(0).status, CaseStatus::skipped);
+
+    asked = request({"recompiled"});
+    asked.measuring.changed_only = true;
+    run(asked);
+    EXPECT_FALSE(stored().suites.at(0).cases.at(0).unchanged);
+    EXPECT_EQ(stored().suites.at(0).cases.at(0).status, CaseStatus::measured);
+}
+
+TEST_F(Runner, AShardHasItsPartAndSaysSo) {
+    RunRequest asked = request();
+    asked.shard = suite::ShardChoice{2, 2};
+    run(asked);
+    const model::Run measured = stored();
+    ASSERT_EQ(measured.suites.at(0).cases.size(), 1U);
+    EXPECT_EQ(measured.shard->index, 2);
+    EXPECT_EQ(measured.shard->count, 2);
+}
+
+TEST_F(Runner, TheCostsOfShardsAreThoseOfARunOrOfTheBaselines) {
+    accept();
+    model::Plan plan;
+    plan.suites.resize(1);
+    plan.suites[0].name = "fakes";
+    const suite::CaseCosts by_baseline = shard_costs(plan, "", folder("baselines"), "fake");
+    EXPECT_EQ(by_baseline.size(), 2U);
+    EXPECT_TRUE(by_baseline.contains({"fakes", "fake/first"}));
+    EXPECT_TRUE(shard_costs(plan, "", folder("baselines"), "other").empty());
+
+    model::Run run = stored("accepted");
+    run.suites.at(0).cases.at(0).wall_s = 7;
+    EXPECT_EQ(store_run(run, folder("costs")), 0);
+    const suite::CaseCosts by_run =
+        shard_costs(plan, folder("costs/run.json"), folder("none"), "fake");
+    EXPECT_EQ(by_run.size(), 2U);
+    EXPECT_EQ(by_run.at({"fakes", "fake/first"}), 7);
+}
+
+TEST_F(Runner, SeveralDevicesShareTheCases) {
+    RunRequest asked = request();
+    asked.measuring.backend.devices = "all";
+    run(asked);
+    std::set<std::string> boards;
+    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+        EXPECT_EQ(batches(result), usual_processes);
+        boards.insert(result.metrics.at("gpu_time").batches.at(0).device);
+    }
+    EXPECT_EQ(boards, (std::set<std::string>{"board-0", "board-1"}));
+}
+
+TEST_F(Runner, RefusesDevicesOfSeveralKindsAndABackendThatCannotMeasure) {
+    RunRequest mixed = request();
+    mixed.measuring.backend.devices = "mixed";
+    EXPECT_EQ(refusal(mixed),
+              "--devices: 0 is a Fake fake and 2 is a Fake other: one run measures boards of one "
+              "kind; run once for each kind");
+    EXPECT_NE(refusal(request({"blind"})).find("backend 'cuda' cannot measure here"),
+              std::string::npos);
+}
+
+TEST_F(Runner, RefusesCasesThatTheirVariantCannotRun) {
+    EXPECT_NE(refusal(request({"narrow"})).find("fakes.yaml:10: fake/second: too narrow"),
+              std::string::npos)
+        << refusal(request({"narrow"}));
+}
+
+TEST_F(Runner, OnlyTheSameRunCanBeResumed) {
+    run(request());
+    RunRequest again = request();
+    again.measuring.resume = folder("out");
+    run(again);
+    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+        EXPECT_EQ(result.status, CaseStatus::measured) << result.reason;
+        EXPECT_EQ(batches(result), usual_processes);
+    }
+    again.measuring.processes = 2;
+    EXPECT_NE(refusal(again).find("--processes"), std::string::npos) << refusal(again);
+    again.measuring.processes.reset();
+    again.measuring.backend.devices = "all";
+    EXPECT_NE(refusal(again).find("--devices"), std::string::npos) << refusal(again);
+}
+
+TEST_F(Runner, TheCanaryIsFound) {
+    RunRequest asked = request();
+    asked.canary = true;
+    EXPECT_EQ(run(asked), 0);
+    const model::Run slower = stored("out/canary");
+    ASSERT_EQ(slower.suites.at(0).cases.size(), 1U);
+    EXPECT_EQ(slower.environment.ceilings, model::Ceilings{});
+    EXPECT_NE(printed_.find("perfgate: canary: "), std::string::npos) << printed_;
+
+    asked.measuring.verify_only = true;
+    fs::remove_all(folder("out"));
+    run(asked);
+    EXPECT_FALSE(fs::exists(folder("out/canary"))) << "nothing was timed";
+}
+
+TEST_F(Runner, TheProcessesOfABaselineAreSpreadOverItsRuns) {
+    std::vector<model::Run> runs;
+    quietly([&] {
+        runs = measure_baseline_runs({suite_file()}, measuring(), 2);
+        return 0;
+    });
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(batches(runs[1].suites.at(0).cases.at(0)), baseline_processes / 2);
+    EXPECT_TRUE(fs::exists(folder("out/run-2")));
+}
+
+AbRequest ab_request(const MeasuringChoice& choice, const std::string& suite) {
+    AbRequest asked;
+    asked.suites = {suite};
+    asked.base_name = "base";
+    asked.measuring = choice;
+    asked.reports.out = choice.out;
+    return asked;
+}
+
+TEST_F(Runner, BuildsAreComparedBackToBack) {
+    AbRequest asked = ab_request(measuring(), suite_file());
+    EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 0) << printed_;
+    EXPECT_EQ(verdict_of(0), Verdict::pass);
+    EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), usual_processes);
+    EXPECT_EQ(stored("out/base").started_at, stored().started_at);
+    EXPECT_EQ(stored("out/base").environment, stored().environment);
+    EXPECT_EQ(stored("out/base").backend, "cuda");
+
+    asked.head = {folder("plugins/slow.so")};
+    EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 1) << printed_;
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
+    const std::size_t again = batches_after_the_first_round(stored().suites.at(0).cases.at(0));
+    EXPECT_GT(again, 0U);
+    EXPECT_EQ(again, batches_after_the_first_round(stored("out/base").suites.at(0).cases.at(0)));
+}
+
+TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
+    AbRequest asked = ab_request(measuring(), suite_file());
+    asked.base = {folder("plugins/old.so")};
+    quietly([&] { return compare_builds(asked); });
+    EXPECT_EQ(verdict_of(0), Verdict::pass);
+    EXPECT_EQ(verdict_of(1), Verdict::no_baseline);
+    EXPECT_EQ(stored("out/base").suites.at(0).cases.at(1).reason,
+              "its 'fake' has no variant 'second'");
+    EXPECT_EQ(stored().suites.at(0).cases.at(1).status, CaseStatus::measured);
+}
+
+TEST_F(Runner, BuildsAreComparedOnOneDevice) {
+    AbRequest asked = ab_request(measuring(), suite_file());
+    asked.measuring.backend.devices = "all";
+    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), model::InputError);
+}
+
+TEST_F(Runner, ASelfTestFindsTheSizesThatItAdds) {
+    SelfTestRequest asked;
+    asked.suites = {suite_file()};
+    asked.measuring = measuring();
+    asked.sizes = {0.2, 0, 0.2};
+    asked.tolerance = 0.03;
+    asked.processes_of_base = 6;
+    SelfTestOutcome outcome;
+    quietly([&] {
+        outcome = self_test(asked);
+        return 0;
+    });
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_FALSE(outcome.interrupted);
+    EXPECT_TRUE(outcome.report.problems.empty()) << outcome.report.problems.at(0);
+    ASSERT_EQ(outcome.report.sizes.size(), 2U);
+    EXPECT_EQ(outcome.report.sizes[0].regressed, 0U);
+    EXPECT_EQ(outcome.report.sizes[1].regressed, 2U);
+    EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), 6U);
+    EXPECT_TRUE(fs::exists(folder("out/trial-2/run.json")));
+}
+
+}  // namespace
+}  // namespace perfgate::runner
