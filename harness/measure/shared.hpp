@@ -15,8 +15,9 @@ namespace perfgate::measure {
 /// Safe from any thread.
 class Shared {
   public:
-    Shared(const Capabilities& capabilities_, const MeasureOptions& options_, Journal& journal_)
-        : capabilities(capabilities_), options(options_), journal(journal_) {}
+    Shared(const Capabilities& given_capabilities, const MeasureOptions& given_options,
+           Journal& given_journal)
+        : capabilities(given_capabilities), options(given_options), journal(given_journal) {}
 
     void tell(const Item& item, std::string_view phase);
 

@@ -11,7 +11,7 @@
 namespace common {
 
 // The element as memory holds it, `Storage` being float or, for the shorter types, their bits.
-template <Dtype dtype>
+template <Dtype kDtype>
 struct Element;
 
 template <>
