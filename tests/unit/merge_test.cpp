@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/merge.hpp"
+#include "runner/merge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,10 @@
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::runner {
 namespace {
+
+using namespace gate;
 
 using documents::measured_case;
 using documents::run_of;
@@ -212,4 +214,4 @@ TEST(Merge, RefusesOtherMachinesAndTools) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::runner

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "gate/merge.hpp"
 #include "runner/judging.hpp"
+#include "runner/merge.hpp"
 #include "runner/run_file.hpp"
 
 namespace perfgate::cli {
@@ -25,9 +25,9 @@ struct MergeOptions {
 int merge(const CLI::App& verb, MergeOptions& options) {
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
-    std::vector<gate::NamedRun> shards;
+    std::vector<runner::NamedRun> shards;
     for (const std::string& file : options.runs) shards.push_back({file, runner::read_run(file)});
-    const model::Run run = gate::merge_shards(std::move(shards));
+    const model::Run run = runner::merge_shards(std::move(shards));
     const int stored = runner::store_run(run, options.output.out);
     return model::combine_exit_codes(
         stored, runner::judge_and_report(run, judging_of(options.gate), options.output));

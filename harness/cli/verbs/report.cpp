@@ -6,7 +6,7 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
 
@@ -34,7 +34,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
             apply_profile(*verb, options->gate, options->output);
             check_outputs(*verb, options->output);
             const model::Run run =
-                gate::select_cases(runner::read_run(options->run), options->gate.selection);
+                model::select_cases(runner::read_run(options->run), options->gate.selection);
             return runner::write_reports(runner::judge_run(run, judging_of(options->gate)), run,
                                          options->output);
         };

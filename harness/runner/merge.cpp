@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/merge.hpp"
+#include "runner/merge.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::runner {
 
 namespace {
 
@@ -211,4 +211,4 @@ Run merge_shards(std::vector<NamedRun> shards) {
     return merged;
 }
 
-}  // namespace perfgate::gate
+}  // namespace perfgate::runner
