@@ -32,7 +32,7 @@ void* cuda_symbol(const char* symbol) {
     void* found = dlsym(handle, symbol);
     if (found == nullptr) {
         throw model::Error(
-            fmt::format("{} is no backend: it exports no {}", module.string(), symbol));
+            fmt::format("{} is not a backend: it exports no {}", module.string(), symbol));
     }
     return found;
 }

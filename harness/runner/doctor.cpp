@@ -21,7 +21,7 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
         throw;
     } catch (const std::exception& error) {
         return {{measure::Diagnosis::Level::problem, "backend", error.what(),
-                 "mend what the message names; perfgate run --backend host needs no GPU"}};
+                 "fix the cause that the message names; perfgate run --backend host needs no GPU"}};
     }
 }
 

@@ -28,7 +28,7 @@ using model::Shard;
 
 void require_shard(const NamedRun& named) {
     if (!named.run.shard) {
-        refuse(fmt::format("{} is no shard: measure each part with --shard",
+        refuse(fmt::format("{} is not a shard: measure each part with --shard",
                            model::printable(named.file)));
     }
     if (named.run.interrupted) {

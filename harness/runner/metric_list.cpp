@@ -49,7 +49,7 @@ ListedMetric listed_metric(const metrics::Metric& metric, measure::CounterCatalo
     const metrics::Selection selection = metrics::select_counters(
         {&metric, 1}, [&](const std::string& name) { return chips->exists(chip, name); }, chip);
     if (!selection.not_applicable.empty()) {
-        row.unavailable = "the hardware has no such thing";
+        row.unavailable = "the hardware does not have it";
         return row;
     }
     if (!selection.unavailable.empty()) {

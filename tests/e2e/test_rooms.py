@@ -26,7 +26,7 @@ ALLOWED = {
     "explain": {"model"},
     "report": {"model", "document"},
     "runner": {"gate", "baseline", "review", "document", "measure", "suite", "metrics", "explain",
-               "report", "model"},
+               "report", "inject", "program", "model"},
     "cli": None,  # all
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

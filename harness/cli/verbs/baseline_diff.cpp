@@ -123,7 +123,7 @@ void add_baseline_diff(CLI::App& baseline, Invocation& invocation) {
         ->required();
     add_baselines_option(*verb, options->baselines);
     add_selection_options(*verb, options->selection);
-    verb->footer("Says what moved, whether it matters or not; compare judges.");
+    verb->footer("Lists every difference, whether it matters or not; compare judges.");
     verb->callback(
         [&invocation, options] { invocation.body = [options] { return diff(*options); }; });
 }

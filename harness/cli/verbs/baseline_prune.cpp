@@ -56,12 +56,12 @@ int prune(const PruneOptions& options) {
             text += fmt::format("  {}\n", model::printable(id));
         }
     }
-    text += fmt::format("{} orphans {}\n", orphans,
-                        options.dry_run ? "would be taken out" : "taken out");
+    text +=
+        fmt::format("{} orphans {}\n", orphans, options.dry_run ? "would be removed" : "removed");
     if (outcome.left_alone > 0) {
-        text += fmt::format(
-            "{} baselines of other suites left alone; with --all-suites they are orphans\n",
-            outcome.left_alone);
+        text +=
+            fmt::format("{} baselines of other suites kept; with --all-suites they are orphans\n",
+                        outcome.left_alone);
     }
     model::write_file_atomically("-", text);
     return 0;
@@ -71,13 +71,13 @@ int prune(const PruneOptions& options) {
 
 void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb = baseline.add_subcommand(
-        "prune", "Takes cases out of baselines that their suites no longer have");
+        "prune", "Removes cases from baselines that their suites no longer have");
     const auto options = std::make_shared<PruneOptions>();
     verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
     add_baselines_option(*verb, options->baselines);
     verb->add_flag("--dry-run", options->dry_run, "Show the orphans and change nothing");
     verb->add_flag("--all-suites", options->all_suites,
-                   "The given suites are all there are: baselines of any other go as a whole");
+                   "The given suites are complete: remove baselines of all other suites");
     verb->add_option("--reason", options->acceptance.reason, "Why, kept in the ledger")
         ->type_name("TEXT");
     add_author_option(*verb, options->acceptance);

@@ -105,8 +105,8 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
 }  // namespace
 
 void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb = baseline.add_subcommand(
-        "refresh", "Accepts what was measured as what is expected from now on");
+    CLI::App* verb =
+        baseline.add_subcommand("refresh", "Accepts the measured values as the new baseline");
     const auto options = std::make_shared<RefreshOptions>();
     options->request.baselines = "baselines";
     verb->add_option(
@@ -118,8 +118,8 @@ void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
     add_profile_option(*verb, options->profile);
     add_selection_options(*verb, options->selection);
     verb->add_option("--runs", options->request.runs,
-                     "Measure the suites so many times, with 20 processes in all; three or more "
-                     "show how far whole runs lie apart")
+                     "Measure the suites this many times, with 20 processes in all; three or more "
+                     "show how much whole runs differ")
         ->check(CLI::Range(1, 100))
         ->type_name("N")
         ->capture_default_str();

@@ -93,7 +93,7 @@ int show(const ShowOptions& options) {
 
 void add_baseline_show(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb =
-        baseline.add_subcommand("show", "Prints what is expected, and where it comes from");
+        baseline.add_subcommand("show", "Prints the expected values and their provenance");
     const auto options = std::make_shared<ShowOptions>();
     verb->add_option("SUITE", options->suite, "The suite's name (gemm)")->required();
     add_baselines_option(*verb, options->baselines);

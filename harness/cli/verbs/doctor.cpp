@@ -27,8 +27,8 @@ std::string diagnoses_text(const std::vector<measure::Diagnosis>& diagnoses) {
 void add_doctor(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
         "doctor",
-        "Says whether this machine can measure: driver, CUDA, CUPTI, counter permission, "
-        "other users of the device, clocks; each with its remedy");
+        "Checks whether this machine can measure: driver, CUDA, CUPTI, counter permission, "
+        "other users of the device, clocks; names the remedy");
     struct Options {
         runner::BackendChoice backend;
         std::string json;
@@ -37,7 +37,7 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
     add_backend_options(*verb, options->backend);
     verb->add_option("--json", options->json, "Also write the checks as JSON to FILE (- is stdout)")
         ->type_name("FILE");
-    verb->footer("Exit code: 0 where nothing is a problem (warnings are none), else 3.");
+    verb->footer("Exit code: 0 without problems (warnings are not problems), else 3.");
     verb->callback([&invocation, options] {
         invocation.body = [options] {
             const auto diagnoses = runner::diagnose(options->backend);

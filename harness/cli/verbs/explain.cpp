@@ -19,7 +19,7 @@ namespace perfgate::cli {
 
 void add_explain(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "explain", "Says why cases of a stored run are slower or faster than their baseline");
+        "explain", "Explains why cases of a stored run are slower or faster than their baseline");
     struct Options {
         std::string run, glob, json;
         GateOptions gate;

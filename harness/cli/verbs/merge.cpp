@@ -37,7 +37,7 @@ int merge(const CLI::App& verb, MergeOptions& options) {
 
 void add_merge(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "merge", "Makes one run of the shards of `run --shard`, and judges it; needs no GPU");
+        "merge", "Merges the shards of `run --shard` into one run and judges it; needs no GPU");
     const auto options = std::make_shared<MergeOptions>();
     options->output.out = "perfgate-out";
     verb->add_option("RUN", options->runs, "The run documents of all shards, in any order")
@@ -47,9 +47,8 @@ void add_merge(CLI::App& app, Invocation& invocation) {
     add_output_options(*verb, options->output);
     verb->footer(
         "Writes run.json, verdict.json and junit.xml into the output folder, as run does. Refuses "
-        "shards that\nare missing or there twice, and those of other suites, devices, backends, "
-        "drivers, tools, revisions, tolerances or selections.\nWhat suites expect of their cases "
-        "against each other is "
+        "missing and duplicate\nshards, and shards with different suites, devices, backends, "
+        "drivers, tools, revisions, tolerances or selections.\nRelations between cases are "
         "judged here. Exit code: the verdict's, as of run.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return merge(*verb, *options); };

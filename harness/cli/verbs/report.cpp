@@ -13,10 +13,10 @@
 namespace perfgate::cli {
 
 void add_report(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "report",
-        "Writes the reports of a stored run again; as compare, but the exit code says whether they "
-        "were written, not what they say");
+    CLI::App* verb = app.add_subcommand("report",
+                                        "Writes the reports of a stored run again; like compare, "
+                                        "but the exit code only says whether "
+                                        "they were written");
     struct Options {
         std::string run;
         GateOptions gate;

@@ -88,10 +88,9 @@ int review_change(const ReviewOptions& options) {
 
 void add_review(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "review",
-        "Lists what a change takes away from the gate: the working tree against a commit");
+        "review", "Lists where a change weakens the gate: the working tree against a commit");
     const auto options = std::make_shared<ReviewOptions>();
-    verb->add_option("--base", options->base, "The commit that the change is to be merged into")
+    verb->add_option("--base", options->base, "The commit that the change will be merged into")
         ->required()
         ->type_name("REF");
     verb->add_option("--suites", options->folders.suites, "Folder of the suites")
@@ -113,7 +112,7 @@ void add_review(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE");
     verb->add_option("--json", options->json, "Also write JSON to FILE (- is stdout)")
         ->type_name("FILE");
-    verb->add_flag("--advisory", options->advisory, "Exit 0 whatever is found");
+    verb->add_flag("--advisory", options->advisory, "Exit 0 regardless of the findings");
     verb->footer(
         "Lists removed suites, cases, gates, relations and tags; raised tolerances; worse or "
         "removed expectations;\nacknowledged regressions; lowered profiles; rewritten ledgers; "

@@ -56,7 +56,7 @@ int self_test(const CLI::App& verb, SelfTestOptions& options) {
 
 void add_selftest(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "selftest", "Makes cases slower by known sizes and shows what the gate finds");
+        "selftest", "Slows cases down by known amounts and shows what the gate detects");
     const auto options = std::make_shared<SelfTestOptions>();
     runner::SelfTestRequest& request = options->request;
     request.measuring.out = "perfgate-selftest";
@@ -65,27 +65,30 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
     add_profile_option(*verb, options->gate.profile);
     add_selection_options(*verb, options->gate.selection);
     verb->add_option("--sizes", options->sizes_percent,
-                     "Slowdowns in per cent of a launch's time, including 0 for false alarms")
+                     "Slowdowns in percent of a launch's time; 0 tests for false alarms")
         ->delimiter(',')
         ->check(CLI::Range(0.0, 1000.0))
         ->type_name("LIST")
         ->capture_default_str();
-    verb->add_option("--tolerance", options->tolerance_percent, "Of every time, in per cent")
+    verb->add_option("--tolerance", options->tolerance_percent,
+                     "Tolerance of every time, in percent")
         ->check(CLI::Range(0.0, 100.0))
         ->capture_default_str();
     verb->add_option("--baseline-processes", request.processes_of_base,
                      "Processes of the baseline, which the self-test measures itself")
         ->check(CLI::Range(2, 1000))
         ->capture_default_str();
-    verb->add_option("--seed", options->seed, "Who gets which size when (default: a fresh one)");
+    verb->add_option("--seed", options->seed,
+                     "Seed of the order in which cases get the sizes (default: a new one)");
     verb->add_option("--out", request.measuring.out, "Folder of the runs: base, trial-1, …")
         ->type_name("DIR")
         ->capture_default_str();
     verb->add_option("--json", options->json, "The result as JSON (- is standard output)")
         ->type_name("FILE");
     verb->footer(
-        "Every case gets every size once, in an order that the gate does not know, as work on the "
-        "same device after\neach launch; only times are measured. Stored baselines are neither "
+        "Every case gets every size once, in an order that the gate does not know, as extra work "
+        "on "
+        "the device after\neach launch; only times are measured. Stored baselines are neither "
         "used nor changed.\nExit codes: 0 the gate detects what it claims; 1 it does not; 2 usage "
         "or invalid input; 3 something could\nnot be measured; 130 interrupted.");
     verb->callback([&invocation, options, verb] {
