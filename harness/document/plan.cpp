@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/plan.hpp"
 
-#include <variant>
 #include <vector>
 
-#include "document/json_writer.hpp"
+#include "document/shared.hpp"
 
 namespace perfgate::document {
 
@@ -39,13 +38,7 @@ void write_case(JsonWriter& json, const model::PlannedCase& planned) {
     write_field(json, "id", model::case_id(planned.spec));
     write_field(json, "workload", planned.spec.workload);
     write_field(json, "variant", planned.spec.variant);
-    json.key("params");
-    json.begin_object(JsonLayout::compact);
-    for (const auto& [name, value] : planned.spec.params) {
-        json.key(name);
-        std::visit([&](const auto& held) { json.value(held); }, value);
-    }
-    json.end_object();
+    write_field(json, "params", planned.spec.params);
     write_field(json, "cache", to_text(planned.spec.cache));
     write_field(json, "target", to_text(planned.target));
     write_field(json, "submission", to_text(planned.submission));
