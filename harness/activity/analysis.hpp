@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "activity/interval.hpp"
 #include "activity/profile.hpp"
 #include "activity/timeline.hpp"
+#include "model/interval.hpp"
 
 namespace perfgate::activity {
 

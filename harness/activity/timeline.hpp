@@ -11,10 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "activity/interval.hpp"
 #include "activity/recording.hpp"
+#include "model/interval.hpp"
 
 namespace perfgate::activity {
+
+using model::Interval;
+using model::IntervalSet;
 
 enum class WorkKind : std::uint8_t { kernel, copy, memset };
 

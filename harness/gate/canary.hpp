@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A canary: one quick case of a run is measured once more, slower by far more than the gate lets
 // pass. A gate that does not call that a regression cannot be believed where it passes the others.
-// Pure functions of documents.
+// A pure function of documents.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "gate/gate.hpp"
-#include "model/plan.hpp"
-#include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
@@ -21,12 +18,6 @@ struct Canary {
     double added = 0;    ///< as model::PlannedCase has it: beyond the tolerance, and a launch more
     BaselineSet baselines;  ///< the case as the run measured it
 };
-
-/// The measured case that took least time and gates a time; nothing where there is none.
-std::optional<Canary> choose_canary(const model::Run& run);
-
-/// Leaves the canary's case, its time alone, and makes it slower.
-void keep_canary(model::Plan& plan, const Canary& canary);
 
 /// What the gate made of it, in one sentence. `found` says whether it is a regression, and told as
 /// one by verdict and exit code.

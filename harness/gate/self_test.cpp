@@ -3,11 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <random>
-#include <string_view>
 
 #include "model/text.hpp"
 #include "stats/distributions.hpp"
@@ -18,7 +14,6 @@ namespace {
 
 using model::Verdict;
 
-constexpr std::array<std::string_view, 3> times{"gpu_time", "gpu_span", "host_time"};
 /// What a line claims to see, it promises to find this often.
 constexpr double promised_share = 0.9;
 /// Promises that are kept at that rate look broken this often, by chance.
@@ -60,45 +55,13 @@ void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::str
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t sizes,
-                                                 std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::vector<std::size_t>> dealt(cases, std::vector<std::size_t>(sizes));
-    for (std::vector<std::size_t>& order : dealt) {
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::shuffle(order.begin(), order.end(), random);
+std::optional<double> found_from(const CaseTally& of_case) {
+    std::optional<double> from;
+    for (auto size = of_case.by_size.rbegin(); size != of_case.by_size.rend(); ++size) {
+        if (size->first == 0 || size->second != Verdict::regressed) break;
+        from = size->first;
     }
-    return dealt;
-}
-
-void keep_times_alone(model::Plan& plan, double tolerance) {
-    for (model::PlannedSuite& suite : plan.suites) {
-        suite.relations.clear();
-        std::erase_if(suite.cases, [&](model::PlannedCase& planned) {
-            const auto* const time =
-                std::find_if(times.begin(), times.end(), [&](std::string_view name) {
-                    return std::find(planned.metrics.begin(), planned.metrics.end(), name) !=
-                               planned.metrics.end() &&
-                           (name == "host_time") == (planned.target == model::Target::host);
-                });
-            if (time == times.end()) return true;
-            planned.metrics = {std::string(*time)};
-            planned.gates = {{.metric = planned.metrics.front(),
-                              .tolerance = {.worse = tolerance, .better = tolerance}}};
-            return false;
-        });
-    }
-}
-
-void forget_code(model::Run& run) {
-    for (model::SuiteResult& suite : run.suites) {
-        for (model::CaseResult& result : suite.cases) {
-            result.kernels.clear();
-            result.host_code.clear();
-            result.libraries.reset();
-            result.memory_operations.reset();
-        }
-    }
+    return from;
 }
 
 SelfTestReport tally(const std::vector<Trial>& trials) {

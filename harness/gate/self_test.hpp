@@ -1,38 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a self-test makes of the gate: cases were made slower by known sizes that the gate was not
-// told, and here its verdicts are held against them. A pure function of documents.
+// Judges the gate by a self-test: cases were made slower by known sizes, which the gate did not
+// know, and its verdicts are compared with them. Pure functions of documents.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "model/plan.hpp"
-#include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
 
 /// Suite and id.
 using CaseName = std::pair<std::string, std::string>;
-
-/// For each case the order in which it gets the sizes, one a trial: all of them once, in an order
-/// of its own. `[case][trial]` is an index into the sizes.
-std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t sizes,
-                                                 std::uint64_t seed);
-
-/// Makes a plan one of times alone: each case keeps the first time that it measures (gpu_time,
-/// gpu_span, host_time), gated with `tolerance` in both directions; relations are left out. Cases
-/// that measure no time are left out too.
-void keep_times_alone(model::Plan& plan, double tolerance);
-
-/// Takes from a run what says that the code has not changed: to a self-test's gate it has, though
-/// not by anything that machine code shows.
-void forget_code(model::Run& run);
 
 /// A run in which the cases had more work, and what the gate said of it.
 struct Trial {
@@ -55,6 +38,9 @@ struct CaseTally {
     std::optional<double> minimum_detectable_change;
     std::map<double, model::Verdict> by_size;
 };
+
+/// The smallest size from which on every size was called regressed; absent: there is none.
+std::optional<double> found_from(const CaseTally& of_case);
 
 struct SelfTestReport {
     std::vector<SizeTally> sizes;  ///< by size

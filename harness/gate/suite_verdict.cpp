@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gate/provenance_change.hpp"
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {

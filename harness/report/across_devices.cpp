@@ -33,9 +33,6 @@ using model::CaseResult;
 using model::CaseStatus;
 using model::MetricSeries;
 
-constexpr std::string_view gap = "  ";
-constexpr std::size_t narrowest_id = 24;
-
 /// A case of one run or of both; at least one is there.
 struct Pair {
     std::string id;
@@ -125,49 +122,6 @@ std::string ceiling_cell(const CaseResult* result, const model::Run& run) {
     return fmt::format("{:.0f} % of {}", share->share * 100, log_line(share->ceiling));
 }
 
-class Table {
-  public:
-    explicit Table(std::vector<std::string> titles) { rows_.push_back(std::move(titles)); }
-
-    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-    /// The first column gives way where the terminal is narrower; empty columns are left out.
-    std::string text(std::size_t width) const {
-        std::vector<std::size_t> widths(rows_.front().size(), 0);
-        std::vector<bool> filled(widths.size(), false);
-        for (std::size_t r = 0; r < rows_.size(); ++r) {
-            for (std::size_t c = 0; c < widths.size(); ++c) {
-                widths[c] = std::max(widths[c], display_width(rows_[r][c]));
-                if (r > 0 && !rows_[r][c].empty()) filled[c] = true;
-            }
-        }
-        std::size_t total = widths[0];
-        for (std::size_t c = 1; c < widths.size(); ++c) {
-            if (filled[c]) total += gap.size() + widths[c];
-        }
-        if (width > 0 && total > width) {
-            const std::size_t excess = total - width;
-            widths[0] = std::max(widths[0] > excess ? widths[0] - excess : 0,
-                                 std::min(widths[0], narrowest_id));
-        }
-        std::string text;
-        for (const std::vector<std::string>& row : rows_) {
-            std::string line = pad(cut_middle(row[0], widths[0]), widths[0], Align::left);
-            for (std::size_t c = 1; c < widths.size(); ++c) {
-                if (!filled[c]) continue;
-                line += gap;
-                line += pad(row[c], widths[c], Align::right);
-            }
-            line.erase(line.find_last_not_of(' ') + 1);
-            text += line + '\n';
-        }
-        return text;
-    }
-
-  private:
-    std::vector<std::vector<std::string>> rows_;
-};
-
 std::string describe(char letter, const NamedRun& named) {
     const model::Environment& environment = named.run->environment;
     std::string text = fmt::format("{}: {}", letter, log_line(environment.device.name));
@@ -251,7 +205,8 @@ std::string write_across_console(const NamedRun& first, const NamedRun& second,
     std::string text = describe('A', first) + describe('B', second);
     std::size_t incomparable = 0;
     for (const SuitePairs& suite : suites) {
-        Table table({log_line(suite.name), "time", "A", "B", "B to A", "ceiling A", "ceiling B"});
+        std::vector<std::vector<std::string>> rows{
+            {log_line(suite.name), "time", "A", "B", "B to A", "ceiling A", "ceiling B"}};
         for (const Pair& pair : suite.pairs) {
             const std::string_view metric = time_of(pair);
             const MetricSeries* before = find_series(pair.first, metric);
@@ -262,11 +217,16 @@ std::string write_across_console(const NamedRun& first, const NamedRun& second,
                 if (fraction) change = model::change_text(*fraction);
                 if (before->method != after->method) ++incomparable;
             }
-            table.add({log_line(pair.id), std::string(metric), time_cell(pair.first, metric),
-                       time_cell(pair.second, metric), change, ceiling_cell(pair.first, *first.run),
-                       ceiling_cell(pair.second, *second.run)});
+            rows.push_back({log_line(pair.id), std::string(metric), time_cell(pair.first, metric),
+                            time_cell(pair.second, metric), change,
+                            ceiling_cell(pair.first, *first.run),
+                            ceiling_cell(pair.second, *second.run)});
         }
-        text += '\n' + table.text(options.width);
+        text += '\n' + table(rows, {.indent = 0,
+                                    .align = {Align::left, Align::right, Align::right, Align::right,
+                                              Align::right, Align::right, Align::right},
+                                    .width = options.width,
+                                    .leave_out_empty = true});
     }
     if (incomparable > 0) {
         text += fmt::format("\nnote: {} {} measured by different methods and not compared\n",

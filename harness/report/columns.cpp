@@ -115,4 +115,40 @@ std::string pad(std::string_view text, std::size_t width, Align align) {
     return align == Align::left ? std::string(text) + spaces : spaces + std::string(text);
 }
 
+std::string table(const std::vector<std::vector<std::string>>& rows, const TableLayout& layout) {
+    constexpr std::string_view gap = "  ";
+    constexpr std::size_t narrowest_first = 24;
+    if (rows.empty()) return {};
+    std::vector<std::size_t> widths(rows.front().size());
+    std::vector<bool> shown(widths.size(), !layout.leave_out_empty);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t c = 0; c < widths.size(); ++c) {
+            widths[c] = std::max(widths[c], display_width(rows[r][c]));
+            if (c == 0 || (r > 0 && !rows[r][c].empty())) shown[c] = true;
+        }
+    }
+    std::size_t total = layout.indent + widths[0];
+    for (std::size_t c = 1; c < widths.size(); ++c) {
+        if (shown[c]) total += gap.size() + widths[c];
+    }
+    if (layout.width > 0 && total > layout.width) {
+        const std::size_t excess = total - layout.width;
+        widths[0] = std::max(widths[0] > excess ? widths[0] - excess : 0,
+                             std::min(widths[0], narrowest_first));
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+        std::string line(layout.indent, ' ');
+        for (std::size_t c = 0; c < widths.size(); ++c) {
+            if (!shown[c]) continue;
+            if (c > 0) line += gap;
+            line += pad(cut_middle(row[c], widths[c]), widths[c],
+                        c < layout.align.size() ? layout.align[c] : Align::left);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+    }
+    return text;
+}
+
 }  // namespace perfgate::report

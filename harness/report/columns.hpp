@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text measured, cut and wrapped in terminal columns.
+// Text measured, cut, wrapped and set in tables, in terminal columns.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +25,16 @@ enum class Align { left, right };
 
 /// `text` padded with spaces to `width` columns.
 std::string pad(std::string_view text, std::size_t width, Align align);
+
+struct TableLayout {
+    std::size_t indent = 2;
+    std::vector<Align> align = {};  ///< by column; left where it ends
+    std::size_t width = 0;  ///< the first column is cut so that rows fit; 0: as wide as it gets
+    bool leave_out_empty = false;  ///< columns with nothing below the first row, the heads
+};
+
+/// Rows of equally many cells, aligned, two spaces between columns, none at the end of a line.
+std::string table(const std::vector<std::vector<std::string>>& rows,
+                  const TableLayout& layout = {});
 
 }  // namespace perfgate::report

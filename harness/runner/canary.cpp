@@ -3,27 +3,53 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 
+#include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/canary.hpp"
 #include "gate/gate.hpp"
+#include "model/case.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
+#include "runner/self_test.hpp"
 
 namespace perfgate::runner {
 
 namespace {
 
+/// The first time that the case gates and has.
+const model::GateRule* gated_time(const model::Run& run, const model::CaseResult& result) {
+    const auto is_time = [&](const model::GateRule& gate) {
+        const auto definition = run.metric_definitions.find(gate.metric);
+        const auto series = result.metrics.find(gate.metric);
+        return definition != run.metric_definitions.end() &&
+               definition->second.metric_class == model::MetricClass::timing &&
+               series != result.metrics.end() && series->second.value > 0;
+    };
+    const auto found = std::find_if(result.gates.begin(), result.gates.end(), is_time);
+    return found == result.gates.end() ? nullptr : &*found;
+}
+
+/// That case alone, its code forgotten: to the gate the canary's has changed.
+model::Run alone(const model::Run& run, const model::SuiteResult& suite,
+                 const model::CaseResult& result) {
+    model::Run base = run;
+    base.suites = {suite};
+    base.suites.front().cases = {result};
+    forget_code(base);
+    return base;
+}
+
 model::Run measure_canary(const gate::Canary& canary, const std::vector<std::string>& suites,
                           const MeasuringChoice& choice) {
     OpenedBackend backend = open_to_measure(choice);
     model::Plan plan = plan_for(suites, choice, backend);
-    gate::keep_canary(plan, canary);
+    keep_canary(plan, canary);
     Execution execution(choice, backend, plan);
     execution.session().measure_all();
     execution.session().replace_excluded();
@@ -32,10 +58,53 @@ model::Run measure_canary(const gate::Canary& canary, const std::vector<std::str
 
 }  // namespace
 
+std::optional<gate::Canary> choose_canary(const model::Run& run) {
+    const model::SuiteResult* its_suite = nullptr;
+    const model::CaseResult* quickest = nullptr;
+    for (const model::SuiteResult& suite : run.suites) {
+        for (const model::CaseResult& result : suite.cases) {
+            if (result.status != model::CaseStatus::measured || !gated_time(run, result)) continue;
+            if (quickest != nullptr && result.wall_s >= quickest->wall_s) continue;
+            its_suite = &suite;
+            quickest = &result;
+        }
+    }
+    if (quickest == nullptr) return std::nullopt;
+    const model::GateRule& gate = *gated_time(run, *quickest);
+    const model::Tolerance& tolerance = gate.tolerance;
+    gate::Canary canary{
+        .suite = its_suite->name,
+        .id = model::case_id(quickest->spec),
+        .metric = gate.metric,
+        .added = 0,
+        .baselines = gate::baselines_of(alone(run, *its_suite, *quickest), "this run")};
+    canary.added =
+        1 + 2 * tolerance.worse + 2 * tolerance.abs / quickest->metrics.at(gate.metric).value;
+    return canary;
+}
+
+void keep_canary(model::Plan& plan, const gate::Canary& canary) {
+    std::erase_if(plan.suites,
+                  [&](const model::PlannedSuite& suite) { return suite.name != canary.suite; });
+    for (model::PlannedSuite& suite : plan.suites) {
+        suite.relations.clear();
+        std::erase_if(suite.cases, [&](const model::PlannedCase& planned) {
+            return model::case_id(planned.spec) != canary.id;
+        });
+        for (model::PlannedCase& planned : suite.cases) {
+            planned.metrics = {canary.metric};
+            std::erase_if(planned.gates, [&](const model::GateRule& gate) {
+                return gate.metric != canary.metric;
+            });
+            planned.added_work = canary.added;
+        }
+    }
+}
+
 int try_canary(const model::Run& run, const std::vector<std::string>& suites,
                MeasuringChoice measuring, const model::Policy& policy) {
     if (run.interrupted || run.verify_only) return 0;
-    const std::optional<gate::Canary> canary = gate::choose_canary(run);
+    const std::optional<gate::Canary> canary = choose_canary(run);
     if (!canary) {
         fmt::print(stderr, "perfgate: canary: no measured case gates a time: nothing to try\n");
         return 0;

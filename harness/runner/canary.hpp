@@ -2,14 +2,23 @@
 // `run --canary`: proves in seconds that the gate fails where it should.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "gate/canary.hpp"
+#include "model/plan.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"
 
 namespace perfgate::runner {
+
+/// The measured case that took least time and gates a time; nothing where there is none.
+std::optional<gate::Canary> choose_canary(const model::Run& run);
+
+/// Leaves the canary's case, its time alone, and makes it slower.
+void keep_canary(model::Plan& plan, const gate::Canary& canary);
 
 /// Measures a quick case of the run once more, made slower, into the folder `canary` of the run's,
 /// and says on standard error what the gate makes of it. 0 where it is found or where no case gates

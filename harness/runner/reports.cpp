@@ -110,7 +110,7 @@ void require_writable(const fs::path& file) {
         if (parent == folder) break;
         folder = parent;
     }
-    if (!fs::is_directory(folder, ignored)) refuse(folder, "it is no folder");
+    if (!fs::is_directory(folder, ignored)) refuse(folder, "it is not a folder");
     // A full disk may have room again when the reports are written.
     const int error = try_folder(folder);
     if (error != 0 && error != ENOSPC && error != EDQUOT) refuse_errno(folder, error);

@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <optional>
+#include <random>
+#include <string_view>
 #include <utility>
 
 #include "gate/base_run.hpp"
@@ -45,6 +49,8 @@ std::string junit_problem(const model::VerdictDocument& verdict, const model::Ru
                        found);
 }
 
+constexpr std::array<std::string_view, 3> times{"gpu_time", "gpu_span", "host_time"};
+
 class SelfTest {
   public:
     explicit SelfTest(const SelfTestRequest& request)
@@ -59,7 +65,7 @@ class SelfTest {
         model::Run base = measure_base();
         outcome.environment = base.environment;
         outcome.interrupted = base.interrupted;
-        gate::forget_code(base);
+        forget_code(base);
         baselines_ = gate::baselines_of(base, "base");
 
         std::vector<gate::Trial> trials;
@@ -101,7 +107,7 @@ class SelfTest {
 
     model::Plan plan_of_times(const MeasuringChoice& choice, const OpenedBackend& backend) const {
         model::Plan plan = plan_for(request_.suites, choice, backend);
-        gate::keep_times_alone(plan, request_.tolerance);
+        keep_times_alone(plan, request_.tolerance);
         return plan;
     }
 
@@ -142,7 +148,7 @@ class SelfTest {
     void deal(model::Plan& plan, std::size_t number, gate::Trial& trial) const {
         std::size_t cases = 0;
         for (const model::PlannedSuite& suite : plan.suites) cases += suite.cases.size();
-        const auto dealt = gate::deal_sizes(cases, sizes_.size(), request_.seed);
+        const auto dealt = deal_sizes(cases, sizes_.size(), request_.seed);
         std::size_t index = 0;
         for (model::PlannedSuite& suite : plan.suites) {
             for (model::PlannedCase& planned : suite.cases) {
@@ -161,6 +167,47 @@ class SelfTest {
 };
 
 }  // namespace
+
+std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t sizes,
+                                                 std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<std::size_t>> dealt(cases, std::vector<std::size_t>(sizes));
+    for (std::vector<std::size_t>& order : dealt) {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::shuffle(order.begin(), order.end(), random);
+    }
+    return dealt;
+}
+
+void keep_times_alone(model::Plan& plan, double tolerance) {
+    for (model::PlannedSuite& suite : plan.suites) {
+        suite.relations.clear();
+        std::erase_if(suite.cases, [&](model::PlannedCase& planned) {
+            const auto* const time =
+                std::find_if(times.begin(), times.end(), [&](std::string_view name) {
+                    return std::find(planned.metrics.begin(), planned.metrics.end(), name) !=
+                               planned.metrics.end() &&
+                           (name == "host_time") == (planned.target == model::Target::host);
+                });
+            if (time == times.end()) return true;
+            planned.metrics = {std::string(*time)};
+            planned.gates = {{.metric = planned.metrics.front(),
+                              .tolerance = {.worse = tolerance, .better = tolerance}}};
+            return false;
+        });
+    }
+}
+
+void forget_code(model::Run& run) {
+    for (model::SuiteResult& suite : run.suites) {
+        for (model::CaseResult& result : suite.cases) {
+            result.kernels.clear();
+            result.host_code.clear();
+            result.libraries.reset();
+            result.memory_operations.reset();
+        }
+    }
+}
 
 SelfTestOutcome self_test(const SelfTestRequest& request) {
     return SelfTest(request).carry_out();

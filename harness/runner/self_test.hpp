@@ -9,6 +9,8 @@
 
 #include "gate/self_test.hpp"
 #include "model/environment.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"
 
@@ -34,5 +36,22 @@ struct SelfTestOutcome {
 
 /// Throws as run_suites does.
 SelfTestOutcome self_test(const SelfTestRequest& request);
+
+/// Schema perfgate.selftest.
+std::string write_json(const SelfTestOutcome& outcome, const SelfTestRequest& request);
+
+/// For each case the order in which it gets the sizes, one a trial: all of them once, in an order
+/// of its own. `[case][trial]` is an index into the sizes.
+std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t sizes,
+                                                 std::uint64_t seed);
+
+/// Makes a plan one of times alone: each case keeps the first time that it measures (gpu_time,
+/// gpu_span, host_time), gated with `tolerance` in both directions; relations are left out. Cases
+/// that measure no time are left out too.
+void keep_times_alone(model::Plan& plan, double tolerance);
+
+/// Removes from a run what proves that the code has not changed: added work slows a case down
+/// without changing its machine code.
+void forget_code(model::Run& run);
 
 }  // namespace perfgate::runner

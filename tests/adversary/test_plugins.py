@@ -112,7 +112,7 @@ class Plugins(Runs):
         os.mkfifo(self.folder / "pipe.so")
         (self.folder / "folder.so").mkdir()
         for name in ("pipe.so", "folder.so"):
-            self.assertIn("no regular file", self.refused(self.folder / name, 2))
+            self.assertIn("not a regular file", self.refused(self.folder / name, 2))
 
     # --- the protocol
 

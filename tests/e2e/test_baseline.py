@@ -283,7 +283,7 @@ class Baselines(tool.Case):
         before = self.path.read_text()
         total = len(json.loads(before)["cases"])
         done = self.run_tool("baseline", "prune", "gemm.yaml", "--dry-run")
-        self.assertIn(f"{total - 1} orphans would be taken out", done.stdout)
+        self.assertIn(f"{total - 1} orphans would be removed", done.stdout)
         self.assertEqual(before, self.path.read_text())
         self.run_tool("baseline", "prune", "gemm.yaml", "--reason", "suite split")
         left = json.loads(self.path.read_text())["cases"]
@@ -295,7 +295,7 @@ class Baselines(tool.Case):
         self.write("other.yaml", (self.folder / "gemm.yaml").read_text().replace("name: gemm",
                                                                                  "name: other"))
         done = self.run_tool("baseline", "prune", "other.yaml")
-        self.assertIn("1 baselines of other suites left alone", done.stdout)
+        self.assertIn("1 baselines of other suites kept", done.stdout)
         self.run_tool("baseline", "prune", "other.yaml", "--all-suites")
         self.assertFalse(self.path.exists())
         self.run_tool("baseline", "verify")

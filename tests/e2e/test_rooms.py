@@ -19,13 +19,14 @@ ALLOWED = {
     "backend/cuda": {"measure", "backend/plugin", "backend/host", "sdk", "metrics", "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
-    "review": {"model", "document", "stats", "metrics", "suite"},
+    "review": {"model", "document", "stats", "metrics", "suite", "report"},
     "activity": {"model", "document"},
     "inject": {"activity", "backend/cuda", "model"},
     "program": {"model"},
     "explain": {"model"},
     "report": {"model", "document"},
-    "runner": {"gate", "baseline", "document", "measure", "suite", "explain", "report", "model"},
+    "runner": {"gate", "baseline", "review", "document", "measure", "suite", "metrics", "explain",
+               "report", "inject", "program", "model"},
     "cli": None,  # all
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

@@ -52,7 +52,7 @@ class Shards(tool.Case):
         self.run_tool("compare", "merged/run.json")
 
         for wrong, part in (([parts[0]], "missing: 2"), ([*parts, parts[0]], "both are shard 1/2"),
-                            (["merged/run.json"], "is no shard")):
+                            (["merged/run.json"], "is not a shard")):
             done = self.run_tool("merge", *wrong, "--out", "refused", code=2)
             self.assert_one_line(done.stderr, part)
         self.assertFalse((self.folder / "refused").exists())

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "runner/canary.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
 namespace {
+
+using runner::choose_canary;
+using runner::keep_canary;
 
 using documents::measured_case;
 using documents::run_of;

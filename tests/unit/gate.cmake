@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 perfgate_test(gate_test
-  SOURCES unit/merge_test.cpp unit/quantity_test.cpp unit/sentence_test.cpp
+  SOURCES unit/quantity_test.cpp unit/sentence_test.cpp
           unit/rule_test.cpp unit/batch_rule_test.cpp unit/gate_test.cpp
           unit/gate_suites_test.cpp unit/gate_provenance_change_test.cpp
           unit/selection_test.cpp unit/relations_test.cpp
-          unit/machine_code_test.cpp unit/paired_rule_test.cpp unit/self_test_test.cpp
-          unit/canary_test.cpp
+          unit/machine_code_test.cpp unit/paired_rule_test.cpp
   LIBRARIES perfgate_gate perfgate_baseline)
 target_include_directories(gate_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/merge.hpp"
+#include "runner/merge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,10 @@
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::runner {
 namespace {
+
+using namespace gate;
 
 using documents::measured_case;
 using documents::run_of;
@@ -138,7 +140,7 @@ TEST(Merge, RefusesWhatIsNoShardOrNotWhole) {
     EXPECT_EQ(refusal({}), "the runs cannot be merged: there are none");
     EXPECT_EQ(
         spoilt([](auto& runs) { runs[1].run.shard.reset(); }),
-        "the runs cannot be merged: shard-2.json is no shard: measure each part with --shard");
+        "the runs cannot be merged: shard-2.json is not a shard: measure each part with --shard");
     EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.interrupted = true; }),
               "the runs cannot be merged: shard-2.json (shard 2/2) was interrupted: measure it "
               "again, or --resume it");
@@ -212,4 +214,4 @@ TEST(Merge, RefusesOtherMachinesAndTools) {
 }
 
 }  // namespace
-}  // namespace perfgate::gate
+}  // namespace perfgate::runner

@@ -51,5 +51,25 @@ TEST(Pad, AlignsByColumns) {
     EXPECT_EQ(pad("longer", 3, Align::right), "longer");
 }
 
+TEST(Table, AlignsColumnsAndTrimsLines) {
+    EXPECT_EQ(table({{"a", "1", "x"}, {"bb", "22", ""}},
+                    {.indent = 2, .align = {Align::left, Align::right}}),
+              "  a    1  x\n  bb  22\n");
+    EXPECT_EQ(table({}), "");
+}
+
+TEST(Table, LeavesOutColumnsWithNothingUnderTheHead) {
+    EXPECT_EQ(
+        table({{"case", "empty", "time"}, {"", "", "5"}}, {.indent = 0, .leave_out_empty = true}),
+        "case  time\n      5\n");
+}
+
+TEST(Table, CutsTheFirstColumnToFit) {
+    const std::string id(40, 'x');
+    const std::string text = table({{id, "5"}}, {.indent = 0, .width = 33});
+    EXPECT_EQ(display_width(text.substr(0, text.find('\n'))), 33U);
+    EXPECT_NE(text.find("…"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace perfgate::report

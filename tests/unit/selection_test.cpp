@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@ namespace {
 
 using documents::measured_case;
 using documents::run_of;
+using model::Selection;
 
 model::Run three_cases() {
     model::CaseResult tagged = measured_case(3);

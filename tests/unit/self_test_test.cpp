@@ -6,8 +6,13 @@
 #include <algorithm>
 #include <set>
 
+#include "runner/self_test.hpp"
+
 namespace perfgate::gate {
 namespace {
+
+using runner::deal_sizes;
+using runner::keep_times_alone;
 
 using model::Verdict;
 

@@ -15,6 +15,7 @@
 
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
+#include "model/interval.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -298,32 +299,18 @@ void disable_all() {
 }  // namespace
 
 double LaunchActivity::gpu_time_ns() const {
-    std::vector<Interval> intervals;
+    std::vector<model::Interval> intervals;
     intervals.reserve(records.size());
     for (const ActivityRecord& record : records) {
-        intervals.emplace_back(record.start_ns, record.end_ns);
+        intervals.push_back({record.start_ns, record.end_ns});
     }
-    return static_cast<double>(union_length(std::move(intervals)));
+    return static_cast<double>(model::IntervalSet(std::move(intervals)).length());
 }
 
 std::size_t LaunchActivity::kernel_count() const {
     return static_cast<std::size_t>(std::count_if(
         records.begin(), records.end(),
         [](const ActivityRecord& record) { return record.kind == ActivityKind::kernel; }));
-}
-
-std::uint64_t union_length(std::vector<Interval> intervals) {
-    std::sort(intervals.begin(), intervals.end());
-    std::uint64_t length = 0;
-    std::uint64_t reached = 0;
-    for (const auto& [first, second] : intervals) {
-        const std::uint64_t begin = std::max(first, reached);
-        if (second > begin) {
-            length += second - begin;
-            reached = second;
-        }
-    }
-    return length;
 }
 
 std::string demangle(const std::string& symbol) {

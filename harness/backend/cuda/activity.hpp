@@ -66,13 +66,6 @@ struct ActivityTrace {
     std::size_t outside = 0;       ///< records of no launch: flushes, resets
 };
 
-/// A half-open interval [first, second).
-using Interval = std::pair<std::uint64_t, std::uint64_t>;
-
-/// Length of the union of the intervals; the order does not matter, empty and reversed ones count
-/// 0.
-std::uint64_t union_length(std::vector<Interval> intervals);
-
 /// The name as C++ writes it; what does not demangle comes back unchanged.
 std::string demangle(const std::string& symbol);
 

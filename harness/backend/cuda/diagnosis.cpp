@@ -30,7 +30,7 @@ Diagnosis problem(std::string topic, std::string detail, std::string remedy) {
 std::vector<Diagnosis> diagnose_board(const NvmlReading& reading, unsigned own_pid) {
     std::vector<Diagnosis> found;
     const auto mhz = [](const std::optional<unsigned>& value) {
-        return value ? fmt::format("{} MHz", *value) : std::string("not told");
+        return value ? fmt::format("{} MHz", *value) : std::string("not reported");
     };
     if (reading.sm_clock_mhz || reading.memory_clock_mhz) {
         found.push_back(

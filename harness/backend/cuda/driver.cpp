@@ -66,7 +66,7 @@ int attribute(CUdevice device, CUdevice_attribute which) {
     return value;
 }
 
-// For facts that a driver or a device may not know: 0 is documented as "not told".
+// For facts that a driver or a device may not know: 0 is documented as "not reported".
 int optional_attribute(CUdevice device, CUdevice_attribute which) {
     int value = 0;
     return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
@@ -115,7 +115,7 @@ const DriverApi& driver() {
 bool driver_available(std::string* why) noexcept {
     try {
         if (device_count() > 0) return true;
-        if (why != nullptr) *why = "the CUDA driver sees no device (CUDA_VISIBLE_DEVICES?)";
+        if (why != nullptr) *why = "the CUDA driver finds no device (CUDA_VISIBLE_DEVICES?)";
     } catch (const std::exception& error) {
         if (why != nullptr) *why = error.what();
     }

@@ -28,7 +28,7 @@ int find_device(const std::string& wanted) {
     const int count = device_count();
     if (count == 0) {
         throw model::Error(
-            "the CUDA driver sees no device: check CUDA_VISIBLE_DEVICES, or pass --backend host");
+            "the CUDA driver finds no device: check CUDA_VISIBLE_DEVICES, or pass --backend host");
     }
     if (wanted.empty()) return 0;
 

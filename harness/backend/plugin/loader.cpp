@@ -70,7 +70,7 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         throw model::InputError(
-            fmt::format("plugin {}: cannot be loaded: it is no regular file; name a shared library",
+            fmt::format("plugin {}: cannot be loaded: it is not a regular file; name a shared library",
                         file.string()));
     }
     const DataLimit limit;
@@ -84,7 +84,7 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     const auto entry = reinterpret_cast<pg_plugin_entry_fn>(dlsym(handle, PG_PLUGIN_SYMBOL));
     if (!entry) {
         throw model::InputError(fmt::format(
-            "plugin {}: is no perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
+            "plugin {}: is not a perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
             file.string(), PG_PLUGIN_SYMBOL));
     }
     const pg_plugin* plugin = entry();
@@ -133,7 +133,7 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     model::ParamInfo info;
     info.name = text_or_empty(param.name);
     if (!is_name(info.name)) {
-        throw model::InputError(fmt::format("{}: '{}' is no parameter name ([a-z][a-z0-9_]*)",
+        throw model::InputError(fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)",
                                             where, model::printable(info.name, 60)));
     }
     info.help = text_or_empty(param.help);
@@ -170,7 +170,7 @@ model::VariantInfo describe(const pg_variant& variant, const std::string& where)
     model::VariantInfo info;
     info.name = text_or_empty(variant.name);
     if (!is_name(info.name)) {
-        throw model::InputError(fmt::format("{}: '{}' is no variant name ([a-z][a-z0-9_]*)", where,
+        throw model::InputError(fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
                                             model::printable(info.name, 60)));
     }
     info.help = text_or_empty(variant.help);
@@ -295,7 +295,7 @@ void PluginSet::load(const std::filesystem::path& file,
         const std::string module = text_or_empty(plugin.cuda_module);
         if (!is_name(module)) {
             throw model::InputError(
-                fmt::format("plugin {}: '{}' is no module name ([a-z][a-z0-9_]*)", file.string(),
+                fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)", file.string(),
                             model::printable(module, 60)));
         }
         cuda_file = file.parent_path() / (module + ".so");
@@ -324,7 +324,7 @@ void PluginSet::load(const std::filesystem::path& file,
         const std::string where =
             fmt::format("plugin {}: workload '{}'", file.string(), model::printable(info.name, 60));
         if (!is_name(info.name)) {
-            throw model::InputError(where + " is no workload name ([a-z][a-z0-9_]*)");
+            throw model::InputError(where + " is not a valid workload name ([a-z][a-z0-9_]*)");
         }
         if (model::find_workload(catalogue_, info.name)) {
             throw model::InputError(where + " is already offered by another plugin");

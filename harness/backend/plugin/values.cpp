@@ -94,7 +94,7 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
                 if (!info->choices.empty() && std::find(info->choices.begin(), info->choices.end(),
                                                         *text) == info->choices.end()) {
                     refuse(workload, info->name,
-                           fmt::format("'{}' is none of {}", model::printable(*text, 60),
+                           fmt::format("'{}' is not one of {}", model::printable(*text, 60),
                                        fmt::join(info->choices, ", ")));
                 }
                 entry.text = keep(*text);

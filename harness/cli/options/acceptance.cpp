@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -47,16 +46,6 @@ baseline::Acceptance acceptance_of(const AcceptanceOptions& options,
     }
     acceptance.creep_bound = *bound;
     return acceptance;
-}
-
-baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder) {
-    baseline::BaselineLock::Waiting waiting;
-    waiting.tell = [folder, limit_s = waiting.limit_s] {
-        fmt::print(stderr,
-                   "perfgate: another perfgate is writing {}: waiting up to {:g} s for it\n",
-                   model::printable(folder), limit_s);
-    };
-    return waiting;
 }
 
 }  // namespace perfgate::cli

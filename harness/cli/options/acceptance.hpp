@@ -6,7 +6,6 @@
 #include <string>
 
 #include "baseline/acceptance.hpp"
-#include "baseline/lock.hpp"
 #include "suite/profile.hpp"
 
 namespace CLI {
@@ -30,8 +29,5 @@ void add_acceptance_options(CLI::App& app, AcceptanceOptions& options);
 /// With today's time, and git's name for the user where none is given. Throws InputError for a
 /// bound that is none.
 baseline::Acceptance acceptance_of(const AcceptanceOptions& options, const suite::Profile& profile);
-
-/// How the lock on `folder` is waited for: told on standard error.
-baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder);
 
 }  // namespace perfgate::cli

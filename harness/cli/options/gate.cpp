@@ -20,7 +20,7 @@ void add_profile_option(CLI::App& app, std::string& file) {
         ->type_name("FILE");
 }
 
-void add_selection_options(CLI::App& app, gate::Selection& selection) {
+void add_selection_options(CLI::App& app, model::Selection& selection) {
     app.add_option("--filter", selection.filters,
                    "Only cases whose id matches (* any text, ? any character); may be repeated")
         ->type_name("GLOB")

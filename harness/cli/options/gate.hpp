@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"
 #include "runner/reports.hpp"
@@ -20,7 +20,7 @@ namespace perfgate::cli {
 struct GateOptions {
     std::string baselines = "baselines";  ///< folder
     std::string profile;                  ///< file; empty: none
-    gate::Selection selection;            ///< --filter and --tag
+    model::Selection selection;           ///< --filter and --tag
     std::string no_baseline = "skip";     ///< or "fail"
     std::string inconclusive = "pass";    ///< or "fail"
     model::Policy policy;                 ///< the rest of it: a profile's, or the defaults
@@ -31,7 +31,7 @@ void add_baselines_option(CLI::App& app, std::string& folder);
 /// --profile alone.
 void add_profile_option(CLI::App& app, std::string& file);
 /// --filter and --tag alone.
-void add_selection_options(CLI::App& app, gate::Selection& selection);
+void add_selection_options(CLI::App& app, model::Selection& selection);
 /// --no-baseline and --inconclusive alone.
 void add_policy_options(CLI::App& app, GateOptions& options);
 /// All of GateOptions but the selection.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "activity/advice.hpp"
-#include "cli/terminal/table.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
@@ -57,8 +56,10 @@ class Text {
             if (shown_rows++ == options_.rows) break;
             rows.push_back(row(item));
         }
-        align(rows);
-        text_ += fmt::format("\n{}\n{}", title, table(rows));
+        // The last column is a name, the others are numbers.
+        const report::TableLayout layout{
+            .align = std::vector(rows.front().size() - 1, report::Align::right)};
+        text_ += fmt::format("\n{}\n{}", title, report::table(rows, layout));
         if (items.size() > options_.rows) {
             text_ += fmt::format("  ... and {} more\n", items.size() - options_.rows);
         }
@@ -74,19 +75,6 @@ class Text {
     std::string take() { return std::move(text_); }
 
   private:
-    /// The last column is a name and stays where it is.
-    static void align(Rows& rows) {
-        for (std::size_t column = 0; column + 1 < rows.front().size(); ++column) {
-            std::size_t width = 0;
-            for (const auto& row : rows) {
-                width = std::max(width, report::display_width(row[column]));
-            }
-            for (auto& row : rows) {
-                row[column] = report::pad(row[column], width, report::Align::right);
-            }
-        }
-    }
-
     const ProfileTables& options_;
     std::string text_;
 };

@@ -32,8 +32,8 @@ std::vector<std::string> plugins_of(const std::string& option, const std::string
     std::vector<std::string> plugins = runner::plugins_in(value);
     if (plugins.empty()) {
         throw model::InputError(
-            fmt::format("{} {}: the folder has no plugin (*.so, second modules *_cuda.so aside)",
-                        option, model::printable(value)));
+            fmt::format("{} {}: the folder has no plugin (*.so other than *_cuda.so)", option,
+                        model::printable(value)));
     }
     return plugins;
 }
@@ -57,7 +57,7 @@ int compare(const CLI::App& verb, AbOptions& options) {
 
 void add_ab(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "ab", "Measures two builds of the plugins back to back and judges the one by the other");
+        "ab", "Measures two builds of the plugins back to back and compares them");
     const auto options = std::make_shared<AbOptions>();
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
@@ -67,7 +67,7 @@ void add_ab(CLI::App& app, Invocation& invocation) {
         ->required()
         ->check(CLI::ExistingPath)
         ->type_name("PATH");
-    verb->add_option("--head", options->head, "What is judged, likewise")
+    verb->add_option("--head", options->head, "What is judged: a plugin, or a folder of plugins")
         ->required()
         ->check(CLI::ExistingPath)
         ->type_name("PATH");

@@ -7,7 +7,7 @@ namespace perfgate::cli {
 
 void add_baseline(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "baseline", "What is expected: refreshed, accepted, shown, compared, kept in order");
+        "baseline", "Refreshes, accepts, shows, compares, verifies and prunes baselines");
     verb->require_subcommand(1);
     for (AddVerb* add : baseline_verbs) add(*verb, invocation);
 }

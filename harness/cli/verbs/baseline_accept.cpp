@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "baseline/accept.hpp"
-#include "baseline/store.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
-#include "gate/batch_rule.hpp"
-#include "gate/gate.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
-#include "runner/run_file.hpp"
+#include "runner/baselines.hpp"
 #include "suite/profile.hpp"
 
 namespace perfgate::cli {
@@ -61,22 +58,11 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
     if (!options.profile.empty()) profile = suite::load_profile(options.profile);
     std::string folder = options.baselines;
     take_unless_given(verb, "--baselines", profile.baselines, folder);
-    const model::Run run = runner::read_run(options.run);
-    const baseline::BaselineLock lock(folder, waiting_for_baselines(folder));
-    const gate::BaselineSet baselines = baseline::load_baselines(folder, run);
-    const gate::BatchRule rule(profile.policy);
-    const std::vector<baseline::Accepted> results =
-        baseline::accept(run, gate::judge(run, baselines, profile.policy, rule), baselines,
-                         options.choice, acceptance_of(options.acceptance, profile), rule);
     std::string text;
-    for (const baseline::Accepted& result : results) {
-        const model::Baseline& baseline = result.baseline;
-        const std::string file =
-            baseline::baseline_path(folder, baseline.device.key, baseline.suite).string();
-        if (!result.entries.empty()) {
-            baseline::store_accepted(lock, baseline, result.entries);
-        }
-        text += accepted_text(result, file, !options.choice.until.empty());
+    for (const runner::AcceptedSuite& suite :
+         runner::accept_changes(options.run, folder, profile.policy, options.choice,
+                                acceptance_of(options.acceptance, profile))) {
+        text += accepted_text(suite.result, suite.file.string(), !options.choice.until.empty());
     }
     model::write_file_atomically("-", text);
     return 0;

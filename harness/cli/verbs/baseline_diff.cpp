@@ -10,15 +10,15 @@
 #include "baseline/diff.hpp"
 #include "baseline/store.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/terminal/table.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
-#include "gate/selection.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
+#include "model/selection.hpp"
 #include "model/text.hpp"
+#include "report/columns.hpp"
 #include "runner/run_file.hpp"
 
 namespace perfgate::cli {
@@ -28,7 +28,7 @@ namespace {
 struct DiffOptions {
     std::string input;
     std::string baselines = "baselines";
-    gate::Selection selection;
+    model::Selection selection;
 };
 
 std::string change_line(const baseline::MetricChange& change) {
@@ -65,7 +65,7 @@ std::string diff_text(const baseline::BaselineDiff& difference, bool partial) {
             rows.push_back({model::printable(change->metric), values.before + " → " + values.after,
                             change_line(*change)});
         }
-        text += fmt::format("\n{}\n{}", model::printable(id), table(rows));
+        text += fmt::format("\n{}\n{}", model::printable(id), report::table(rows));
     }
     return text;
 }
@@ -102,7 +102,7 @@ int diff(const DiffOptions& options) {
         output = stored_diff_text(other, false, options.baselines);
     } else {
         const model::Run run =
-            gate::select_cases(document::parse_run(text, options.input), options.selection);
+            model::select_cases(document::parse_run(text, options.input), options.selection);
         for (const model::SuiteResult& suite : run.suites) {
             if (!output.empty()) output += '\n';
             output += stored_diff_text(baseline::measured_values(run, suite),
@@ -123,7 +123,7 @@ void add_baseline_diff(CLI::App& baseline, Invocation& invocation) {
         ->required();
     add_baselines_option(*verb, options->baselines);
     add_selection_options(*verb, options->selection);
-    verb->footer("Says what moved, whether it matters or not; compare judges.");
+    verb->footer("Lists every difference, whether it matters or not; compare judges.");
     verb->callback(
         [&invocation, options] { invocation.body = [options] { return diff(*options); }; });
 }

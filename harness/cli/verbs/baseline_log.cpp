@@ -88,7 +88,7 @@ int log(const LogOptions& options) {
 
 void add_baseline_log(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb =
-        baseline.add_subcommand("log", "Who accepted what, when and why: the newest first");
+        baseline.add_subcommand("log", "Shows who accepted what, when and why, newest first");
     const auto options = std::make_shared<LogOptions>();
     verb->add_option("SUITE", options->suite, "The suite's name (gemm)")->required();
     add_baselines_option(*verb, options->baselines);

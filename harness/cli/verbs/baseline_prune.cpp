@@ -2,20 +2,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "baseline/prune.hpp"
-#include "baseline/store.hpp"
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "runner/baselines.hpp"
 #include "runner/catalogue.hpp"
 #include "suite/suite.hpp"
 
@@ -32,10 +30,8 @@ struct PruneOptions {
     bool dry_run = false;
 };
 
-using CasesOfSuites = std::map<std::string, std::set<std::string>>;
-
-CasesOfSuites cases_of(const PruneOptions& options) {
-    CasesOfSuites cases;
+runner::CasesOfSuites cases_of(const PruneOptions& options) {
+    runner::CasesOfSuites cases;
     for (const suite::Suite& suite :
          suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins))) {
         std::set<std::string>& ids = cases[suite.name];
@@ -45,41 +41,27 @@ CasesOfSuites cases_of(const PruneOptions& options) {
 }
 
 int prune(const PruneOptions& options) {
-    const CasesOfSuites cases = cases_of(options);
-    // Without baselines there is nothing to take out, and no folder to make.
-    baseline::stored_places(options.baselines);
-    std::optional<baseline::BaselineLock> lock;
-    if (!options.dry_run) lock.emplace(options.baselines, waiting_for_baselines(options.baselines));
-    const baseline::Acceptance acceptance = acceptance_of(options.acceptance, {});
+    const runner::PruneOutcome outcome =
+        runner::prune_baselines({.cases = cases_of(options),
+                                 .baselines = options.baselines,
+                                 .acceptance = acceptance_of(options.acceptance, {}),
+                                 .all_suites = options.all_suites,
+                                 .dry_run = options.dry_run});
     std::string text;
     std::size_t orphans = 0;
-    std::size_t left_alone = 0;
-    for (const baseline::BaselinePlace& place : baseline::stored_places(options.baselines)) {
-        const auto ids = cases.find(place.suite);
-        const auto stored =
-            baseline::load_baseline(options.baselines, place.device_key, place.suite);
-        if (!stored) continue;
-        if (ids == cases.end() && !options.all_suites) {
-            ++left_alone;
-            continue;
-        }
-        const baseline::Pruned pruned =
-            baseline::prune(stored->baseline,
-                            ids == cases.end() ? std::set<std::string>() : ids->second, acceptance);
-        orphans += pruned.entries.size();
-        if (pruned.entries.empty()) continue;
-        if (lock) baseline::store_accepted(*lock, pruned.baseline, pruned.entries);
-        text += fmt::format("{}\n", model::printable(stored->file));
-        for (const model::LedgerEntry& entry : pruned.entries) {
-            text += fmt::format("  {}\n", model::printable(entry.id));
+    for (const runner::PruneOutcome::File& file : outcome.files) {
+        orphans += file.ids.size();
+        text += fmt::format("{}\n", model::printable(file.file));
+        for (const std::string& id : file.ids) {
+            text += fmt::format("  {}\n", model::printable(id));
         }
     }
-    text += fmt::format("{} orphans {}\n", orphans,
-                        options.dry_run ? "would be taken out" : "taken out");
-    if (left_alone > 0) {
-        text += fmt::format(
-            "{} baselines of other suites left alone; with --all-suites they are orphans\n",
-            left_alone);
+    text +=
+        fmt::format("{} orphans {}\n", orphans, options.dry_run ? "would be removed" : "removed");
+    if (outcome.left_alone > 0) {
+        text +=
+            fmt::format("{} baselines of other suites kept; with --all-suites they are orphans\n",
+                        outcome.left_alone);
     }
     model::write_file_atomically("-", text);
     return 0;
@@ -89,13 +71,13 @@ int prune(const PruneOptions& options) {
 
 void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb = baseline.add_subcommand(
-        "prune", "Takes cases out of baselines that their suites no longer have");
+        "prune", "Removes cases from baselines that their suites no longer have");
     const auto options = std::make_shared<PruneOptions>();
     verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
     add_baselines_option(*verb, options->baselines);
     verb->add_flag("--dry-run", options->dry_run, "Show the orphans and change nothing");
     verb->add_flag("--all-suites", options->all_suites,
-                   "The given suites are all there are: baselines of any other go as a whole");
+                   "The given suites are complete: remove baselines of all other suites");
     verb->add_option("--reason", options->acceptance.reason, "Why, kept in the ledger")
         ->type_name("TEXT");
     add_author_option(*verb, options->acceptance);

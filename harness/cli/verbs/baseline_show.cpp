@@ -11,13 +11,13 @@
 #include "baseline/store.hpp"
 #include "cli/options/baseline_choice.hpp"
 #include "cli/options/gate.hpp"
-#include "cli/terminal/table.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
+#include "report/columns.hpp"
 
 namespace perfgate::cli {
 
@@ -66,7 +66,7 @@ std::string baseline_text(const gate::StoredBaseline& stored) {
                             fmt::format("{} sample{}", samples, samples == 1 ? "" : "s"),
                             model::printable(series.method)});
         }
-        text += table(rows);
+        text += report::table(rows);
     }
     return text;
 }
@@ -93,7 +93,7 @@ int show(const ShowOptions& options) {
 
 void add_baseline_show(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb =
-        baseline.add_subcommand("show", "Prints what is expected, and where it comes from");
+        baseline.add_subcommand("show", "Prints the expected values and their provenance");
     const auto options = std::make_shared<ShowOptions>();
     verb->add_option("SUITE", options->suite, "The suite's name (gemm)")->required();
     add_baselines_option(*verb, options->baselines);

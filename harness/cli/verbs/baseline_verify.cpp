@@ -23,9 +23,8 @@ namespace {
 int verify(const std::string& folder) {
     const baseline::StoreCheck check =
         baseline::verify_store(folder, model::date_of(runner::utc_now()));
-    baseline::refuse_if_any(fmt::format("{}: not in order:", model::printable(folder)),
-                            check.faults);
-    std::string text = fmt::format("{}: {} baselines and {} ledgers are in order\n",
+    baseline::refuse_if_any(fmt::format("{}: invalid:", model::printable(folder)), check.faults);
+    std::string text = fmt::format("{}: {} baselines and {} ledgers are valid\n",
                                    model::printable(folder), check.baselines, check.ledgers);
     for (const auto& [file, ids] : check.not_covered) {
         text += fmt::format("not covered: {}: {} cases, whose last ledger entry has no digest:\n",
@@ -40,7 +39,8 @@ int verify(const std::string& folder) {
     }
     if (!check.not_covered.empty()) {
         text +=
-            "An edit of these is not seen until they are refreshed or accepted with new values.\n";
+            "Edits of these are not detected until they are refreshed or accepted with new "
+            "values.\n";
     }
     for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);
     model::write_file_atomically("-", text);
@@ -55,10 +55,10 @@ void add_baseline_verify(CLI::App& baseline, Invocation& invocation) {
     const auto folder = std::make_shared<std::string>("baselines");
     add_baselines_option(*verb, *folder);
     verb->footer(
-        "For a pull request that touches baselines: what was edited by hand, merged without care "
-        "or accepted\nby nobody is named. Cases accepted before ledgers had digests are listed as "
-        "not "
-        "covered: an edit of those is\nnot seen. Exit code: 0 in order; 2 not.");
+        "For pull requests that change baselines: names what was edited by hand, merged wrongly or "
+        "never accepted.\nCases accepted before ledgers had digests are listed as not covered: "
+        "edits of "
+        "those are not detected.\nExit code: 0 valid; 2 not.");
     verb->callback(
         [&invocation, folder] { invocation.body = [folder] { return verify(*folder); }; });
 }

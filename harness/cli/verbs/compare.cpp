@@ -10,9 +10,9 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "gate/selection.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/selection.hpp"
 #include "report/across_devices.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
@@ -36,7 +36,7 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     const model::Run run =
-        gate::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
+        model::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
     return runner::judge_and_report(run, judging_of(options.gate), options.output);
 }
 
@@ -62,9 +62,9 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
     refuse_options_of_judging(verb);
     check_outputs(verb, options.output);
     const model::Run first =
-        gate::select_cases(runner::read_run(options.runs[0]), options.gate.selection);
+        model::select_cases(runner::read_run(options.runs[0]), options.gate.selection);
     const model::Run second =
-        gate::select_cases(runner::read_run(options.runs[1]), options.gate.selection);
+        model::select_cases(runner::read_run(options.runs[1]), options.gate.selection);
     const report::NamedRun left{options.runs[0], &first};
     const report::NamedRun right{options.runs[1], &second};
     const std::string& json = options.output.files.at("json");

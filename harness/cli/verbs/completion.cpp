@@ -11,7 +11,7 @@ namespace perfgate::cli {
 
 void add_completion(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "completion", "Prints the script with which a shell completes verbs, options and values");
+        "completion", "Prints a script for shell completion of commands, options and values");
     const auto shell = std::make_shared<std::string>();
     verb->add_option("SHELL", *shell, "The shell")
         ->required()

@@ -8,8 +8,8 @@
 #include "cli/verbs/verb.hpp"
 #include "document/verdict.hpp"
 #include "explain/explain.hpp"
-#include "gate/selection.hpp"
 #include "model/file.hpp"
+#include "model/selection.hpp"
 #include "report/explanations.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
@@ -19,7 +19,7 @@ namespace perfgate::cli {
 
 void add_explain(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "explain", "Says why cases of a stored run are slower or faster than their baseline");
+        "explain", "Explains why cases of a stored run are slower or faster than their baseline");
     struct Options {
         std::string run, glob, json;
         GateOptions gate;
@@ -39,9 +39,9 @@ void add_explain(CLI::App& app, Invocation& invocation) {
         "regressed.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] {
-            gate::Selection selection;
+            model::Selection selection;
             if (!options->glob.empty()) selection.filters.push_back(options->glob);
-            const model::Run run = gate::select_cases(runner::read_run(options->run), selection);
+            const model::Run run = model::select_cases(runner::read_run(options->run), selection);
             if (!options->gate.profile.empty()) {
                 const suite::Profile profile = suite::load_profile(options->gate.profile);
                 take_unless_given(*verb, "--baselines", profile.baselines, options->gate.baselines);

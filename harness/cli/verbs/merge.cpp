@@ -8,8 +8,8 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "gate/merge.hpp"
 #include "runner/judging.hpp"
+#include "runner/merge.hpp"
 #include "runner/run_file.hpp"
 
 namespace perfgate::cli {
@@ -25,9 +25,9 @@ struct MergeOptions {
 int merge(const CLI::App& verb, MergeOptions& options) {
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
-    std::vector<gate::NamedRun> shards;
+    std::vector<runner::NamedRun> shards;
     for (const std::string& file : options.runs) shards.push_back({file, runner::read_run(file)});
-    const model::Run run = gate::merge_shards(std::move(shards));
+    const model::Run run = runner::merge_shards(std::move(shards));
     const int stored = runner::store_run(run, options.output.out);
     return model::combine_exit_codes(
         stored, runner::judge_and_report(run, judging_of(options.gate), options.output));
@@ -37,7 +37,7 @@ int merge(const CLI::App& verb, MergeOptions& options) {
 
 void add_merge(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "merge", "Makes one run of the shards of `run --shard`, and judges it; needs no GPU");
+        "merge", "Merges the shards of `run --shard` into one run and judges it; needs no GPU");
     const auto options = std::make_shared<MergeOptions>();
     options->output.out = "perfgate-out";
     verb->add_option("RUN", options->runs, "The run documents of all shards, in any order")
@@ -47,9 +47,8 @@ void add_merge(CLI::App& app, Invocation& invocation) {
     add_output_options(*verb, options->output);
     verb->footer(
         "Writes run.json, verdict.json and junit.xml into the output folder, as run does. Refuses "
-        "shards that\nare missing or there twice, and those of other suites, devices, backends, "
-        "drivers, tools, revisions, tolerances or selections.\nWhat suites expect of their cases "
-        "against each other is "
+        "missing and duplicate\nshards, and shards with different suites, devices, backends, "
+        "drivers, tools, revisions, tolerances or selections.\nRelations between cases are "
         "judged here. Exit code: the verdict's, as of run.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return merge(*verb, *options); };

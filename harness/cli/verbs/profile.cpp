@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "activity/analysis.hpp"
@@ -19,10 +15,8 @@
 #include "inject/settings.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "model/text.hpp"
-#include "program/program.hpp"
-#include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "runner/record.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -38,67 +32,6 @@ struct Options {
     ProfileTables tables;
 };
 
-/// The folder that recordings go to; one that nobody named is gone afterwards.
-class Folder {
-  public:
-    explicit Folder(const std::string& named) {
-        if (named.empty()) {
-            std::string name = (fs::temp_directory_path() / "perfgate-profile-XXXXXX").native();
-            if (mkdtemp(name.data()) == nullptr) {
-                throw model::Error(
-                    fmt::format("cannot create a folder in {}",
-                                model::printable(fs::temp_directory_path().native())));
-            }
-            path_ = name;
-            temporary_ = true;
-            return;
-        }
-        path_ = fs::absolute(named);
-        std::error_code error;
-        fs::create_directories(path_, error);
-        if (error) {
-            throw model::Error(
-                fmt::format("cannot create {}: {}", model::printable(named), error.message()));
-        }
-        if (!fs::is_empty(path_, error)) {
-            throw model::InputError(
-                fmt::format("{} is not empty: recordings of two runs would mix; name a new folder",
-                            model::printable(named)));
-        }
-    }
-    ~Folder() {
-        std::error_code ignored;
-        if (temporary_) fs::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-    bool temporary_ = false;
-};
-
-/// Two tools in one process fight over CUPTI, and a process behind MPS shares the GPU's time.
-void refuse_other_tools() {
-    for (const char* name : inject::injection_variables) {
-        if (std::getenv(name) != nullptr) {
-            throw model::InputError(
-                fmt::format("{} is set, so that another profiler would be in the program too: "
-                            "unset it",
-                            name));
-        }
-    }
-    std::error_code error;
-    if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
-        fs::exists("/tmp/nvidia-mps/control", error)) {
-        throw model::InputError(
-            "an MPS server is in use, so that other programs share the GPU: stop it (echo quit | "
-            "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
-    }
-}
-
 inject::Settings settings_of(const Options& options, const fs::path& folder) {
     inject::Settings settings;
     settings.folder = folder.native();
@@ -108,32 +41,6 @@ inject::Settings settings_of(const Options& options, const fs::path& folder) {
     settings.limit_bytes = options.limit_mib << 20;
     settings.cupti = options.cupti;
     return settings;
-}
-
-/// Why the program did not end as it should; nothing where it did.
-std::optional<std::string> run_program(const Options& options, const fs::path& folder) {
-    refuse_other_tools();
-    const fs::path library = runner::injection_library();
-    if (!fs::exists(library)) {
-        throw model::Error(
-            fmt::format("{} is missing: this perfgate was built without CUDA's headers",
-                        model::printable(library.native())));
-    }
-    program::Program program;
-    program.words = options.words;
-    program.environment = environment_for(settings_of(options, folder), library.native());
-    if (options.time_limit_s > 0) {
-        program.time_limit = std::chrono::duration<double>(options.time_limit_s);
-    }
-    runner::catch_interruptions();
-    const program::End end = program::run(program, runner::interrupted);
-    if (end.outcome != program::Outcome::exited || end.status != 0) {
-        return fmt::format("the program {}", program::describe(end, program));
-    }
-    if (end.survivors != 0) {
-        return fmt::format("{} processes of the program outlived it and were ended", end.survivors);
-    }
-    return std::nullopt;
 }
 
 /// 0, or 3 where a recording does not have everything.
@@ -174,15 +81,16 @@ int run_and_report(const Options& options) {
         return report(options, options.recording);
     }
     if (options.words.empty()) {
-        throw model::InputError("name the program to record, behind --: perfgate profile -- ./app");
+        throw model::InputError("name the program to record after --: perfgate profile -- ./app");
     }
-    const Folder folder(options.out);
-    const std::optional<std::string> failure = run_program(options, folder.path());
+    const runner::RecordingFolder folder(options.out);
+    const std::optional<std::string> failure = runner::record_program(
+        options.words, settings_of(options, folder.path()), options.time_limit_s);
     int code = failure ? 3 : 0;
     if (fs::is_empty(folder.path())) {
         std::fprintf(stderr,
                      "perfgate: nothing was recorded: the program did not initialise CUDA%s\n",
-                     failure ? "" : ", or scrubs the environment of what it starts");
+                     failure ? "" : ", or clears the environment of the processes it starts");
         code = 3;
     } else if (const int reported = report(options, folder.path()); reported != 0) {
         code = reported;
@@ -195,9 +103,9 @@ int run_and_report(const Options& options) {
 
 void add_profile(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "profile", "Records what a program does on its GPUs and reports where the time goes");
+        "profile", "Records a program's GPU activity and reports where the GPU time goes");
     const auto options = std::make_shared<Options>();
-    verb->add_option("PROGRAM", options->words, "The program and its arguments, behind --");
+    verb->add_option("PROGRAM", options->words, "The program and its arguments, after --");
     verb->add_option("--level", options->level,
                      "What is recorded: records (kernels, copies, memsets, NVTX; costs least), "
                      "callbacks (and a callback for each launch, which counts it), api (and API "
@@ -205,22 +113,23 @@ void add_profile(CLI::App& app, Invocation& invocation) {
         ->check(CLI::IsMember({"records", "callbacks", "api"}))
         ->capture_default_str();
     verb->add_option("--time-limit", options->time_limit_s,
-                     "Ends the program and all of its processes after so many seconds")
+                     "Ends the program and all of its processes after this many seconds")
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");
     verb->add_option("--delay", options->profile.delay_s,
-                     "Leaves out what came before so many seconds from the first record")
+                     "Skips this many seconds after the first record")
         ->check(CLI::NonNegativeNumber)
         ->type_name("SECONDS");
     verb->add_option("--duration", options->profile.duration_s,
-                     "Tells of so many seconds from there")
+                     "Reports this many seconds from there")
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");
     verb->add_option("--range", options->profile.range,
-                     "Tells of the time from the first to the last NVTX range of this name")
+                     "Reports the time from the first to the last NVTX range with this name")
         ->type_name("NAME");
-    verb->add_flag("--own-thread", options->profile.own_thread,
-                   "NVTX ranges have the launches of their own thread alone, not of all");
+    verb->add_flag(
+        "--own-thread", options->profile.own_thread,
+        "Count for an NVTX range only the launches of its own thread, not of all threads");
     verb->add_option("--rows", options->tables.rows, "Rows of each table")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
@@ -232,15 +141,14 @@ void add_profile(CLI::App& app, Invocation& invocation) {
     verb->add_option("--out", options->out, "Keeps the recordings in this new folder")
         ->type_name("DIR");
     verb->add_option("--recording", options->recording,
-                     "Tells of the recordings in this folder; no program is run")
+                     "Reports the recordings in this folder; runs no program")
         ->type_name("DIR");
-    verb->add_option("--limit-mib", options->limit_mib,
-                     "Most that the recording of a process takes")
+    verb->add_option("--limit-mib", options->limit_mib, "Largest recording of one process")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
         ->capture_default_str();
     verb->add_option("--cupti", options->cupti,
-                     "libcupti for a program that brings none (found by itself where CUDA is "
-                     "installed)")
+                     "libcupti, for a program that does not bring one (found automatically if CUDA "
+                     "is installed)")
         ->type_name("FILE");
     verb->footer(
         "The program runs as it is, with an injection library that the driver loads. Exit code: 0; "

@@ -6,17 +6,17 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
 
 namespace perfgate::cli {
 
 void add_report(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "report",
-        "Writes the reports of a stored run again; as compare, but the exit code says whether they "
-        "were written, not what they say");
+    CLI::App* verb = app.add_subcommand("report",
+                                        "Writes the reports of a stored run again; like compare, "
+                                        "but the exit code only says whether "
+                                        "they were written");
     struct Options {
         std::string run;
         GateOptions gate;
@@ -34,7 +34,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
             apply_profile(*verb, options->gate, options->output);
             check_outputs(*verb, options->output);
             const model::Run run =
-                gate::select_cases(runner::read_run(options->run), options->gate.selection);
+                model::select_cases(runner::read_run(options->run), options->gate.selection);
             return runner::write_reports(runner::judge_run(run, judging_of(options->gate)), run,
                                          options->output);
         };

@@ -52,7 +52,7 @@ void add_validate(CLI::App& app, Invocation& invocation) {
         ->type_size(1)
         ->allow_extra_args(false);
     verb->footer(
-        "Exit code: 0 where all suites are good, else 2. suites/README.md describes the "
+        "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the "
         "format.");
     verb->callback([&invocation, options] {
         invocation.body = [options] {

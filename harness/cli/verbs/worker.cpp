@@ -2,8 +2,6 @@
 // The hidden verb that coordinators start: a guard that starts itself once more with --serve. That
 // process loads one backend and the plugins, takes requests from stdin and replies on file
 // descriptor 3. Code of plugins never runs in the guard, which ends whatever they leave behind.
-#include <dlfcn.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -17,34 +15,11 @@
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
-#include "model/text.hpp"
+#include "runner/cuda_module.hpp"
 #include "runner/installation.hpp"
 
 namespace perfgate::cli {
 namespace {
-
-/// The function `symbol` of the CUDA backend's module.
-template <class Function>
-Function* cuda_function(const char* symbol) {
-    const std::filesystem::path module = runner::cuda_backend_module();
-    if (!std::filesystem::exists(module)) {
-        throw model::Error(
-            fmt::format("the CUDA backend was not built: {} is absent; build with a "
-                        "CUDA toolkit (nvcc 13.0 or newer)",
-                        module.string()));
-    }
-    void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        throw model::Error(
-            fmt::format("the CUDA backend cannot be loaded: {}", model::printable(dlerror())));
-    }
-    const auto function = reinterpret_cast<Function*>(dlsym(handle, symbol));
-    if (!function) {
-        throw model::Error(
-            fmt::format("{} is no backend: it exports no {}", module.string(), symbol));
-    }
-    return function;
-}
 
 measure::BackendSource backend_source(const std::string& backend,
                                       measure::BackendOptions& options) {
@@ -59,13 +34,14 @@ measure::BackendSource backend_source(const std::string& backend,
     }
     return {[](const std::string& wanted) {
                 std::vector<measure::ListedDevice> devices;
-                cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted, devices);
+                runner::cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted,
+                                                                                          devices);
                 return devices;
             },
             [&options](auto loading) {
                 options.loading = std::move(loading);
                 const auto create =
-                    cuda_function<measure::CreateBackend>(measure::create_backend_symbol);
+                    runner::cuda_function<measure::CreateBackend>(measure::create_backend_symbol);
                 return std::unique_ptr<measure::Backend>(create(options));
             }};
 }

@@ -7,7 +7,7 @@
 
 #include "review/expectations.hpp"
 
-namespace perfgate::cli {
+namespace perfgate::runner {
 
 /// Folders (or single files) below the current one.
 struct ReviewedFolders {
@@ -18,4 +18,4 @@ struct ReviewedFolders {
 review::Files files_of_revision(const std::string& revision, const ReviewedFolders& folders);
 review::Files files_of_working_tree(const ReviewedFolders& folders);
 
-}  // namespace perfgate::cli
+}  // namespace perfgate::runner

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reviewed_files.hpp"
+#include "runner/reviewed_files.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 #include "runner/git.hpp"
 #include "suite/yaml_reader.hpp"
 
-namespace perfgate::cli {
+namespace perfgate::runner {
 
 namespace {
 
@@ -155,4 +155,4 @@ review::Files files_of_working_tree(const ReviewedFolders& folders) {
     return files;
 }
 
-}  // namespace perfgate::cli
+}  // namespace perfgate::runner

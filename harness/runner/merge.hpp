@@ -7,7 +7,7 @@
 
 #include "model/run.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::runner {
 
 /// A shard and the file it was read from.
 struct NamedRun {
@@ -24,4 +24,4 @@ struct NamedRun {
 /// of other suites, devices, backends, drivers, tools or revisions.
 model::Run merge_shards(std::vector<NamedRun> shards);
 
-}  // namespace perfgate::gate
+}  // namespace perfgate::runner

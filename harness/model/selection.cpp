@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/selection.hpp"
+#include "model/selection.hpp"
 
 #include <fmt/format.h>
 
@@ -10,36 +10,34 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::model {
 
 namespace {
 
 bool matches_any(const std::vector<std::string>& globs, const std::string& id) {
     return std::any_of(globs.begin(), globs.end(),
-                       [&](const std::string& glob) { return model::glob_match(glob, id); });
+                       [&](const std::string& glob) { return glob_match(glob, id); });
 }
 
 bool shares_any(const std::vector<std::string>& wanted, const std::vector<std::string>& tags) {
     return std::find_first_of(tags.begin(), tags.end(), wanted.begin(), wanted.end()) != tags.end();
 }
 
-bool selects(const Selection& selection, const model::CaseResult& result) {
-    return (selection.filters.empty() ||
-            matches_any(selection.filters, model::case_id(result.spec))) &&
+bool selects(const Selection& selection, const CaseResult& result) {
+    return (selection.filters.empty() || matches_any(selection.filters, case_id(result.spec))) &&
            (selection.tags.empty() || shares_any(selection.tags, result.tags));
 }
 
-bool selects_any(const model::Run& run, const Selection& selection) {
-    return std::any_of(run.suites.begin(), run.suites.end(), [&](const model::SuiteResult& suite) {
-        return std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [&](const model::CaseResult& result) { return selects(selection, result); });
+bool selects_any(const Run& run, const Selection& selection) {
+    return std::any_of(run.suites.begin(), run.suites.end(), [&](const SuiteResult& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(),
+                           [&](const CaseResult& result) { return selects(selection, result); });
     });
 }
 
 /// The first filter or tag that selects nothing, which is a typo also where others select
 /// something; empty: each selects a case.
-std::string unused(const model::Run& run, const Selection& selection) {
+std::string unused(const Run& run, const Selection& selection) {
     for (const std::string& glob : selection.filters) {
         if (!selects_any(run, {{glob}, {}})) return fmt::format("--filter '{}'", glob);
     }
@@ -52,44 +50,41 @@ std::string unused(const model::Run& run, const Selection& selection) {
 std::string quoted_list(const std::vector<std::string>& texts) {
     std::string list;
     for (const std::string& text : texts) {
-        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", model::printable(text, 200));
+        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(text, 200));
     }
     return list;
 }
 
 }  // namespace
 
-model::Run select_cases(model::Run run, const Selection& selection) {
+Run select_cases(Run run, const Selection& selection) {
     if (selection.filters.empty() && selection.tags.empty()) return run;
     const std::string typo = unused(run, selection);
     run.selections.push_back(selection);
     std::size_t before = 0;
     std::string example;
-    for (model::SuiteResult& suite : run.suites) {
+    for (SuiteResult& suite : run.suites) {
         before += suite.cases.size();
         if (example.empty() && !suite.cases.empty()) {
-            example = model::case_id(suite.cases.front().spec);
+            example = case_id(suite.cases.front().spec);
         }
         suite.partial = true;
         std::erase_if(suite.cases,
-                      [&](const model::CaseResult& result) { return !selects(selection, result); });
+                      [&](const CaseResult& result) { return !selects(selection, result); });
     }
-    const bool any =
-        std::any_of(run.suites.begin(), run.suites.end(),
-                    [](const model::SuiteResult& suite) { return !suite.cases.empty(); });
+    const bool any = std::any_of(run.suites.begin(), run.suites.end(),
+                                 [](const SuiteResult& suite) { return !suite.cases.empty(); });
     if (any && typo.empty()) return run;
     if (any) {
-        throw model::InputError(
-            fmt::format("{} selects no case of the run", model::printable(typo, 200)));
+        throw InputError(fmt::format("{} selects no case of the run", printable(typo, 200)));
     }
 
     std::string asked;
     if (!selection.filters.empty()) asked += " --filter " + quoted_list(selection.filters);
     if (!selection.tags.empty()) asked += " --tag " + quoted_list(selection.tags);
-    throw model::InputError(fmt::format(
+    throw InputError(fmt::format(
         "none of the run's {} cases is selected by{}{}", before, asked,
-        example.empty() ? ""
-                        : fmt::format("; an id looks like '{}'", model::printable(example, 200))));
+        example.empty() ? "" : fmt::format("; an id looks like '{}'", printable(example, 200))));
 }
 
 std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,
@@ -104,4 +99,4 @@ std::optional<bool> covers(const std::vector<Selection>& selections, const std::
     return known ? std::optional(true) : std::nullopt;
 }
 
-}  // namespace perfgate::gate
+}  // namespace perfgate::model

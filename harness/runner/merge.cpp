@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/merge.hpp"
+#include "runner/merge.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 
-namespace perfgate::gate {
+namespace perfgate::runner {
 
 namespace {
 
@@ -28,7 +28,7 @@ using model::Shard;
 
 void require_shard(const NamedRun& named) {
     if (!named.run.shard) {
-        refuse(fmt::format("{} is no shard: measure each part with --shard",
+        refuse(fmt::format("{} is not a shard: measure each part with --shard",
                            model::printable(named.file)));
     }
     if (named.run.interrupted) {
@@ -211,4 +211,4 @@ Run merge_shards(std::vector<NamedRun> shards) {
     return merged;
 }
 
-}  // namespace perfgate::gate
+}  // namespace perfgate::runner

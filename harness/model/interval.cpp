@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "activity/interval.hpp"
+#include "model/interval.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace perfgate::activity {
+namespace perfgate::model {
 
 Interval intersection(Interval a, Interval b) {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
@@ -66,4 +66,4 @@ std::uint64_t IntervalSet::overlap(const IntervalSet& other) const {
     return sum;
 }
 
-}  // namespace perfgate::activity
+}  // namespace perfgate::model

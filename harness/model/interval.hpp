@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace perfgate::activity {
+namespace perfgate::model {
 
 /// Half-open, in nanoseconds; empty where `end` is not after `begin`.
 struct Interval {
@@ -41,4 +41,4 @@ class IntervalSet {
     std::vector<std::uint64_t> before_;  ///< length of all that come before each
 };
 
-}  // namespace perfgate::activity
+}  // namespace perfgate::model

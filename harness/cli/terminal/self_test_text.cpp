@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal/self_test_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "model/text.hpp"
+#include "report/columns.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+std::string share(std::size_t part, std::size_t whole) {
+    return whole == 0 ? "-"
+                      : fmt::format("{:.1f} %",
+                                    100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+}  // namespace
+
+std::string self_test_text(const runner::SelfTestOutcome& outcome,
+                           const runner::SelfTestRequest& request) {
+    const gate::SelfTestReport& found = outcome.report;
+    std::string text = fmt::format(
+        "self-test on {}, tolerance {:g} %, {} processes against {}, seed {}, {:.1f} s\n\n",
+        model::printable(outcome.environment.device.name), 100 * request.tolerance,
+        request.measuring.processes.value_or(runner::usual_processes), request.processes_of_base,
+        request.seed, outcome.wall_s);
+    std::vector<std::vector<std::string>> sizes{
+        {"slower", "cases", "regressed", "inconclusive", "improved", "pass", "not judged"}};
+    for (const gate::SizeTally& size : found.sizes) {
+        sizes.push_back({fmt::format("{:.4g}%", 100 * size.size), fmt::format("{}", size.cases),
+                         share(size.regressed, size.cases), share(size.inconclusive, size.cases),
+                         fmt::format("{}", size.improved), fmt::format("{}", size.passed),
+                         fmt::format("{}", size.unjudged)});
+    }
+    text +=
+        report::table(sizes, {.align = std::vector(sizes.front().size(), report::Align::right)});
+    std::vector<std::vector<std::string>> cases{{"detects", "found from", "case"}};
+    for (const gate::CaseTally& of_case : found.cases) {
+        const std::optional<double> from = gate::found_from(of_case);
+        cases.push_back({of_case.minimum_detectable_change
+                             ? fmt::format("{:.2f} %", 100 * *of_case.minimum_detectable_change)
+                             : "-",
+                         from ? fmt::format("{:g} %", 100 * *from) : "-",
+                         model::printable(of_case.name.second, 200)});
+    }
+    text += '\n' + report::table(cases, {.align = {report::Align::right, report::Align::right}});
+    text +=
+        fmt::format("\nslowdowns at or above the minimum detectable change: {}, found: {} ({})\n",
+                    found.promised, found.kept, share(found.kept, found.promised));
+    for (const std::string& problem : found.problems) {
+        text += fmt::format("problem: {}\n", model::printable(problem, 1000));
+    }
+    if (found.unjudged > 0) {
+        text += fmt::format("not judged: {}; `perfgate report` of the runs in {} says why\n",
+                            found.unjudged, model::printable(request.measuring.out));
+    }
+    if (outcome.exit_code == 0) text += "the gate detects what it claims\n";
+    return text;
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "review/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "document/json_writer.hpp"
+#include "report/plain_text.hpp"
+#include "report/workflow_command.hpp"
+
+namespace perfgate::review {
+
+namespace {
+
+constexpr std::size_t longest_cell = 200;
+constexpr std::size_t most_ids = 5;  ///< of cases, in an annotation
+
+std::string annotation(const Finding& finding, std::string_view kind, std::size_t without) {
+    std::string message = change_text(finding);
+    if (!finding.cases.empty()) {
+        const std::size_t shown_ids = std::min(finding.cases.size(), most_ids);
+        for (std::size_t i = 0; i < shown_ids; ++i) message += '\n' + cell(finding.cases[i]);
+        if (finding.cases.size() > shown_ids) {
+            message += fmt::format("\nand {} more cases", finding.cases.size() - shown_ids);
+        }
+    }
+    if (without > 0) message += fmt::format("\n{} more findings: see the log", without);
+    return report::workflow_command(
+        kind, finding.place, fmt::format("{}: {}", to_text(finding.kind), cell(finding.subject)),
+        message);
+}
+
+}  // namespace
+
+std::string cell(std::string_view text) {
+    return report::log_line(text, longest_cell);
+}
+
+std::string change_text(const Finding& finding) {
+    if (finding.before.empty()) return cell(finding.after);
+    return cell(finding.before) + " → " + cell(finding.after);
+}
+
+std::string write_json(const std::vector<Finding>& findings, const std::vector<std::string>& notes,
+                       const std::string& base) {
+    using enum document::JsonLayout;
+    document::JsonWriter json;
+    json.begin_object(lines);
+    write_field(json, "schema", "perfgate.review");
+    write_field(json, "version", std::int64_t{1});
+    write_field(json, "base", base);
+    json.key("findings");
+    json.begin_array(lines);
+    for (const Finding& finding : findings) {
+        json.begin_object(compact);
+        write_field(json, "kind", to_text(finding.kind));
+        write_field(json, "file", finding.place.file);
+        write_unless_default(json, "line", finding.place.line);
+        write_field(json, "subject", finding.subject);
+        write_field(json, "before", finding.before);
+        write_field(json, "after", finding.after);
+        write_unless_default(json, "cases", finding.cases);
+        json.end_object();
+    }
+    json.end_array();
+    write_field(json, "not_reviewed", notes);
+    json.end_object();
+    return json.finish();
+}
+
+std::string write_annotations(const std::vector<Finding>& findings, bool advisory) {
+    std::string text;
+    const std::size_t count = std::min(findings.size(), report::most_annotations);
+    for (std::size_t i = 0; i < count; ++i) {
+        text += annotation(findings[i], advisory ? "warning" : "error",
+                           i + 1 == count ? findings.size() - count : 0);
+    }
+    return text;
+}
+
+}  // namespace perfgate::review

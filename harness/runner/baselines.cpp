@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/baselines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "baseline/lock.hpp"
+#include "baseline/store.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/gate.hpp"
+#include "model/error.hpp"
+#include "model/selection.hpp"
+#include "model/text.hpp"
+#include "runner/baseline_runs.hpp"
+#include "runner/run_file.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder) {
+    baseline::BaselineLock::Waiting waiting;
+    waiting.tell = [folder, limit_s = waiting.limit_s] {
+        fmt::print(stderr,
+                   "perfgate: another perfgate is writing {}: waiting up to {:g} s for it\n",
+                   model::printable(folder), limit_s);
+    };
+    return waiting;
+}
+
+bool is_suite_file(const std::string& file) {
+    const fs::path extension = fs::path(file).extension();
+    return extension == ".yaml" || extension == ".yml";
+}
+
+/// The baselines of every suite of the run, made before the first is written: a refused suite
+/// leaves all files as they are.
+std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const RefreshRequest& request) {
+    std::vector<baseline::Refreshed> results;
+    std::set<std::string> names;
+    for (const model::SuiteResult& suite : run.suites) {
+        if (!names.insert(suite.name).second) {
+            throw model::InputError(
+                fmt::format("the run has the suite '{}' twice", model::printable(suite.name)));
+        }
+        const model::Device& device = run.environment.device;
+        std::optional<model::Baseline> existing;
+        if (auto stored = baseline::load_baseline(request.baselines, device.key, suite.name)) {
+            gate::require_same_device(device, stored->baseline.device, stored->file);
+            existing = std::move(stored->baseline);
+        }
+        results.push_back(baseline::refresh(run, suite, existing, request.acceptance));
+    }
+    return results;
+}
+
+/// The runs that the request names, or measures now; nothing where that was interrupted.
+std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
+    const auto suites = std::count_if(request.inputs.begin(), request.inputs.end(), is_suite_file);
+    std::vector<model::Run> runs;
+    if (suites == std::ssize(request.inputs)) {
+        runs = measure_baseline_runs(request.inputs, request.measuring, request.runs);
+        if (runs.back().interrupted) return std::nullopt;
+        return runs;
+    }
+    if (suites != 0) {
+        throw model::InputError(
+            "baseline refresh takes run documents, or suite files (.yaml) to be measured now");
+    }
+    for (const std::string& input : request.inputs) {
+        runs.push_back(model::select_cases(read_run(input),
+                                           {request.measuring.filters, request.measuring.tags}));
+    }
+    return runs;
+}
+
+}  // namespace
+
+std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request) {
+    std::optional<std::vector<model::Run>> runs = runs_of(request);
+    if (!runs) return std::nullopt;
+    model::Run run = baseline::combine_runs(std::move(*runs));
+    // Suites of which nothing was selected stay as they are.
+    std::erase_if(run.suites, [](const model::SuiteResult& suite) {
+        return suite.partial && suite.cases.empty();
+    });
+    const baseline::BaselineLock lock(request.baselines, waiting_for_baselines(request.baselines));
+    std::vector<baseline::Refreshed> results = refresh_all(run, request);
+    std::vector<RefreshedSuite> refreshed;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const model::Baseline& baseline = results[i].baseline;
+        std::vector<model::LedgerEntry> entries;
+        if (results[i].entry) entries.push_back(*results[i].entry);
+        const fs::path file = baseline::store_accepted(lock, baseline, entries);
+        auto findings = baseline::pooling_findings(run, run.suites[i], baseline, request.policy);
+        refreshed.push_back({std::move(results[i]), file, std::move(findings)});
+    }
+    return refreshed;
+}
+
+std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std::string& baselines,
+                                          const model::Policy& policy,
+                                          const baseline::AcceptChoice& choice,
+                                          const baseline::Acceptance& acceptance) {
+    const model::Run run = read_run(run_file);
+    const baseline::BaselineLock lock(baselines, waiting_for_baselines(baselines));
+    const gate::BaselineSet stored = baseline::load_baselines(baselines, run);
+    const gate::BatchRule rule(policy);
+    std::vector<AcceptedSuite> accepted;
+    for (baseline::Accepted& result : baseline::accept(run, gate::judge(run, stored, policy, rule),
+                                                       stored, choice, acceptance, rule)) {
+        const model::Baseline& baseline = result.baseline;
+        const fs::path file =
+            baseline::baseline_path(baselines, baseline.device.key, baseline.suite);
+        if (!result.entries.empty()) baseline::store_accepted(lock, baseline, result.entries);
+        accepted.push_back({std::move(result), file});
+    }
+    return accepted;
+}
+
+PruneOutcome prune_baselines(const PruneRequest& request) {
+    // Without baselines there is nothing to remove, and no folder to make.
+    baseline::stored_places(request.baselines);
+    std::optional<baseline::BaselineLock> lock;
+    if (!request.dry_run) lock.emplace(request.baselines, waiting_for_baselines(request.baselines));
+    PruneOutcome outcome;
+    for (const baseline::BaselinePlace& place : baseline::stored_places(request.baselines)) {
+        const auto ids = request.cases.find(place.suite);
+        const auto stored =
+            baseline::load_baseline(request.baselines, place.device_key, place.suite);
+        if (!stored) continue;
+        if (ids == request.cases.end() && !request.all_suites) {
+            ++outcome.left_alone;
+            continue;
+        }
+        const baseline::Pruned pruned = baseline::prune(
+            stored->baseline, ids == request.cases.end() ? std::set<std::string>() : ids->second,
+            request.acceptance);
+        if (pruned.entries.empty()) continue;
+        if (lock) baseline::store_accepted(*lock, pruned.baseline, pruned.entries);
+        PruneOutcome::File& file = outcome.files.emplace_back();
+        file.file = stored->file;
+        for (const model::LedgerEntry& entry : pruned.entries) file.ids.push_back(entry.id);
+    }
+    return outcome;
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out the commands that change stored baselines: each reads them, calls baseline/ and
+// writes, under a lock from reading to writing.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baseline/accept.hpp"
+#include "baseline/pooling.hpp"
+#include "baseline/prune.hpp"
+#include "baseline/refresh.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+#include "runner/choice.hpp"
+
+namespace perfgate::runner {
+
+struct RefreshRequest {
+    std::vector<std::string> inputs;  ///< run documents, or suite files to be measured now
+    std::string baselines;            ///< folder
+    baseline::Acceptance acceptance;
+    MeasuringChoice measuring;  ///< its filters and tags select from stored runs as well
+    std::size_t runs = 1;       ///< to measure
+    model::Policy policy;
+};
+
+struct RefreshedSuite {
+    baseline::Refreshed result;
+    std::filesystem::path file;
+    baseline::PoolingFindings findings;
+};
+
+/// Nothing where measuring was interrupted. All suites are refreshed before the first file is
+/// written: if one is refused (InputError), no file changes.
+std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request);
+
+struct AcceptedSuite {
+    baseline::Accepted result;
+    std::filesystem::path file;
+};
+
+/// As baseline::accept, of a run document; writes what changed.
+std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std::string& baselines,
+                                          const model::Policy& policy,
+                                          const baseline::AcceptChoice& choice,
+                                          const baseline::Acceptance& acceptance);
+
+/// Suite name to the ids of its cases.
+using CasesOfSuites = std::map<std::string, std::set<std::string>>;
+
+struct PruneRequest {
+    CasesOfSuites cases;
+    std::string baselines;  ///< folder
+    baseline::Acceptance acceptance;
+    bool all_suites = false;  ///< a suite that `cases` lacks has no cases any more
+    bool dry_run = false;
+};
+
+struct PruneOutcome {
+    struct File {
+        std::string file;
+        std::vector<std::string> ids;  ///< removed
+    };
+    std::vector<File> files;
+    std::size_t left_alone = 0;  ///< baselines of suites that `cases` lacks
+};
+
+PruneOutcome prune_baselines(const PruneRequest& request);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/doctor.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+
+#include "document/json_writer.hpp"
+#include "measure/workers.hpp"
+#include "model/error.hpp"
+
+namespace perfgate::runner {
+
+std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
+    measure::Workers workers(
+        worker_command(choice, choice.backend == "host" ? "host" : "cuda", choice.devices), {});
+    try {
+        const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
+        return std::get<measure::DiagnoseReply>(reply).diagnoses;
+    } catch (const model::InputError&) {
+        throw;
+    } catch (const std::exception& error) {
+        return {{measure::Diagnosis::Level::problem, "backend", error.what(),
+                 "fix the cause that the message names; perfgate run --backend host needs no GPU"}};
+    }
+}
+
+bool has_problem(const std::vector<measure::Diagnosis>& diagnoses) {
+    return std::any_of(diagnoses.begin(), diagnoses.end(), [](const auto& diagnosis) {
+        return diagnosis.level == measure::Diagnosis::Level::problem;
+    });
+}
+
+std::string write_json(const std::vector<measure::Diagnosis>& diagnoses) {
+    using document::JsonLayout;
+    using document::write_field;
+    document::JsonWriter json;
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "schema", "perfgate.doctor");
+    write_field(json, "version", std::int64_t{1});
+    json.key("checks");
+    json.begin_array(JsonLayout::lines);
+    for (const measure::Diagnosis& diagnosis : diagnoses) {
+        json.begin_object(JsonLayout::compact);
+        write_field(json, "level", to_text(diagnosis.level));
+        write_field(json, "topic", diagnosis.topic);
+        write_field(json, "detail", diagnosis.detail);
+        write_field(json, "remedy", diagnosis.remedy);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return json.finish();
+}
+
+}  // namespace perfgate::runner

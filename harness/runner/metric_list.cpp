@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/metric_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "document/json_writer.hpp"
+#include "measure/backend.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "runner/cuda_module.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+using document::JsonLayout;
+using document::JsonWriter;
+using document::write_field;
+
+/// Null without the CUDA backend.
+std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
+    if (!has_cuda_module()) return nullptr;
+    const auto create =
+        cuda_function<measure::CreateCounterCatalogue>(measure::create_counter_catalogue_symbol);
+    return std::unique_ptr<measure::CounterCatalogue>(create());
+}
+
+void require_chip(measure::CounterCatalogue& chips, const std::string& chip) {
+    const std::vector<std::string> known = chips.chips();
+    if (std::find(known.begin(), known.end(), chip) != known.end()) return;
+    throw model::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
+                                        model::printable(chip, 40), fmt::join(known, ", "),
+                                        model::did_you_mean(chip, known)));
+}
+
+ListedMetric listed_metric(const metrics::Metric& metric, measure::CounterCatalogue* chips,
+                           const std::string& chip) {
+    ListedMetric row{metric, {}, 0, ""};
+    if (metric.source != metrics::Source::counter) return row;
+    if (!chips) {
+        row.unavailable = "not known: built without CUPTI";
+        return row;
+    }
+    const metrics::Selection selection = metrics::select_counters(
+        {&metric, 1}, [&](const std::string& name) { return chips->exists(chip, name); }, chip);
+    if (!selection.not_applicable.empty()) {
+        row.unavailable = "the hardware does not have it";
+        return row;
+    }
+    if (!selection.unavailable.empty()) {
+        row.unavailable = selection.unavailable.front().reason;
+        return row;
+    }
+    row.counters.assign(selection.counters.begin(), selection.counters.end());
+    row.passes = chips->passes(chip, row.counters);
+    return row;
+}
+
+std::size_t passes_of(const metrics::MetricSet& set, measure::CounterCatalogue& chips,
+                      const std::string& chip) {
+    std::vector<metrics::Metric> members;
+    for (const std::string& name : set.metrics) members.push_back(*metrics::find_metric(name));
+    const metrics::Selection selection = metrics::select_counters(
+        members, [&](const std::string& name) { return chips.exists(chip, name); });
+    const std::vector<std::string> counters(selection.counters.begin(), selection.counters.end());
+    return counters.empty() ? 0 : chips.passes(chip, counters);
+}
+
+metrics::Metric metric_of(const std::string& name) {
+    if (const auto metric = metrics::find_metric(name)) return *metric;
+    throw model::InputError(fmt::format("no metric '{}'{}", model::printable(name, 80),
+                                        model::did_you_mean(name, metrics::metric_names())));
+}
+
+/// Which counter of a term the chip has; terms of absent optional counters are left out.
+void write_terms(JsonWriter& json, const char* name, const std::vector<metrics::Term>& terms,
+                 const std::vector<std::string>& counters) {
+    json.key(name);
+    json.begin_array(JsonLayout::compact);
+    for (const metrics::Term& term : terms) {
+        const auto found = std::find_if(term.names.begin(), term.names.end(), [&](const auto& one) {
+            return std::find(counters.begin(), counters.end(), one) != counters.end();
+        });
+        if (found == term.names.end()) continue;
+        json.begin_object(JsonLayout::compact);
+        write_field(json, "weight", term.weight);
+        write_field(json, "counter", *found);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+}  // namespace
+
+std::string write_json(const MetricList& list) {
+    JsonWriter json;
+    json.begin_object(JsonLayout::lines);
+    write_field(json, "schema", "perfgate.metrics");
+    write_field(json, "version", std::int64_t{1});
+    write_field(json, "chip", list.chip);
+    json.key("metrics");
+    json.begin_array(JsonLayout::lines);
+    for (const ListedMetric& row : list.metrics) {
+        const model::MetricDefinition& definition = row.metric.definition;
+        json.begin_object(JsonLayout::compact);
+        write_field(json, "name", definition.name);
+        write_field(json, "description", definition.description);
+        write_field(json, "unit", definition.unit);
+        write_field(json, "direction", to_text(definition.direction));
+        write_field(json, "class", to_text(definition.metric_class));
+        write_field(json, "fold", to_text(definition.fold));
+        write_field(json, "source", to_text(row.metric.source));
+        write_field(json, "counters", row.counters);
+        // value = scale * sum of the numerator / sum of the denominator; no denominator is 1.
+        write_field(json, "scale", row.metric.scale);
+        write_terms(json, "numerator", row.metric.numerator, row.counters);
+        write_terms(json, "denominator", row.metric.denominator, row.counters);
+        write_field(json, "passes", static_cast<std::int64_t>(row.passes));
+        write_field(json, "mixes_passes", row.passes > 1);
+        write_field(json, "unavailable", row.unavailable);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return json.finish();
+}
+
+MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip) {
+    const auto chips = load_counter_catalogue();
+    if (chips) require_chip(*chips, chip);
+    MetricList list{.chip = chip, .chip_known = chips != nullptr, .metrics = {}, .sets = {}};
+    if (names.empty()) {
+        for (const metrics::Metric& metric : metrics::catalogue()) {
+            list.metrics.push_back(listed_metric(metric, chips.get(), chip));
+        }
+    }
+    for (const std::string& name : names) {
+        list.metrics.push_back(listed_metric(metric_of(name), chips.get(), chip));
+    }
+    for (const metrics::MetricSet& set : metrics::metric_sets()) {
+        list.sets.push_back({&set, chips ? passes_of(set, *chips, chip) : 0});
+    }
+    return list;
+}
+
+}  // namespace perfgate::runner
