@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baseline/refresh.hpp"
@@ -180,6 +184,15 @@ TEST_F(Runner, ARunSaysWhereAndHowItWasMeasured) {
     EXPECT_EQ(verdict_of(0), Verdict::no_baseline);
     EXPECT_TRUE(fs::exists(folder("out/junit.xml")));
     EXPECT_NE(printed_.find("fake/first"), std::string::npos) << printed_;
+}
+
+TEST_F(Runner, AReportThatCannotBeWrittenIsNamedAndKeepsNoOtherBack) {
+    RunRequest asked = request();
+    asked.reports.files = {{"csv", "/dev/null/report.csv"}, {"markdown", folder("report.md")}};
+    EXPECT_EQ(run(asked), 3);
+    EXPECT_NE(printed_.find("/dev/null/report.csv"), std::string::npos) << printed_;
+    EXPECT_TRUE(fs::exists(folder("report.md")));
+    EXPECT_TRUE(fs::exists(folder("out/verdict.json")));
 }
 
 TEST_F(Runner, FiltersAndTagsSelectAndAreRecorded) {
@@ -432,6 +445,40 @@ TEST_F(Runner, ASelfTestFindsTheSizesThatItAdds) {
     EXPECT_EQ(outcome.report.sizes[1].regressed, 2U);
     EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), 6U);
     EXPECT_TRUE(fs::exists(folder("out/trial-2/run.json")));
+}
+
+/// Interrupts, as Ctrl-C does, once a run has stored its results in `after`.
+class Interrupting final : public ProgressObserver {
+  public:
+    explicit Interrupting(fs::path after) : after_(std::move(after)) {}
+    void begin() override {}
+    void show(const measure::Progress& /*step*/) override {
+        if (!interrupted_ && fs::exists(after_)) std::raise(SIGINT);
+        interrupted_ = interrupted_ || fs::exists(after_);
+    }
+    void end() override {}
+
+  private:
+    fs::path after_;
+    bool interrupted_ = false;
+};
+
+TEST_F(Runner, AnInterruptedSelfTestEndsWithTheTrialAndSaysSo) {
+    SelfTestRequest asked;
+    asked.suites = {suite_file()};
+    asked.measuring = measuring();
+    asked.measuring.progress = std::make_shared<Interrupting>(folder_ / "out/base/run.json");
+    asked.sizes = {0, 0.2};
+    asked.processes_of_base = 6;
+    // In a process of its own: an interruption is for good.
+    EXPECT_EXIT(
+        {
+            const SelfTestOutcome outcome = self_test(asked);
+            std::exit(outcome.interrupted ? outcome.exit_code : 1);
+        },
+        testing::ExitedWithCode(130), "");
+    EXPECT_TRUE(stored("out/trial-1").interrupted);
+    EXPECT_FALSE(fs::exists(folder("out/trial-2")));
 }
 
 }  // namespace
