@@ -391,12 +391,19 @@ AbRequest ab_request(const MeasuringChoice& choice, const std::string& suite) {
 
 TEST_F(Runner, BuildsAreComparedBackToBack) {
     AbRequest asked = ab_request(measuring(), suite_file());
+    asked.measuring.filters = {"fake/*"};
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 0) << printed_;
     EXPECT_EQ(verdict_of(0), Verdict::pass);
     EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), usual_processes);
-    EXPECT_EQ(stored("out/base").started_at, stored().started_at);
-    EXPECT_EQ(stored("out/base").environment, stored().environment);
-    EXPECT_EQ(stored("out/base").backend, "cuda");
+    const model::Run base = stored("out/base");
+    const model::Run head = stored();
+    EXPECT_EQ(base.started_at, head.started_at);
+    EXPECT_EQ(base.environment, head.environment);
+    EXPECT_EQ(base.backend, "cuda");
+    EXPECT_EQ(base.tool_version, head.tool_version);
+    EXPECT_EQ(base.wall_s, head.wall_s);
+    ASSERT_EQ(base.selections.size(), 1U);
+    EXPECT_EQ(base.selections[0].filters, Texts{"fake/*"});
 
     asked.head = {folder("plugins/slow.so"), folder("plugins/recompiled.so")};
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 1) << printed_;
