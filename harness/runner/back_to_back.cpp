@@ -12,7 +12,11 @@ void BackToBack::measure_all() {
     if (!interrupted()) base_.measure_first();
     if (!interrupted()) head_.measure_first();
     if (run().verify_only) return;
-    for (std::size_t n = 1; n < processes_ && !interrupted(); ++n) pass(in_both(), 0);
+    for (std::size_t n = 1; n < processes_ && !interrupted(); ++n) {
+        pass(in_both(), 0);
+        // What the base does not offer is measured all the same, and has no baseline.
+        if (!interrupted()) head_.pass(in_head(model::CaseStatus::skipped), 0);
+    }
     replace_excluded();
 }
 
@@ -34,20 +38,24 @@ void BackToBack::measure_again(const std::vector<model::CaseIndex>& cases, std::
     for (std::size_t n = 0; n < processes && !interrupted(); ++n) pass(cases, round);
 }
 
-/// The cases that both sides have measured.
-std::vector<model::CaseIndex> BackToBack::in_both() const {
+/// The cases that the head has measured, of those with this status in the base.
+std::vector<model::CaseIndex> BackToBack::in_head(model::CaseStatus of_base) const {
     std::vector<model::CaseIndex> found;
     const model::Run& head = head_.run();
     for (std::size_t s = 0; s < head.suites.size(); ++s) {
         for (std::size_t c = 0; c < head.suites[s].cases.size(); ++c) {
             const model::CaseIndex at{s, c};
             if (model::case_at(head, at).status == model::CaseStatus::measured &&
-                model::case_at(base_.run(), at).status == model::CaseStatus::measured) {
+                model::case_at(base_.run(), at).status == of_base) {
                 found.push_back(at);
             }
         }
     }
     return found;
+}
+
+std::vector<model::CaseIndex> BackToBack::in_both() const {
+    return in_head(model::CaseStatus::measured);
 }
 
 /// One process of each side.

@@ -32,6 +32,7 @@ class BackToBack final : public measure::Measuring {
                        std::size_t processes) override;
 
   private:
+    std::vector<model::CaseIndex> in_head(model::CaseStatus of_base) const;
     std::vector<model::CaseIndex> in_both() const;
     void pass(const std::vector<model::CaseIndex>& cases, std::int64_t round);
     void replace_excluded();

@@ -116,6 +116,149 @@ TEST(CaseMeasurement, AFailureLeavesNoNumbersAndALostDeviceIsPassedOn) {
     }
 }
 
+TEST(CaseMeasurement, ABatchSaysWhichProcessRoundBoardAndSeedItIsOf) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.process = 4;
+    settings.round = 2;
+    one.measure(settings);
+    const model::MetricSeries& series = one.result.metrics.at("gpu_time");
+    EXPECT_EQ(series.unit, "ns");
+    EXPECT_EQ(series.method, "fake/cold");
+    const model::Batch& batch = series.batches.at(0);
+    EXPECT_EQ(batch.process, 4);
+    EXPECT_EQ(batch.round, 2);
+    EXPECT_EQ(batch.device, "b1");
+    EXPECT_EQ(batch.seed, 7U);
+    EXPECT_EQ(batch.excluded, "");
+}
+
+TEST(CaseMeasurement, SamplesUntilTheMedianIsKnownToThePrecisionOrTheBudgetIsSpent) {
+    const auto samples = [](double spread_ns, double precision, double time_budget_s) {
+        FakeVariant variant = two_kernels();
+        variant.spread_ns = spread_ns;
+        Measured one(variant);
+        CaseSettings settings = settings_for({"gpu_time"});
+        settings.precision = precision;
+        settings.time_budget_s = time_budget_s;
+        one.measure(settings);
+        return one.result.metrics.at("gpu_time").batches.at(0).samples.size();
+    };
+    const std::size_t alike = samples(0, 0.5, 60);
+    EXPECT_EQ(samples(100, 0.5, 60), alike) << "10 % apart are known to 50 %";
+    EXPECT_GT(samples(100, 1e-9, 0.05), alike) << "and never to a billionth";
+    EXPECT_LT(samples(100, 1e-9, 0), alike);
+}
+
+TEST(CaseMeasurement, AFurtherBatchOfTimesVerifiesAndRecordsNothing) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time", "registers", "host_time"});
+    settings.times_only = true;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::measured);
+    EXPECT_EQ(one.backend.calls,
+              (std::vector<std::string>{"open", "fill", "launch", "time", "close"}));
+    EXPECT_EQ(one.result.metrics.size(), 1U);
+    EXPECT_TRUE(one.result.kernels.empty() && one.result.not_applicable.empty());
+    EXPECT_TRUE(one.result.not_collected.empty());
+}
+
+TEST(CaseMeasurement, VerifyingAloneTakesNoTime) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.verify_only = true;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::measured);
+    EXPECT_TRUE(one.result.verification->passed);
+    EXPECT_EQ(one.backend.calls, (std::vector<std::string>{"open", "verify", "close"}));
+    EXPECT_TRUE(one.result.metrics.empty());
+}
+
+TEST(CaseMeasurement, WhatTheDeviceCannotRunOrHoldIsRefusedBeforeItIsOpened) {
+    FakeVariant variant = two_kernels();
+    variant.facts.unsupported = "m must be even";
+    Measured unsupported(variant);
+    unsupported.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(unsupported.result.reason,
+              "variant 'plain' cannot run these parameters: m must be even");
+    EXPECT_TRUE(unsupported.backend.calls.empty());
+
+    variant.facts.unsupported.clear();
+    variant.facts.memory_bytes = (1 << 20) + 1;
+    Measured large(variant);
+    large.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(large.result.status, CaseStatus::error);
+    EXPECT_NE(large.result.reason.find("does not fit the device: it needs 1 MiB, 1 MiB are free"),
+              std::string::npos)
+        << large.result.reason;
+
+    variant.facts.memory_bytes = 1 << 20;
+    Measured fits(variant);
+    fits.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(fits.result.status, CaseStatus::measured);
+}
+
+TEST(CaseMeasurement, StatesTheWorkWhereTheWorkloadDoes) {
+    FakeVariant variant = two_kernels();
+    Measured none(variant);
+    none.measure(settings_for({"gpu_time"}));
+    EXPECT_FALSE(none.result.work.has_value());
+    for (const model::Work& work : {model::Work{2e9, 0, "f32"}, model::Work{0, 3e6, ""}}) {
+        variant.facts.work = work;
+        Measured one(variant);
+        one.measure(settings_for({"gpu_time"}));
+        EXPECT_EQ(one.result.work, work);
+    }
+}
+
+TEST(CaseMeasurement, MetricsOfTheOtherTargetDoNotApply) {
+    Measured cuda(two_kernels());
+    cuda.measure(settings_for({"gpu_time", "host_time"}));
+    EXPECT_EQ(cuda.result.not_applicable, std::vector<std::string>{"host_time"});
+
+    FakeVariant variant;
+    variant.target = model::Target::host;
+    Measured host(variant);
+    host.measure(settings_for({"gpu_time", "host_time", "registers"}));
+    EXPECT_EQ(host.result.not_applicable, (std::vector<std::string>{"gpu_time", "registers"}));
+    EXPECT_EQ(host.result.metrics.size(), 1U);
+    EXPECT_EQ(host.result.metrics.at("host_time").value, 1000);
+}
+
+TEST(CaseMeasurement, KernelRecordsAreFoldedOverTheLaunch) {
+    FakeVariant variant = two_kernels();
+    variant.launch.kernels[0].registers = 32;
+    variant.launch.kernels[1].registers = 40;
+    Measured one(variant);
+    CaseSettings settings = settings_for({"registers"});
+    settings.process = 4;
+    one.measure(settings);
+    const model::MetricSeries& registers = one.result.metrics.at("registers");
+    EXPECT_EQ(registers.value, 40);
+    EXPECT_EQ(registers.method, "kernel-record");
+    EXPECT_EQ(registers.batches, (std::vector<model::Batch>{{4, "b1", 7, {40}}}));
+
+    variant.launch.kernels.clear();
+    Measured empty(variant);
+    empty.measure(settings_for({"registers"}));
+    EXPECT_EQ(empty.why_not("registers"), "the launch left no kernel record");
+
+    Measured without(two_kernels());
+    without.backend.kernel_records = false;
+    without.measure(settings_for({"registers", "gpu_time"}));
+    EXPECT_EQ(without.why_not("registers"), "no records here");
+    EXPECT_EQ(without.why_not("gpu_time"), "no records here");
+}
+
+TEST(CaseMeasurement, AddedWorkIsAFractionOfTheLaunchWithTheLeastWork) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.added_work = 0.5;
+    one.measure(settings);
+    // 1000 ns and the least work, 5000 ns, and half of both.
+    EXPECT_EQ(one.result.metrics.at("gpu_time").value, 9000);
+}
+
 TEST(CaseMeasurement, CopiesAreNotKnownWhereLaunchesCannotBeRecorded) {
     Measured one(two_kernels());
     one.backend.kernel_records = false;

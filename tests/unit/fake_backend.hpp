@@ -26,6 +26,7 @@ struct FakeVariant {
     HostCode host_code{"0057", model::Libraries{}};
     CounterValues counters{};
     double time_ns = 1000;
+    double spread_ns = 0;  ///< samples are this much above and below in turn
     bool correct = true;
     /// The call that throws model::Error: "open", "fill", "verify", "launch", "record" or "time".
     std::string fails_in{};
@@ -65,8 +66,12 @@ class FakeCase : public Case {
     }
     TimeSamples time(TimeKind /*kind*/, model::Cache cache, int count) override {
         called("time");
-        return {"fake/" + std::string(model::to_text(cache)),
-                std::vector<double>(static_cast<std::size_t>(count), variant_.time_ns + added_ns_)};
+        TimeSamples samples{"fake/" + std::string(model::to_text(cache)), {}};
+        for (int i = 0; i < count; ++i) {
+            const double apart = i % 2 == 0 ? variant_.spread_ns : -variant_.spread_ns;
+            samples.values_ns.push_back(variant_.time_ns + added_ns_ + apart);
+        }
+        return samples;
     }
     void add_work(double ns) override { added_ns_ = ns; }
 

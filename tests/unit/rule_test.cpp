@@ -50,6 +50,18 @@ TEST(MedianRule, AChangeCountsOverTheToleranceAndNotAtIt) {
     EXPECT_EQ(verdict(1000, 1030.1, three_percent), Verdict::regressed);
 }
 
+TEST(ChangeBetween, NoChangeIsNoImprovement) {
+    for (const Direction direction : {Direction::lower, Direction::higher}) {
+        const model::MetricDefinition metric =
+            definition("x", "ns", MetricClass::timing, direction);
+        const model::MetricSeries same = series({1000});
+        const Comparison comparison{&metric, &same, &same, {0.03, 0.1, 0}, 0};
+        const Change change = change_between(comparison, 1000, 1000);
+        EXPECT_FALSE(change.good_way);
+        EXPECT_DOUBLE_EQ(change.allowed, 30);
+    }
+}
+
 TEST(MedianRule, ExactlyAtTheTolerancePassesWhateverTheDecimalTextRoundsTo) {
     // 12.7102 / 12.34 is 1.03, and not one of these numbers is a double.
     EXPECT_EQ(verdict(12.34, 12.7102, three_percent), Verdict::pass);

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baseline/refresh.hpp"
@@ -182,6 +186,15 @@ TEST_F(Runner, ARunSaysWhereAndHowItWasMeasured) {
     EXPECT_NE(printed_.find("fake/first"), std::string::npos) << printed_;
 }
 
+TEST_F(Runner, AReportThatCannotBeWrittenIsNamedAndKeepsNoOtherBack) {
+    RunRequest asked = request();
+    asked.reports.files = {{"csv", "/dev/null/report.csv"}, {"markdown", folder("report.md")}};
+    EXPECT_EQ(run(asked), 3);
+    EXPECT_NE(printed_.find("/dev/null/report.csv"), std::string::npos) << printed_;
+    EXPECT_TRUE(fs::exists(folder("report.md")));
+    EXPECT_TRUE(fs::exists(folder("out/verdict.json")));
+}
+
 TEST_F(Runner, FiltersAndTagsSelectAndAreRecorded) {
     RunRequest asked = request();
     asked.measuring.filters = {"*/first"};
@@ -230,7 +243,8 @@ TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
     EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
     EXPECT_EQ(verdict_of(0), Verdict::regressed);
     EXPECT_EQ(verdict().exit_code, 1);
-    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+    const model::Run measured = stored();
+    for (const model::CaseResult& result : measured.suites.at(0).cases) {
         EXPECT_GT(batches_after_the_first_round(result), 0U);
     }
 }
@@ -292,16 +306,19 @@ TEST_F(Runner, TheCostsOfShardsAreThoseOfARunOrOfTheBaselines) {
     EXPECT_EQ(by_run.at({"fakes", "fake/first"}), 7);
 }
 
-TEST_F(Runner, SeveralDevicesShareTheCases) {
+TEST_F(Runner, WithSeveralDevicesEachCaseIsMeasuredOnOneOfThem) {
     RunRequest asked = request();
     asked.measuring.backend.devices = "all";
     run(asked);
-    std::set<std::string> boards;
-    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+    const model::Run measured = stored();
+    for (const model::CaseResult& result : measured.suites.at(0).cases) {
         EXPECT_EQ(batches(result), usual_processes);
-        boards.insert(result.metrics.at("gpu_time").batches.at(0).device);
+        std::set<std::string> boards;
+        for (const model::Batch& batch : result.metrics.at("gpu_time").batches) {
+            boards.insert(batch.device);
+        }
+        EXPECT_EQ(boards.size(), 1U);
     }
-    EXPECT_EQ(boards, (std::set<std::string>{"board-0", "board-1"}));
 }
 
 TEST_F(Runner, RefusesDevicesOfSeveralKindsAndABackendThatCannotMeasure) {
@@ -325,7 +342,8 @@ TEST_F(Runner, OnlyTheSameRunCanBeResumed) {
     RunRequest again = request();
     again.measuring.resume = folder("out");
     run(again);
-    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+    const model::Run measured = stored();
+    for (const model::CaseResult& result : measured.suites.at(0).cases) {
         EXPECT_EQ(result.status, CaseStatus::measured) << result.reason;
         EXPECT_EQ(batches(result), usual_processes);
     }
@@ -373,14 +391,21 @@ AbRequest ab_request(const MeasuringChoice& choice, const std::string& suite) {
 
 TEST_F(Runner, BuildsAreComparedBackToBack) {
     AbRequest asked = ab_request(measuring(), suite_file());
+    asked.measuring.filters = {"fake/*"};
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 0) << printed_;
     EXPECT_EQ(verdict_of(0), Verdict::pass);
     EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), usual_processes);
-    EXPECT_EQ(stored("out/base").started_at, stored().started_at);
-    EXPECT_EQ(stored("out/base").environment, stored().environment);
-    EXPECT_EQ(stored("out/base").backend, "cuda");
+    const model::Run base = stored("out/base");
+    const model::Run head = stored();
+    EXPECT_EQ(base.started_at, head.started_at);
+    EXPECT_EQ(base.environment, head.environment);
+    EXPECT_EQ(base.backend, "cuda");
+    EXPECT_EQ(base.tool_version, head.tool_version);
+    EXPECT_EQ(base.wall_s, head.wall_s);
+    ASSERT_EQ(base.selections.size(), 1U);
+    EXPECT_EQ(base.selections[0].filters, Texts{"fake/*"});
 
-    asked.head = {folder("plugins/slow.so")};
+    asked.head = {folder("plugins/slow.so"), folder("plugins/recompiled.so")};
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 1) << printed_;
     EXPECT_EQ(verdict_of(0), Verdict::regressed);
     const std::size_t again = batches_after_the_first_round(stored().suites.at(0).cases.at(0));
@@ -396,7 +421,9 @@ TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
     EXPECT_EQ(verdict_of(1), Verdict::no_baseline);
     EXPECT_EQ(stored("out/base").suites.at(0).cases.at(1).reason,
               "its 'fake' has no variant 'second'");
-    EXPECT_EQ(stored().suites.at(0).cases.at(1).status, CaseStatus::measured);
+    const model::Run head = stored();
+    EXPECT_EQ(head.suites.at(0).cases.at(1).status, CaseStatus::measured);
+    EXPECT_EQ(batches(head.suites[0].cases[1]), usual_processes);
 }
 
 TEST_F(Runner, BuildsAreComparedOnOneDevice) {
@@ -425,6 +452,40 @@ TEST_F(Runner, ASelfTestFindsTheSizesThatItAdds) {
     EXPECT_EQ(outcome.report.sizes[1].regressed, 2U);
     EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), 6U);
     EXPECT_TRUE(fs::exists(folder("out/trial-2/run.json")));
+}
+
+/// Interrupts, as Ctrl-C does, once a run has stored its results in `after`.
+class Interrupting final : public ProgressObserver {
+  public:
+    explicit Interrupting(fs::path after) : after_(std::move(after)) {}
+    void begin() override {}
+    void show(const measure::Progress& /*step*/) override {
+        if (!interrupted_ && fs::exists(after_)) std::raise(SIGINT);
+        interrupted_ = interrupted_ || fs::exists(after_);
+    }
+    void end() override {}
+
+  private:
+    fs::path after_;
+    bool interrupted_ = false;
+};
+
+TEST_F(Runner, AnInterruptedSelfTestEndsWithTheTrialAndSaysSo) {
+    SelfTestRequest asked;
+    asked.suites = {suite_file()};
+    asked.measuring = measuring();
+    asked.measuring.progress = std::make_shared<Interrupting>(folder_ / "out/base/run.json");
+    asked.sizes = {0, 0.2};
+    asked.processes_of_base = 6;
+    // In a process of its own: an interruption is for good.
+    EXPECT_EXIT(
+        {
+            const SelfTestOutcome outcome = self_test(asked);
+            std::exit(outcome.interrupted ? outcome.exit_code : 1);
+        },
+        testing::ExitedWithCode(130), "");
+    EXPECT_TRUE(stored("out/trial-1").interrupted);
+    EXPECT_FALSE(fs::exists(folder("out/trial-2")));
 }
 
 }  // namespace

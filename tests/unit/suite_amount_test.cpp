@@ -100,6 +100,24 @@ TEST(SuiteAmount, ReadsAFractionAsPercentageOrPlainNumber) {
     EXPECT_EQ(fraction_of("1"), 1.0);
 }
 
+TEST(SuiteAmount, ReadsAPercentageUpToTheMost) {
+    EXPECT_EQ(fraction_of("10000%"), 100.0);
+    EXPECT_FALSE(fraction_of("10000.1%"));
+}
+
+TEST(SuiteAmount, AUnitEndsWhereItsWordDoes) {
+    for (const char* text : {"us0", "us9", "usa", "usz", "usA", "usZ", "us_"}) {
+        std::string_view rest = text;
+        EXPECT_FALSE(take_unit(rest)) << text;
+        EXPECT_EQ(rest, text);
+    }
+    std::string_view rest = "us)";
+    EXPECT_EQ(take_unit(rest)->suffix, "us");
+    EXPECT_EQ(rest, ")");
+    rest = "GB/s";
+    EXPECT_EQ(take_unit(rest)->suffix, "GB/s");
+}
+
 TEST(SuiteAmount, RefusesAPlainNumberAboveOneAsAFraction) {
     EXPECT_FALSE(fraction_of("2"));
     EXPECT_FALSE(fraction_of("1.01"));
