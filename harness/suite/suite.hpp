@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
+#include "model/plan.hpp"
 #include "model/relation.hpp"
 #include "suite/settings.hpp"
 
@@ -31,7 +33,7 @@ struct Override {
     Position at;
 };
 
-/// What all cases of one item of `workloads` share.
+/// What all cases of one item of `workloads` share; of a program, those of one label.
 struct Entry {
     Position at;
     std::vector<std::string> tags;
@@ -49,6 +51,9 @@ struct SuiteCase {
     bool built = true;
     std::string plugin;
     std::size_t entry = 0;  ///< index into Suite::entries
+    /// Absent: a plugin's case. The command is an index into Suite::commands.
+    std::optional<model::PlannedProgram> program = std::nullopt;
+    bool expected = false;  ///< of a program: its entry's `expect` gates it, if nothing else does
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };
@@ -74,6 +79,7 @@ struct Suite {
     std::vector<Override> overrides;
     std::vector<Entry> entries;
     std::vector<SuiteCase> cases;  ///< in the file's order, no two alike
+    std::vector<model::Command> commands;
     std::vector<SuiteRelation> relations;
 };
 
@@ -98,7 +104,9 @@ std::vector<Suite> load_suites(const std::vector<std::string>& files,
 template <typename DeviceMatches>
 std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suite_case,
                                        const DeviceMatches& device_matches) {
-    std::vector<const Settings*> layers{&suite.defaults, &suite.entries[suite_case.entry].settings};
+    std::vector<const Settings*> layers{&suite.entries[suite_case.entry].settings};
+    // Defaults are of what plugins' cases have.
+    if (!suite_case.program) layers.insert(layers.begin(), &suite.defaults);
     for (const Override* over : suite_case.overrides) {
         if (over->device.empty() || device_matches(over->device)) layers.push_back(&over->settings);
     }
