@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
+#include "model/error.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 
@@ -43,13 +46,37 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     options.compute_capability = device.compute_capability;
     options.filters = choice.filters;
     options.tags = choice.tags;
-    return suite::plan_suites(
+    model::Plan plan = suite::plan_suites(
         suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
+    for (model::PlannedSuite& suite : plan.suites) {
+        const std::filesystem::path folder = std::filesystem::absolute(suite.file).parent_path();
+        for (model::Command& command : suite.commands) {
+            command.folder = (folder / command.folder).lexically_normal().native();
+        }
+    }
+    return plan;
+}
+
+model::Plan without_programs(model::Plan plan) {
+    bool left = false;
+    for (model::PlannedSuite& suite : plan.suites) {
+        std::erase_if(suite.cases, [](const model::PlannedCase& planned) {
+            return planned.program.has_value();
+        });
+        left = left || !suite.cases.empty();
+    }
+    if (!left) {
+        throw model::InputError(
+            "the suites have programs alone: work of a known length can be added to the launches "
+            "of plugins' cases, and not to programs");
+    }
+    return plan;
 }
 
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::PlannedCase& planned : suite.cases) {
+            if (planned.program) continue;
             if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
         }
     }

@@ -17,6 +17,7 @@
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/verbs/verb.hpp"
+#include "command/other_tools.hpp"
 #include "inject/settings.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -78,25 +79,6 @@ class Folder {
     bool temporary_ = false;
 };
 
-/// Two tools in one process fight over CUPTI, and a process behind MPS shares the GPU's time.
-void refuse_other_tools() {
-    for (const char* name : inject::injection_variables) {
-        if (std::getenv(name) != nullptr) {
-            throw model::InputError(
-                fmt::format("{} is set, so that another profiler would be in the program too: "
-                            "unset it",
-                            name));
-        }
-    }
-    std::error_code error;
-    if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
-        fs::exists("/tmp/nvidia-mps/control", error)) {
-        throw model::InputError(
-            "an MPS server is in use, so that other programs share the GPU: stop it (echo quit | "
-            "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
-    }
-}
-
 inject::Settings settings_of(const Options& options, const fs::path& folder) {
     inject::Settings settings;
     settings.folder = folder.native();
@@ -110,7 +92,7 @@ inject::Settings settings_of(const Options& options, const fs::path& folder) {
 
 /// Why the program did not end as it should; nothing where it did.
 std::optional<std::string> run_program(const Options& options, const fs::path& folder) {
-    refuse_other_tools();
+    command::refuse_other_tools();
     const fs::path library = runner::injection_library();
     if (!fs::exists(library)) {
         throw model::Error(
