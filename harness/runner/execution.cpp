@@ -22,6 +22,7 @@
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "runner/plan.hpp"
 
 namespace perfgate::runner {
 
@@ -107,14 +108,6 @@ std::vector<measure::MeasuredDevice> measured_devices(const OpenedBackend& backe
         devices.push_back({device.device.board, device.workers.get()});
     }
     return devices;
-}
-
-bool has_programs(const model::Plan& plan) {
-    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
-            return planned.program && planned.skip_reason.empty();
-        });
-    });
 }
 
 /// What a program has to be given as CUDA_VISIBLE_DEVICES to see the device that is ours: the

@@ -19,6 +19,10 @@ model::Target target_of(const std::string& backend) {
     return backend == "cuda" ? model::Target::cuda : model::Target::host;
 }
 
+std::filesystem::path folder_of(const model::PlannedSuite& suite) {
+    return std::filesystem::absolute(suite.file).parent_path();
+}
+
 /// Why a build does not offer the case; empty: it does.
 std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSpec& spec) {
     const model::WorkloadInfo* workload = model::find_workload(catalogue, spec.workload);
@@ -49,9 +53,29 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     model::Plan plan = suite::plan_suites(
         suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
     for (model::PlannedSuite& suite : plan.suites) {
-        const std::filesystem::path folder = std::filesystem::absolute(suite.file).parent_path();
         for (model::Command& command : suite.commands) {
-            command.folder = (folder / command.folder).lexically_normal().native();
+            command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
+        }
+    }
+    return plan;
+}
+
+bool has_programs(const model::Plan& plan) {
+    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
+            return planned.program && planned.skip_reason.empty();
+        });
+    });
+}
+
+model::Plan in_root(model::Plan plan, const std::string& root) {
+    for (model::PlannedSuite& suite : plan.suites) {
+        for (model::Command& command : suite.commands) {
+            const std::filesystem::path folder = command.folder;
+            command.folder = (std::filesystem::absolute(root) /
+                              folder.lexically_relative(folder_of(suite).lexically_normal()))
+                                 .lexically_normal()
+                                 .native();
         }
     }
     return plan;
