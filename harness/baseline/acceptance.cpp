@@ -53,7 +53,9 @@ std::string objection(const model::Run& run, const CaseResult& result) {
     if (result.status != CaseStatus::measured) {
         return fmt::format("{}: {}", model::to_text(result.status), result.reason);
     }
-    if (!result.verification || !result.verification->passed) return "not verified";
+    const bool verified =
+        result.verification ? result.verification->passed : !result.command.empty();
+    if (!verified) return "not verified";
     if (!result.not_collected.empty()) {
         const model::NotCollected& first = result.not_collected.front();
         return fmt::format("{} was not collected: {}", first.metric, first.reason);

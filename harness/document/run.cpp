@@ -168,6 +168,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("host_code", result.host_code);
     archive.optional("libraries", result.libraries);
     archive.optional("memory_operations", result.memory_operations);
+    archive.optional("command", result.command);
     archive.optional("unchanged", result.unchanged);
     archive.optional("skipped_by_suite", result.skipped_by_suite);
 }

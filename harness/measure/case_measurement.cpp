@@ -60,7 +60,8 @@ class Range {
 };
 
 bool applies(const metrics::Metric& metric, model::Target target) {
-    return (target == model::Target::host) == (metric.source == metrics::Source::wall);
+    return metric.source != metrics::Source::program &&
+           (target == model::Target::host) == (metric.source == metrics::Source::wall);
 }
 
 bool requests(const CaseSettings& settings, std::string_view metric) {

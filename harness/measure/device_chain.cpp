@@ -45,6 +45,23 @@ bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
 
+/// Those of programs, by command: the cases of one share its processes.
+std::vector<std::vector<Item*>> by_command(const std::vector<Item*>& items) {
+    std::vector<std::vector<Item*>> groups;
+    for (Item* item : items) {
+        if (item->command == nullptr) continue;
+        const auto known = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+            return group.front()->command == item->command;
+        });
+        if (known == groups.end()) {
+            groups.push_back({item});
+        } else {
+            known->push_back(item);
+        }
+    }
+    return groups;
+}
+
 }  // namespace
 
 Item* CaseQueue::take(std::size_t chain) {
@@ -65,13 +82,22 @@ void DeviceChain::begin(CaseQueue& queue) {
             Item* item = queue.take(number_);
             if (!item) break;
             items_.push_back(item);
-            if (!item->begun) first(*item);
+            if (!item->begun && item->command == nullptr) first(*item);
         }
     });
     if (!shared_.interrupted && !shared_.options.verify_only) {
         timed(phase_s_["counters"], [&] { collect_counters(); });
     }
     workers_.end();
+    timed(phase_s_["timing"], [&] {
+        std::vector<Item*> fresh;
+        for (Item* item : items_) {
+            if (!item->begun) fresh.push_back(item);
+        }
+        for (const std::vector<Item*>& cases : by_command(fresh)) {
+            if (!shared_.interrupted) take_batch(cases, 0);
+        }
+    });
 }
 
 void DeviceChain::measure(CaseQueue& queue) {
@@ -111,10 +137,15 @@ void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
     timed(phase_s_["timing"], [&] {
         for (Item* item : items) {
             if (shared_.interrupted) break;
-            if (measured(*item)) again(*item, round);
+            if (measured(*item) && item->command == nullptr) again(*item, round);
         }
     });
     workers_.end();
+    timed(phase_s_["timing"], [&] {
+        for (const std::vector<Item*>& cases : by_command(items)) {
+            if (!shared_.interrupted) take_batch(cases, round);
+        }
+    });
 }
 
 void DeviceChain::first(Item& item) {
@@ -180,6 +211,53 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     }
     shared_.journal.add_batches(*item.suite, reply->result);
     join_batches(*item.result, reply->result);
+}
+
+/// The next batch, or the first, of cases of one program. No worker runs meanwhile.
+void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round) {
+    ProgramRequest request;
+    request.command = cases.front()->command;
+    request.board = shared_.capabilities.environment.device.board;
+    request.round = round;
+    request.first = !cases.front()->begun;
+    request.verify_only = shared_.options.verify_only;
+    std::vector<model::CaseResult> results;
+    for (const Item* item : cases) {
+        request.cases.push_back(item->planned);
+        request.process = std::max(request.process, last_process(*item->result, request.board) + 1);
+        model::CaseResult& result = results.emplace_back();
+        if (request.first) {
+            result = *item->result;
+        } else {
+            result.spec = item->result->spec;
+        }
+    }
+    const auto observe = [&](std::string_view phase) { shared_.tell(*cases.front(), phase); };
+    if (!shared_.options.programs->measure(request, results, observe)) {
+        shared_.interrupted = true;
+        return;
+    }
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        Item& item = *cases[i];
+        model::CaseResult& result = results[i];
+        ++item.passes;
+        ++shared_.done;
+        item.begun = true;
+        if (!request.first && result.status == model::CaseStatus::measured) {
+            shared_.journal.add_batches(*item.suite, result);
+            join_batches(*item.result, std::move(result));
+            continue;
+        }
+        if (request.first) {
+            *item.result = std::move(result);
+        } else {
+            fail(item,
+                 fmt::format("when it was measured again (process {}): {}", request.process,
+                             result.reason),
+                 result.log);
+        }
+        shared_.journal.add(*item.suite, *item.result);
+    }
 }
 
 Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t process)>& request,

@@ -59,6 +59,7 @@ class DeviceChain {
   private:
     void first(Item& item);
     void again(Item& item, std::int64_t round);
+    void take_batch(const std::vector<Item*>& cases, std::int64_t round);
     void collect_counters();
     void collect_session(std::vector<Item*> session);
     Workers::Answer ask(const std::function<Request(std::int64_t process)>& request, double limit_s,

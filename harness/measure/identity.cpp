@@ -20,7 +20,22 @@ std::string settings_text(const model::PlannedCase& planned) {
             fmt::format(", {} within {}/{}/{}/{}", gate.metric, gate.tolerance.worse,
                         gate.tolerance.better.value_or(-1), gate.tolerance.abs, gate.cross_board);
     }
+    if (planned.program) {
+        const model::Piece& piece = planned.program->piece;
+        text += fmt::format(", piece {}/{}/{}/{}/{}", static_cast<int>(piece.kind), piece.pattern,
+                            piece.within, piece.own_thread, piece.skip);
+    }
     return planned.skip_reason.empty() ? text : text + ", skipped: " + planned.skip_reason;
+}
+
+std::string command_text(const model::Command& command) {
+    std::string text =
+        fmt::format("{} in {}, exit status {}, {} warm-up runs, checked by {}", command.words,
+                    command.folder, command.exit_status, command.warm_up_runs, command.check);
+    for (const auto& [name, value] : command.environment) {
+        text += fmt::format(", {}={}", name, value);
+    }
+    return text;
 }
 
 const std::string* find(const Identity& identity, const std::string& field) {
@@ -43,6 +58,10 @@ Identity identity_of(const model::Plan& plan, const model::Environment& environm
         {"cpu", environment.cpu},
     };
     for (const model::PlannedSuite& suite : plan.suites) {
+        for (const model::Command& command : suite.commands) {
+            identity.emplace_back(fmt::format("command {}: {}", suite.name, command.name),
+                                  command_text(command));
+        }
         for (const model::PlannedCase& planned : suite.cases) {
             identity.emplace_back(
                 fmt::format("case {}: {}", suite.name, model::case_id(planned.spec)),

@@ -11,6 +11,7 @@
 
 #include "measure/backend.hpp"
 #include "measure/journal.hpp"
+#include "measure/programs.hpp"
 #include "model/case_index.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
@@ -30,6 +31,7 @@ struct MeasureOptions {
     /// Processes that each take a batch of every case.
     std::size_t processes = 1;
     const JournalContent* resumed = nullptr;        ///< what an earlier execution has measured
+    Programs* programs = nullptr;                   ///< null: the plan has no commands
     std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
 };
 
@@ -38,6 +40,7 @@ struct Item {
     model::CaseIndex at;
     const model::PlannedCase* planned = nullptr;
     const std::string* suite = nullptr;
+    const model::Command* command = nullptr;  ///< of a program's case
     model::CaseResult* result = nullptr;
     CaseFacts facts;
     std::optional<std::size_t> chain;  ///< the device that has begun with it

@@ -30,6 +30,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.gates = planned.gates;
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
+            if (planned.program) entry.command = suite.commands[planned.program->command].words;
             for (const std::string& name : planned.metrics) {
                 if (const auto metric = metrics::find_metric(name)) {
                     run.metric_definitions[name] = metric->definition;
@@ -46,14 +47,18 @@ std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
     std::vector<Item> items;
     for (std::size_t s = 0; s < plan.suites.size(); ++s) {
         for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) {
-            if (plan.suites[s].cases[c].skip_reason.empty()) {
-                items.push_back({.at = {s, c},
-                                 .planned = &plan.suites[s].cases[c],
-                                 .suite = &plan.suites[s].name,
-                                 .result = &run.suites[s].cases[c],
-                                 .facts = {},
-                                 .chain = {}});
-            }
+            const model::PlannedSuite& suite = plan.suites[s];
+            const model::PlannedCase& planned = suite.cases[c];
+            if (!planned.skip_reason.empty()) continue;
+            const model::Command* command =
+                planned.program ? &suite.commands[planned.program->command] : nullptr;
+            items.push_back({.at = {s, c},
+                             .planned = &planned,
+                             .suite = &suite.name,
+                             .command = command,
+                             .result = &run.suites[s].cases[c],
+                             .facts = {},
+                             .chain = {}});
         }
     }
     return items;
@@ -91,12 +96,16 @@ bool take_facts(const std::vector<Item*>& items, const Workers::Answer& answer) 
 
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
     std::vector<Item*> all;
-    for (Item& item : items) all.push_back(&item);
+    for (Item& item : items) {
+        if (item.command == nullptr) all.push_back(&item);
+    }
+    if (all.empty()) return;
     if (take_facts(all, ask_facts_of({all.begin(), all.end()}, workers))) return;
 
     // One case at a time, to find those at fault.
     std::map<std::pair<std::string, std::string>, int> failures;
-    for (Item& item : items) {
+    for (Item* asked : all) {
+        Item& item = *asked;
         const model::CaseSpec& spec = item.result->spec;
         int& of_variant = failures[{spec.workload, spec.variant}];
         std::string why = "not asked for: other cases of its variant failed";

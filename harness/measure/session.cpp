@@ -129,7 +129,8 @@ std::vector<RecordedLaunch> Session::record_launches() {
     std::vector<RecordedLaunch> launches;
     Workers& workers = *devices_.front().workers;
     for (Item& item : items_) {
-        if (item.begun || shared_.interrupted) continue;
+        // What a program does is known once it has run: then it may as well be measured.
+        if (item.begun || item.command != nullptr || shared_.interrupted) continue;
         MeasureRequest request{*item.result, settings_of(item, options_, workers.process())};
         request.settings.code_only = true;
         Workers::Answer answer =
@@ -167,7 +168,10 @@ void Session::begin(const Work& work) {
 
     std::vector<Item*> order;
     for (Item& item : items_) {
-        if (!item.result->unchanged) order.push_back(&item);
+        if (item.result->unchanged) continue;
+        // Programs run one at a time, on the first device: the cases of one share its processes.
+        if (item.command != nullptr) item.chain = 0;
+        order.push_back(&item);
     }
     if (devices_.size() > 1) {
         std::stable_sort(order.begin(), order.end(), [](const Item* left, const Item* right) {

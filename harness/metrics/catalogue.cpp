@@ -49,6 +49,13 @@ Metric launch_fact(model::MetricDefinition definition, double (*record)(const mo
     return metric;
 }
 
+Metric of_program(model::MetricDefinition definition) {
+    Metric metric;
+    metric.definition = std::move(definition);
+    metric.source = Source::program;
+    return metric;
+}
+
 // --- rows of counters
 
 Metric counted(model::MetricDefinition definition, std::vector<Term> sum,
@@ -198,6 +205,31 @@ std::vector<Metric> make_catalogue() {
                      "%", higher, counter, Fold::weighted_mean},
                     [](const model::Kernel& k) { return k.theoretical_occupancy; }),
 
+        // --- programs (`command` in a suite); counts are per instance
+        of_program({"wall_time", "time of the program from start to end, while it is not recorded",
+                    "ns", lower, timing, Fold::sum}),
+        of_program({"tracing_overhead", "how much longer the program takes while it is recorded",
+                    "%", lower, timing, Fold::max}),
+        of_program({"span", "time from the beginning of a range to the end of its device work",
+                    "ns", lower, timing, Fold::sum}),
+        of_program({"idle_share", "share of the span in which the program had no device work", "%",
+                    lower, timing, Fold::max}),
+        of_program({"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
+        of_program(
+            {"short_kernels", "kernels shorter than 10 us", "count", lower, counter, Fold::sum}),
+        of_program({"host_launches", "launches of kernels and graphs by the host", "count", lower,
+                    exact, Fold::sum}),
+        of_program({"graph_launches", "launches of CUDA graphs", "count", none, exact, Fold::sum}),
+        of_program({"copies", "copies", "count", lower, exact, Fold::sum}),
+        of_program({"pageable_copies", "copies from or to pageable host memory", "count", lower,
+                    exact, Fold::sum}),
+        of_program({"copied_bytes", "bytes copied", "bytes", lower, exact, Fold::sum}),
+        of_program({"memsets", "memsets", "count", lower, exact, Fold::sum}),
+        of_program({"syncs", "calls in which the host waits for the device", "count", lower, exact,
+                    Fold::sum}),
+        of_program({"peak_memory", "most device memory allocated through CUDA at a time", "bytes",
+                    lower, counter, Fold::max}),
+
         // --- cycles and clock
         counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},
                 {one("sm__cycles_elapsed.max")}),
@@ -309,10 +341,14 @@ std::vector<MetricSet> make_sets() {
           "issue_active", "warp_efficiency", "tensor_instructions", "tensor_active"}) {
         core.emplace_back(name);
     }
+    std::vector<std::string> full;
+    for (const Metric& metric : catalogue()) {
+        if (metric.source != Source::program) full.push_back(metric.definition.name);
+    }
     return {
         {"time", "times and launch facts: no counters", std::move(times)},
         {"core", "what a gate needs, in few passes", std::move(core)},
-        {"full", "every metric of the catalogue", metric_names()},
+        {"full", "every metric of a kernel workload", std::move(full)},
     };
 }
 
@@ -395,6 +431,8 @@ std::string_view to_text(Source source) {
             return "kernel_record";
         case Source::counter:
             return "counter";
+        case Source::program:
+            return "program";
     }
     return "unknown";
 }

@@ -24,6 +24,7 @@ enum class Source {
     wall,           ///< host clock (host_time)
     kernel_record,  ///< launch facts: registers, shared memory
     counter,        ///< CUPTI counters
+    program,        ///< the recorded activity of a suite's `command`, or its wall time
 };
 
 /// `weight` times a counter. `names` are alternatives: the first that the chip has is used. A term
@@ -109,7 +110,8 @@ struct MetricSet {
     std::string description;
     std::vector<std::string> metrics;
 };
-std::span<const MetricSet> metric_sets();  ///< "time", "core", "full"
+/// "time", "core", "full": of plugins' cases. Those of programs have all that applies to them.
+std::span<const MetricSet> metric_sets();
 
 std::string_view to_text(Source source);
 

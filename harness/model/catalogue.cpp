@@ -20,7 +20,15 @@ std::string_view to_text(ParamType type) {
 }
 
 std::string_view to_text(Target target) {
-    return target == Target::host ? "host" : "cuda";
+    switch (target) {
+        case Target::host:
+            return "host";
+        case Target::cuda:
+            return "cuda";
+        case Target::program:
+            return "program";
+    }
+    return "unknown";
 }
 
 std::string_view to_text(Submission submission) {

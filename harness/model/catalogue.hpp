@@ -13,7 +13,8 @@
 namespace perfgate::model {
 
 enum class ParamType { boolean, integer, real, text };
-enum class Target { host, cuda };
+/// What runs a case: a variant of a plugin on the host or with CUDA, or a program of the suite.
+enum class Target { host, cuda, program };
 enum class Submission { async, synchronous, graph };
 
 struct ParamInfo {

@@ -3,9 +3,11 @@
 // out by the measure room.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/case.hpp"
@@ -13,6 +15,43 @@
 #include "model/run.hpp"
 
 namespace perfgate::model {
+
+/// A program that is run to be measured, its parameters filled in. No shell is involved.
+struct Command {
+    std::string name;
+    std::vector<std::string> words;  ///< the first is found through PATH
+    /// Run in the same folder behind the program: exit status 0 says that what the program did is
+    /// correct. Empty: nobody says so.
+    std::vector<std::string> check;
+    std::vector<std::pair<std::string, std::string>> environment;  ///< beside the inherited one
+    std::string folder;  ///< to run in; relative: to the suite's folder
+    double time_limit_s = 600;
+    int exit_status = 0;   ///< that it must end with
+    int warm_up_runs = 0;  ///< before the first one that counts
+
+    bool operator==(const Command&) const = default;
+};
+
+/// What of a program's activity a case is about. The patterns are globs.
+struct Piece {
+    enum class Kind {
+        program,  ///< all of it
+        range,    ///< NVTX ranges: each is an instance
+        kernels,  ///< by name: each launch is an instance, or with `within` those of each range
+    };
+    Kind kind = Kind::program;
+    std::string pattern;      ///< of the range's or the kernel's name
+    std::string within;       ///< of kernels: the ranges that they are launched in; empty: anywhere
+    bool own_thread = false;  ///< a range takes the launches of its own thread alone
+    std::int64_t skip = 0;    ///< instances of each process that are left out, the first ones
+
+    bool operator==(const Piece&) const = default;
+};
+
+struct PlannedProgram {
+    std::size_t command = 0;  ///< index into PlannedSuite::commands
+    Piece piece;
+};
 
 struct PlannedCase {
     CaseSpec spec;
@@ -30,6 +69,8 @@ struct PlannedCase {
     std::optional<double> added_work = std::nullopt;
     std::string skip_reason;  ///< not empty: known beforehand not to run (not built, capability)
     bool skipped_by_suite = false;  ///< the skip_reason is the suite's own
+    /// Absent: a plugin's case.
+    std::optional<PlannedProgram> program = std::nullopt;
 };
 
 struct PlannedSuite {
@@ -40,6 +81,7 @@ struct PlannedSuite {
     std::vector<PlannedCase> cases;
     /// Of the cases of this target; an instance may name cases that --filter or --tag left out.
     std::vector<Relation> relations;
+    std::vector<Command> commands = {};  ///< of the suite's cases; some may have none here
 };
 
 struct Plan {

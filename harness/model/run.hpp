@@ -130,6 +130,9 @@ struct CaseResult {
     std::optional<std::vector<MemoryOperation>> memory_operations;
     /// Skipped because its code and inputs equal the baseline's (--changed-only).
     bool unchanged = false;
+    /// The words of the program that the case is of; empty: it is a plugin's. One that has no
+    /// `verification` was not verified, because its suite does not say how.
+    std::vector<std::string> command = {};
     /// Skipped because the suite says so (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;
 

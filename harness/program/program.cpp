@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,10 +16,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "program/capture.hpp"
 #include "program/process_tree.hpp"
 
 extern char** environ;
@@ -60,22 +65,36 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return result;
 }
 
+struct Streams {
+    int input = -1, output = -1, errors = -1;  ///< -1: ours
+};
+
 /// In the child, between fork and exec: async-signal-safe calls alone. The errno goes to `failure`.
-[[noreturn]] void exec_program(char* const* words, char* const* environment, int failure,
-                               pid_t parent) {
+[[noreturn]] void exec_program(char* const* words, char* const* environment, const char* folder,
+                               const Streams& streams, int failure, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
     // What perfgate ignores for itself is not for its children.
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGXFSZ, SIG_DFL);
-    execvpe(words[0], words, environment);
+    const bool prepared = (folder == nullptr || chdir(folder) == 0) &&
+                          (streams.input < 0 || dup2(streams.input, STDIN_FILENO) >= 0) &&
+                          (streams.output < 0 || dup2(streams.output, STDOUT_FILENO) >= 0) &&
+                          (streams.errors < 0 || dup2(streams.errors, STDERR_FILENO) >= 0);
+    if (prepared) execvpe(words[0], words, environment);
     const int error = errno;
     (void)!::write(failure, &error, sizeof(error));
     _exit(127);
 }
 
-pid_t start(const Program& program, const std::string& mark) {
+pid_t start(const Program& program, const std::string& mark, const Streams& streams) {
     if (program.words.empty()) throw model::InputError("no program was named");
+    std::error_code unknown;
+    if (!program.folder.empty() && !std::filesystem::is_directory(program.folder, unknown)) {
+        throw model::InputError(fmt::format("cannot run {} in {}: there is no such folder",
+                                            model::printable(program.words.front()),
+                                            model::printable(program.folder)));
+    }
     const std::vector<std::string> environment = environment_of(program, mark);
     const std::vector<char*> words = pointers(program.words);
     const std::vector<char*> variables = pointers(environment);
@@ -85,7 +104,11 @@ pid_t start(const Program& program, const std::string& mark) {
     }
     const pid_t parent = ::getpid();
     const pid_t child = fork();
-    if (child == 0) exec_program(words.data(), variables.data(), failure[1], parent);
+    if (child == 0) {
+        exec_program(words.data(), variables.data(),
+                     program.folder.empty() ? nullptr : program.folder.c_str(), streams, failure[1],
+                     parent);
+    }
     const int fork_error = errno;
     ::close(failure[1]);
     int error = 0;
@@ -132,10 +155,71 @@ void end_all(const std::string& mark, std::chrono::duration<double> grace, pid_t
 
 }  // namespace
 
+namespace {
+
+/// The streams of a program that has none of ours; nothing where it has.
+class Captures {
+  public:
+    explicit Captures(const Program& program) {
+        if (program.output_file.empty()) return;
+        output_.emplace(program.output_file);
+        errors_.emplace(program.error_file);
+        input_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    ~Captures() {
+        if (input_ >= 0) ::close(input_);
+    }
+    Captures(const Captures&) = delete;
+    Captures& operator=(const Captures&) = delete;
+
+    Streams streams() const {
+        if (!output_) return {};
+        return {input_, output_->writer(), errors_->writer()};
+    }
+    void close_writers() {
+        if (!output_) return;
+        output_->close_writer();
+        errors_->close_writer();
+    }
+    /// Takes what comes until `process` (a pidfd) ends, at most so long.
+    void wait(int process, milliseconds longest) {
+        std::array<pollfd, 3> polled{pollfd{process, POLLIN, 0}, pollfd{-1, POLLIN, 0},
+                                     pollfd{-1, POLLIN, 0}};
+        if (output_) {
+            polled[1].fd = output_->reader();
+            polled[2].fd = errors_->reader();
+        }
+        ::poll(polled.data(), polled.size(), static_cast<int>(longest.count()));
+        drain();
+    }
+    void drain() {
+        if (!output_) return;
+        output_->drain();
+        errors_->drain();
+    }
+    std::string finish() {
+        if (!output_) return {};
+        output_->finish();
+        errors_->finish();
+        return errors_->last_lines(last_error_bytes);
+    }
+
+  private:
+    static constexpr std::size_t last_error_bytes = 4000;
+    std::optional<Capture> output_, errors_;
+    int input_ = -1;
+};
+
+}  // namespace
+
 End run(const Program& program, const std::function<bool()>& stop) {
     const std::string mark = new_mark();
+    Captures captures(program);
     const auto begin = Clock::now();
-    const pid_t child = start(program, mark);
+    const pid_t child = start(program, mark, captures.streams());
+    captures.close_writers();
+    // Tells at once when the program ends. Where the system has none, polling does.
+    const int process = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     End end;
     int status = 0;
     bool reaped = false;
@@ -146,19 +230,21 @@ End run(const Program& program, const std::function<bool()>& stop) {
             end.outcome = late ? Outcome::timed_out : Outcome::interrupted;
             break;
         }
-        std::this_thread::sleep_for(pause);
+        captures.wait(process, pause);
         pause = std::min(pause * 2, milliseconds(10));
     }
+    if (process >= 0) ::close(process);
     end.time = Clock::now() - begin;
     if (reaped) {
         // Helpers of a program that has ended may take a moment.
         const auto until = Clock::now() + std::chrono::seconds(1);
         while (!processes_with(mark).empty() && Clock::now() < until) {
-            std::this_thread::sleep_for(milliseconds(20));
+            captures.wait(-1, milliseconds(20));
         }
         end.survivors = processes_with(mark).size();
     }
     if (!reaped || end.survivors != 0) end_all(mark, program.grace, child, reaped, status);
+    end.last_errors = captures.finish();
     if (end.outcome == Outcome::exited) {
         if (WIFSIGNALED(status)) {
             end.outcome = Outcome::signalled;

@@ -18,6 +18,10 @@ struct Program {
     std::optional<std::chrono::duration<double>> time_limit;
     /// Between TERM and KILL, and for what outlives the program.
     std::chrono::duration<double> grace{5};
+    std::string folder;  ///< to run in; empty: ours
+    /// Without them its standard streams are ours. With them it has no input, and its output and
+    /// errors go to these files, each bounded (capture.hpp).
+    std::string output_file, error_file;
 };
 
 enum class Outcome { exited, signalled, timed_out, interrupted };
@@ -27,11 +31,11 @@ struct End {
     int status = 0;             ///< exit status, or the number of the signal
     std::size_t survivors = 0;  ///< processes that outlived the program and had to be ended
     std::chrono::duration<double> time{0};
+    std::string last_errors;  ///< the last lines that it wrote to `error_file`
 };
 
-/// Runs the program to its end; its standard streams are ours. `stop` is asked about a hundred
-/// times a second. Throws InputError where it cannot be started: "cannot run ./app: No such file or
-/// directory".
+/// Runs the program to its end. `stop` is asked about a hundred times a second. Throws InputError
+/// where it cannot be started: "cannot run ./app: No such file or directory".
 End run(const Program& program, const std::function<bool()>& stop);
 
 /// "exited with 3", "ended by signal 11 (Segmentation fault)", "took longer than 20 s".

@@ -87,8 +87,17 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     // The head's lock holds for both.
     OpenedBackend base = open_backend(of_base.backend);
 
-    const model::Plan head_plan = plan_for(request.suites, of_head, head);
-    const model::Plan base_plan = offered(head_plan, base.capabilities.workloads);
+    model::Plan head_plan = plan_for(request.suites, of_head, head);
+    model::Plan base_plan = offered(head_plan, base.capabilities.workloads);
+    if (has_programs(head_plan)) {
+        if (request.base_root.empty()) {
+            throw model::InputError(
+                "the suites have programs: name the checkouts that they run in with --base-root "
+                "and --head-root");
+        }
+        head_plan = in_root(std::move(head_plan), request.head_root);
+        base_plan = in_root(std::move(base_plan), request.base_root);
+    }
     Execution head_execution(of_head, head, head_plan);
     Execution base_execution(of_base, base, base_plan, Execution::Unsupported::skip);
     progress.sessions = {&base_execution.session(), &head_execution.session()};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `perfgate ab`: two builds of the plugins, measured back to back; the one judged by the other.
+// `perfgate ab`: two builds of the plugins, or two checkouts of programs, measured back to back;
+// the one judged by the other.
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@ struct AbRequest {
     std::vector<std::string> suites;      ///< files
     std::string base_name;                ///< where a baseline's file is named
     std::vector<std::string> base, head;  ///< plugins
+    /// Where programs run: checkouts in place of the suite's folder. Empty: there are no programs.
+    std::string base_root, head_root;
     MeasuringChoice measuring;
     model::Policy policy;
     OutputOptions reports;

@@ -64,6 +64,7 @@ std::optional<gate::Canary> choose_canary(const model::Run& run) {
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
             if (result.status != model::CaseStatus::measured || !gated_time(run, result)) continue;
+            if (!result.command.empty()) continue;  // no work can be added to a program
             if (quickest != nullptr && result.wall_s >= quickest->wall_s) continue;
             its_suite = &suite;
             quickest = &result;

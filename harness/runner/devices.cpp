@@ -84,9 +84,9 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
     require_one_key(listed.devices);
     if (lock) opened.locks = lock_all(listed.devices, *lock);
     for (const measure::ListedDevice& device : listed.devices) {
-        opened.devices.push_back(
-            {device.device, std::make_unique<measure::Workers>(
-                                worker_command(choice, name, device.id), interrupted)});
+        opened.devices.push_back({device.id, device.device,
+                                  std::make_unique<measure::Workers>(
+                                      worker_command(choice, name, device.id), interrupted)});
     }
     if (name == "cuda") opened.keeper = std::move(listed.by);
     opened.capabilities = describe(*opened.devices.front().workers);

@@ -27,6 +27,7 @@ struct OpenedBackend {
     std::string name;                        ///< "cuda" or "host"
     std::vector<measure::DeviceLock> locks;  ///< where they were asked for; the last to go
     struct Device {
+        std::string id;  ///< as a worker takes it: with CUDA the device's number
         model::Device device;
         std::unique_ptr<measure::Workers> workers;
     };

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "command/measurement.hpp"
 #include "measure/identity.hpp"
 #include "model/error.hpp"
 #include "model/sha256.hpp"
@@ -17,6 +20,9 @@
 #include "runner/clock.hpp"
 #include "runner/fresh_seed.hpp"
 #include "runner/git.hpp"
+#include "runner/installation.hpp"
+#include "runner/interruption.hpp"
+#include "runner/plan.hpp"
 
 namespace perfgate::runner {
 
@@ -104,6 +110,22 @@ std::vector<measure::MeasuredDevice> measured_devices(const OpenedBackend& backe
     return devices;
 }
 
+/// What a program has to be given as CUDA_VISIBLE_DEVICES to see the device that is ours: the
+/// numbers count what we see ourselves.
+std::string visible_device(const OpenedBackend& backend) {
+    if (backend.name != "cuda") return {};
+    const std::string& number = backend.devices.front().id;
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (visible == nullptr) return number;
+    std::string_view rest = visible;
+    for (int skipped = std::atoi(number.c_str()); skipped > 0; --skipped) {
+        const std::size_t comma = rest.find(',');
+        if (comma == std::string_view::npos) return {};
+        rest.remove_prefix(comma + 1);
+    }
+    return std::string(rest.substr(0, rest.find(',')));
+}
+
 }  // namespace
 
 Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
@@ -111,6 +133,11 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     : choice_(choice), backend_(backend) {
     header_ = {utc_now(), choice.verify_seed.value_or(fresh_seed()),
                identity_of(choice, backend, plan)};
+    if (has_programs(plan)) {
+        programs_ = std::make_unique<command::Measurement>(command::MeasurementOptions{
+            injection_library(), std::filesystem::path(choice.out) / "commands",
+            visible_device(backend), interrupted});
+    }
     resumed_ = read_resumed(choice, header_.identity);
     if (resumed_) header_ = resumed_->header;
     remove_results(choice.out);
@@ -123,6 +150,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     options.verify_seed = header_.verify_seed;
     options.processes = processes_of(choice);
     options.resumed = resumed_ ? &*resumed_ : nullptr;
+    options.programs = programs_.get();
     if (choice.progress) {
         choice.progress->begin();
         options.progress = [observer = choice.progress](const measure::Progress& step) {

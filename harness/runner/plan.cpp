@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
+#include "model/error.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 
@@ -14,6 +17,10 @@ namespace {
 
 model::Target target_of(const std::string& backend) {
     return backend == "cuda" ? model::Target::cuda : model::Target::host;
+}
+
+std::filesystem::path folder_of(const model::PlannedSuite& suite) {
+    return std::filesystem::absolute(suite.file).parent_path();
 }
 
 /// Why a build does not offer the case; empty: it does.
@@ -43,13 +50,57 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     options.compute_capability = device.compute_capability;
     options.filters = choice.filters;
     options.tags = choice.tags;
-    return suite::plan_suites(
+    model::Plan plan = suite::plan_suites(
         suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
+    for (model::PlannedSuite& suite : plan.suites) {
+        for (model::Command& command : suite.commands) {
+            command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
+        }
+    }
+    return plan;
+}
+
+bool has_programs(const model::Plan& plan) {
+    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
+            return planned.program && planned.skip_reason.empty();
+        });
+    });
+}
+
+model::Plan in_root(model::Plan plan, const std::string& root) {
+    for (model::PlannedSuite& suite : plan.suites) {
+        for (model::Command& command : suite.commands) {
+            const std::filesystem::path folder = command.folder;
+            command.folder = (std::filesystem::absolute(root) /
+                              folder.lexically_relative(folder_of(suite).lexically_normal()))
+                                 .lexically_normal()
+                                 .native();
+        }
+    }
+    return plan;
+}
+
+model::Plan without_programs(model::Plan plan) {
+    bool left = false;
+    for (model::PlannedSuite& suite : plan.suites) {
+        std::erase_if(suite.cases, [](const model::PlannedCase& planned) {
+            return planned.program.has_value();
+        });
+        left = left || !suite.cases.empty();
+    }
+    if (!left) {
+        throw model::InputError(
+            "the suites have programs alone: work of a known length can be added to the launches "
+            "of plugins' cases, and not to programs");
+    }
+    return plan;
 }
 
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::PlannedCase& planned : suite.cases) {
+            if (planned.program) continue;
             if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
         }
     }

@@ -12,12 +12,22 @@
 
 namespace perfgate::runner {
 
-/// The cases that the backend measures, of those that the choice selects. Throws model::InputError
+/// The cases that the backend measures, of those that the choice selects; the folders of programs
+/// are absolute. Throws model::InputError
 /// where suites are wrong or nothing is selected.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      const OpenedBackend& backend);
 
 /// The same cases, those skipped that a build with this catalogue does not offer.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
+
+bool has_programs(const model::Plan& plan);
+
+/// The same plan with its programs in another checkout: `root` takes the place of the suite's
+/// folder.
+model::Plan in_root(model::Plan plan, const std::string& root);
+
+/// The cases to which work can be added. Throws model::InputError where there is none.
+model::Plan without_programs(model::Plan plan);
 
 }  // namespace perfgate::runner

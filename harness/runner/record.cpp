@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "command/other_tools.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "program/program.hpp"
@@ -15,30 +16,7 @@
 
 namespace perfgate::runner {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-/// Two tools in one process fight over CUPTI, and a process behind MPS shares the GPU's time.
-void refuse_other_tools() {
-    for (const char* name : inject::injection_variables) {
-        if (std::getenv(name) != nullptr) {
-            throw model::InputError(
-                fmt::format("{} is set, so another profiler would be loaded as well: "
-                            "unset it",
-                            name));
-        }
-    }
-    std::error_code error;
-    if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
-        fs::exists("/tmp/nvidia-mps/control", error)) {
-        throw model::InputError(
-            "an MPS server is in use, so other programs may share the GPU: stop it (echo quit | "
-            "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
-    }
-}
-
-}  // namespace
 
 RecordingFolder::RecordingFolder(const std::string& named) {
     if (named.empty()) {
@@ -72,7 +50,7 @@ RecordingFolder::~RecordingFolder() {
 
 std::optional<std::string> record_program(const std::vector<std::string>& words,
                                           const inject::Settings& settings, double time_limit_s) {
-    refuse_other_tools();
+    command::refuse_other_tools();
     const fs::path library = injection_library();
     if (!fs::exists(library)) {
         throw model::Error(

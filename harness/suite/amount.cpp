@@ -17,6 +17,7 @@ constexpr double kibi = 1024;
 
 constexpr std::array units{
     Unit{"%", "%", 1},
+    Unit{"pt", "%", 1},  // percentage points
     Unit{"ns", "ns", 1},
     Unit{"us", "ns", 1e3},
     Unit{"ms", "ns", 1e6},

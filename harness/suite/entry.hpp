@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/case.hpp"
+#include "model/plan.hpp"
 #include "model/relation.hpp"
 #include "suite/settings.hpp"
 
@@ -21,7 +23,7 @@ struct Override {
     Position at;
 };
 
-/// What all cases of one item of `workloads` share.
+/// What all cases of one item of `workloads` share; of a program, those of one label.
 struct Entry {
     Position at;
     std::vector<std::string> tags;
@@ -39,6 +41,9 @@ struct SuiteCase {
     bool built = true;
     std::string plugin;
     std::size_t entry = 0;  ///< index into Suite::entries
+    /// Absent: a plugin's case. The command is an index into Suite::commands.
+    std::optional<model::PlannedProgram> program = std::nullopt;
+    bool expected = false;  ///< of a program: its entry's `expect` gates it, if nothing else does
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace perfgate::suite {
 
@@ -80,8 +81,9 @@ std::optional<model::ParamValue> read_value(const YamlNode& node, const model::P
 
 class EntryReader {
   public:
-    EntryReader(const model::WorkloadInfo& workload, Problems& problems)
-        : workload_(workload), problems_(problems) {}
+    EntryReader(const model::WorkloadInfo& workload, Problems& problems,
+                std::vector<const model::VariantInfo*> variants = {})
+        : workload_(workload), problems_(problems), variants_(std::move(variants)) {}
 
     std::vector<const model::VariantInfo*> variants(const YamlNode& node) {
         std::vector<const model::VariantInfo*> variants;
@@ -257,6 +259,29 @@ class EntryReader {
     std::set<std::string> set_in_params_, set_by_axes_;
 };
 
+const model::WorkloadInfo* read_workload(const YamlNode& node,
+                                         const model::WorkloadCatalogue& workloads,
+                                         Problems& problems) {
+    const std::optional<std::string> name = text_of(node);
+    if (!name) {
+        add_wrong_type(node, "workload", "the name of a workload", problems);
+        return nullptr;
+    }
+    const model::WorkloadInfo* workload = model::find_workload(workloads, *name);
+    if (workload == nullptr) {
+        problems.add_unknown(node.at, "workload", *name, names_of(workloads),
+                             workloads.empty() ? "a plugin that has it: none was found" : "");
+    }
+    return workload;
+}
+
+}  // namespace
+
+Matrix read_matrix(const YamlNode& node, const model::WorkloadInfo& workload,
+                   const std::vector<const model::VariantInfo*>& variants, Problems& problems) {
+    return EntryReader(workload, problems, variants).matrix(node);
+}
+
 std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
     std::vector<std::string> tags;
     const auto items = read_list(node, "tags", "tags", problems);
@@ -276,24 +301,6 @@ std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
     }
     return tags;
 }
-
-const model::WorkloadInfo* read_workload(const YamlNode& node,
-                                         const model::WorkloadCatalogue& workloads,
-                                         Problems& problems) {
-    const std::optional<std::string> name = text_of(node);
-    if (!name) {
-        add_wrong_type(node, "workload", "the name of a workload", problems);
-        return nullptr;
-    }
-    const model::WorkloadInfo* workload = model::find_workload(workloads, *name);
-    if (workload == nullptr) {
-        problems.add_unknown(node.at, "workload", *name, names_of(workloads),
-                             workloads.empty() ? "a plugin that has it: none was found" : "");
-    }
-    return workload;
-}
-
-}  // namespace
 
 ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workloads,
                      Problems& problems) {

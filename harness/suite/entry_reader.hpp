@@ -26,6 +26,12 @@ inline constexpr std::size_t most_rules = 1000;
 ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workloads,
                      Problems& problems);
 
+/// The matrix of a workload of which these variants are measured.
+Matrix read_matrix(const YamlNode& node, const model::WorkloadInfo& workload,
+                   const std::vector<const model::VariantInfo*>& variants, Problems& problems);
+
+std::vector<std::string> read_tags(const YamlNode& node, Problems& problems);
+
 std::vector<Override> read_overrides(const YamlNode& node, Problems& problems);
 
 }  // namespace perfgate::suite

@@ -3,18 +3,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace perfgate::suite {
 
+PlacedText PlacedText::behind(std::string_view prefix) const {
+    PlacedText longer = *this;
+    longer.text_.insert(0, prefix);
+    longer.prefix_bytes_ += prefix.size();
+    return longer;
+}
+
 void PlacedText::add(std::size_t offset, std::string message, Problems& problems) const {
-    if (!exact_) message += fmt::format(" (character {} of the text)", offset + 1);
+    if (!exact_) {
+        message += fmt::format(" (character {} of the text)",
+                               offset - std::min(offset, prefix_bytes_) + 1);
+    }
     problems.add(at(offset), std::move(message));
 }
 
 Position PlacedText::at(std::size_t offset) const {
     if (!exact_) return start_;
-    return {start_.line, start_.column + static_cast<std::int64_t>(offset)};
+    return {start_.line,
+            start_.column + static_cast<std::int64_t>(offset - std::min(offset, prefix_bytes_))};
 }
 
 SourceText::SourceText(std::string_view yaml) : yaml_(yaml), line_starts_{0} {

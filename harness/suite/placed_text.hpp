@@ -19,6 +19,9 @@ class PlacedText {
     PlacedText(std::string_view text, Position start, bool exact)
         : text_(text), start_(start), exact_(exact) {}
 
+    /// The same with a text before it that the file has not: its place is the beginning.
+    PlacedText behind(std::string_view prefix) const;
+
     const std::string& text() const { return text_; }
     Position start() const { return start_; }
 
@@ -31,6 +34,7 @@ class PlacedText {
     std::string text_;
     Position start_;
     bool exact_;
+    std::size_t prefix_bytes_ = 0;
 };
 
 class SourceText {

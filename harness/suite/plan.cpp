@@ -113,6 +113,11 @@ class SettingsCache {
     std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
 };
 
+/// Programs are measured wherever they run.
+bool is_other(model::Target target, const PlanOptions& options) {
+    return options.target && target != *options.target && target != model::Target::program;
+}
+
 /// The relations of the target, of which an instance is planned where one of its cases is: what the
 /// others did not measure is the gate's to say.
 std::vector<model::Relation> plan_relations(const Suite& suite,
@@ -120,7 +125,7 @@ std::vector<model::Relation> plan_relations(const Suite& suite,
                                             const PlanOptions& options) {
     std::vector<model::Relation> planned;
     for (const SuiteRelation& stated : suite.relations) {
-        if (options.target && stated.target != *options.target) continue;
+        if (is_other(stated.target, options)) continue;
         model::Relation relation = stated.relation;
         for (const std::vector<std::size_t>& instance : stated.instances) {
             if (std::none_of(instance.begin(), instance.end(),
@@ -145,10 +150,11 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
 
     Problems problems(suite.file);
     SettingsCache settings_cache(suite, options, problems);
+    planned.suite.commands = suite.commands;
     std::set<std::size_t> selected;
     for (std::size_t index = 0; index < suite.cases.size(); ++index) {
         const SuiteCase& suite_case = suite.cases[index];
-        if (options.target && suite_case.target != *options.target) {
+        if (is_other(suite_case.target, options)) {
             ++counts.other_target;
             continue;
         }
@@ -160,7 +166,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         selected.insert(index);
         const ResolvedSettings& settings = settings_cache.of(suite_case);
         const std::vector<model::GateRule>& gates = settings.gates(suite_case.target);
-        if (gates.empty()) {
+        if (gates.empty() && !suite_case.expected) {
             problems.add(suite_case.at, no_gate_message(suite_case, options.device_key));
         }
 
@@ -168,6 +174,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.spec = suite_case.spec;
         out.target = suite_case.target;
         out.submission = suite_case.submission;
+        out.program = suite_case.program;
         out.place = {suite.file, suite_case.at.line};
         out.tags = tags;
         out.metrics = settings.metrics;

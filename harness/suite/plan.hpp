@@ -13,7 +13,7 @@
 namespace perfgate::suite {
 
 struct PlanOptions {
-    /// Cases of this target alone; nothing: of both (to list them).
+    /// Cases of this target and programs alone; nothing: all (to list them).
     std::optional<model::Target> target;
     /// Chooses the overrides that name a device; empty: those do not hold.
     std::string device_key;

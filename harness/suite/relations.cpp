@@ -21,7 +21,15 @@ using CaseIndices = std::vector<std::size_t>;
 using Names = std::vector<std::string>;
 
 std::string_view side_of(model::Target target) {
-    return target == model::Target::host ? "a host variant" : "a CUDA variant";
+    switch (target) {
+        case model::Target::host:
+            return "a host variant";
+        case model::Target::cuda:
+            return "a CUDA variant";
+        case model::Target::program:
+            return "a program";
+    }
+    return "";
 }
 
 std::vector<KnownWorkload> known_workloads(const RelationScope& scope) {
@@ -142,10 +150,11 @@ std::string differences(const std::vector<SuiteCase>& cases, const CaseIndices& 
 
 class RelationReader {
   public:
-    RelationReader(const SourceText& source, std::string_view file, const RelationScope& scope,
-                   Problems& problems)
+    RelationReader(const SourceText& source, std::string_view file, std::string_view prefix,
+                   const RelationScope& scope, Problems& problems)
         : source_(source),
           file_(file),
+          prefix_(prefix),
           scope_(scope),
           problems_(problems),
           workloads_(scope.complete ? known_workloads(scope) : all_workloads(scope.workloads)) {
@@ -195,13 +204,13 @@ class RelationReader {
         if (count_ > most_relations) return;
         const PlacedText right_text = source_.place(right);
         std::optional<RelationExpression> parsed =
-            parse_relation(source_.place(left), right_text, workloads_, problems_);
+            parse_relation(source_.place(left).behind(prefix_), right_text, workloads_, problems_);
         if (!parsed || !scope_.complete) return;
 
         SuiteRelation found;
         model::Relation& relation = found.relation;
         relation.place = {std::string(file_), right.at.line};
-        relation.left_text = left.text;
+        relation.left_text = prefix_ + left.text;
         relation.comparator = parsed->comparator;
         relation.right_text = without_comparator(right.text, parsed->comparator);
         relation.unit = parsed->unit;
@@ -331,6 +340,7 @@ class RelationReader {
 
     const SourceText& source_;
     std::string_view file_;
+    std::string prefix_;
     const RelationScope& scope_;
     Problems& problems_;
     std::vector<KnownWorkload> workloads_;
@@ -344,8 +354,8 @@ class RelationReader {
 
 std::vector<SuiteRelation> read_relations(const YamlNode& node, const SourceText& source,
                                           std::string_view file, const RelationScope& scope,
-                                          Problems& problems) {
-    return RelationReader(source, file, scope, problems).read(node);
+                                          Problems& problems, std::string_view prefix) {
+    return RelationReader(source, file, prefix, scope, problems).read(node);
 }
 
 }  // namespace perfgate::suite

@@ -35,8 +35,9 @@ struct RelationScope {
     std::function<void(std::size_t steps, Position at)> spend;
 };
 
+/// `prefix` is put before each left side: "train_step/" where the entry of a command has `expect`.
 std::vector<SuiteRelation> read_relations(const YamlNode& node, const SourceText& source,
                                           std::string_view file, const RelationScope& scope,
-                                          Problems& problems);
+                                          Problems& problems, std::string_view prefix = {});
 
 }  // namespace perfgate::suite

@@ -159,13 +159,9 @@ std::map<std::string, Settings::ToleranceEntry> read_tolerances(const YamlNode& 
             add_unknown_metric(entry.key->at, name, false, problems);
             continue;
         }
-        Settings::ToleranceEntry read{{}, entry.key->at};
-        const bool none = text_of(*entry.value) == "none";
-        if (!none) {
-            read.tolerance = read_tolerance(*entry.value, *metric, problems);
-            if (!read.tolerance) continue;
+        if (const auto read = read_tolerance_entry(entry, *metric, problems)) {
+            tolerances.emplace(name, *read);
         }
-        tolerances.emplace(name, read);
     }
     return tolerances;
 }
@@ -244,11 +240,30 @@ const std::vector<std::string>& default_metrics() {
 }  // namespace
 
 bool applies(const metrics::Metric& metric, model::Target target) {
-    return (metric.source == metrics::Source::wall) == (target == model::Target::host);
+    using metrics::Source;
+    switch (target) {
+        case model::Target::host:
+            return metric.source == Source::wall;
+        case model::Target::cuda:
+            return metric.source != Source::wall && metric.source != Source::program;
+        case model::Target::program:
+            return metric.source == Source::program || metric.source == Source::activity;
+    }
+    return false;
 }
 
 std::span<const std::string_view> settings_keys() {
     return keys;
+}
+
+std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Entry& entry,
+                                                             const metrics::Metric& metric,
+                                                             Problems& problems) {
+    Settings::ToleranceEntry read{{}, entry.key->at};
+    if (text_of(*entry.value) == "none") return read;
+    read.tolerance = read_tolerance(*entry.value, metric, problems);
+    if (!read.tolerance) return std::nullopt;
+    return read;
 }
 
 Settings read_settings(const Fields& fields, Problems& problems) {
@@ -305,8 +320,9 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         if (metric->definition.metric_class == model::MetricClass::timing) {
             rule.cross_board = cross_board;
         }
-        if (applies(*metric, model::Target::host)) resolved.host_gates.push_back(rule);
-        if (applies(*metric, model::Target::cuda)) resolved.cuda_gates.push_back(rule);
+        for (auto& [target, gates] : resolved.by_target) {
+            if (applies(*metric, target)) gates.push_back(rule);
+        }
     }
     for (const auto& [name, winner] : tolerances) {
         if (!winner.entry->tolerance) continue;

@@ -48,7 +48,7 @@ struct Settings {
     std::optional<std::vector<model::Cache>> cache;
 };
 
-/// Whether variants of the target have the metric: host variants have wall times and nothing else.
+/// Whether cases of the target have the metric: host variants have wall times and nothing else.
 bool applies(const metrics::Metric& metric, model::Target target);
 
 /// The keys that read_settings reads, for Fields.
@@ -56,16 +56,24 @@ std::span<const std::string_view> settings_keys();
 
 Settings read_settings(const Fields& fields, Problems& problems);
 
+/// One entry of `tolerances`, of a metric that the catalogue has. Nothing, and a problem, where it
+/// is wrong.
+std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Entry& entry,
+                                                             const metrics::Metric& metric,
+                                                             Problems& problems);
+
 /// What the layers come to.
 struct ResolvedSettings {
     std::vector<std::string> metrics;
-    std::vector<model::GateRule> host_gates, cuda_gates;  ///< in the order of `metrics`
+    /// In the order of `metrics`.
+    std::map<model::Target, std::vector<model::GateRule>> by_target = {
+        {model::Target::host, {}}, {model::Target::cuda, {}}, {model::Target::program, {}}};
     double precision = default_precision;
     double time_budget_s = default_time_budget_s;
     std::uint64_t seed = default_seed;
 
     const std::vector<model::GateRule>& gates(model::Target target) const {
-        return target == model::Target::host ? host_gates : cuda_gates;
+        return by_target.at(target);
     }
 };
 

@@ -12,6 +12,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
@@ -90,7 +91,8 @@ class SuiteParser {
         check_duplicates();
         apply_overrides();
         check_settings();
-        if (const YamlNode* expect = fields.find("expect")) add_relations(*expect);
+        if (const YamlNode* expect = fields.find("expect")) add_relations(*expect, {});
+        for (const auto& [name, expect] : expected_of_commands_) add_relations(*expect, name + '/');
         return std::move(suite_);
     }
 
@@ -107,6 +109,10 @@ class SuiteParser {
     }
 
     void add_entry(const YamlNode& node) {
+        const EntryKind kind = kind_of_entry(node, problems_);
+        if (kind == EntryKind::refused) all_expanded_ = false;
+        if (kind == EntryKind::command) add_command(node);
+        if (kind != EntryKind::workload) return;
         if (left_out_ != nullptr) {
             Problems own(suite_.file);
             read_entry(node, workloads_, own);
@@ -122,6 +128,60 @@ class SuiteParser {
         suite_.entries.push_back(std::move(read.entry));
         all_expanded_ = all_expanded_ && read.expandable;
         if (read.expandable) add_cases(read, index);
+    }
+
+    /// A program becomes a workload of the suite's own, with a variant and an entry for each label.
+    void add_command(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        ReadCommand read = read_command(node, problems_);
+        const std::string& name = read.command.name;
+        if (model::find_workload(workloads_, name) != nullptr) {
+            problems_.add(read.at, fmt::format("the name {} is another workload's; expected one of "
+                                               "its own",
+                                               in_quotes(name)));
+        }
+        Matrix matrix;
+        if (read.matrix != nullptr && problems_.count() == before)
+            matrix = read_matrix(*read.matrix, read.workload, {}, problems_);
+        std::vector<std::string> tags;
+        if (read.tags != nullptr) tags = read_tags(*read.tags, problems_);
+        const bool good = problems_.count() == before;
+        all_expanded_ = all_expanded_ && good;
+        workloads_.push_back(read.workload);
+        if (good && read.expect != nullptr) expected_of_commands_.emplace_back(name, read.expect);
+
+        const std::size_t first = suite_.entries.size();
+        for (Label& label : read.labels) {
+            suite_.entries.push_back({label.at, tags, std::move(label.settings), {}});
+            entry_is_good_.push_back(good);
+        }
+        if (good) add_cases_of(read, matrix, first);
+    }
+
+    void add_cases_of(const ReadCommand& read, const Matrix& matrix, std::size_t first_entry) {
+        const std::size_t product = product_size(matrix, most_cases);
+        combinations_ += read.labels.size() * product;
+        if (product > most_cases || combinations_ > most_cases) {
+            refuse_product(matrix, read.labels.size(), read.at);
+        }
+        work_.spend((product + 1) * (matrix.include.size() + matrix.exclude.size()), read.at);
+        std::vector<bool> used_excludes(matrix.exclude.size(), false);
+        const std::size_t before = suite_.cases.size();
+        for (Combination& combination : expand(matrix, "", model::Cache::cold, used_excludes)) {
+            const std::size_t command = suite_.commands.size();
+            suite_.commands.push_back(filled_in(read.command, combination.params));
+            work_.spend(1 + read.command.words.size() + read.command.environment.size(), read.at);
+            for (std::size_t i = 0; i < read.labels.size(); ++i) {
+                const Label& label = read.labels[i];
+                const Position at =
+                    combination.made_by != nullptr ? combination.made_by->at : label.at;
+                add_case({read.command.name, label.name, combination.params, model::Cache::cold},
+                         at, read.workload, read.workload.variants[i], first_entry + i);
+                suite_.cases.back().program = model::PlannedProgram{command, label.piece};
+                suite_.cases.back().expected = label.expected;
+            }
+        }
+        check_excludes(matrix, used_excludes, before, read.at);
     }
 
     std::vector<model::Cache> caches_of(const Entry& entry) const {
@@ -157,13 +217,19 @@ class SuiteParser {
                 }
             }
         }
+        check_excludes(matrix, used_excludes, first, entry.at);
+    }
+
+    /// `first`: the first case that the matrix may have made.
+    void check_excludes(const Matrix& matrix, const std::vector<bool>& used_excludes,
+                        std::size_t first, Position at) {
         for (std::size_t i = 0; i < used_excludes.size(); ++i) {
             if (used_excludes[i]) continue;
             problems_.add(matrix.exclude[i].at,
                           "an exclude that removes nothing; expected values that the axes have");
         }
         if (suite_.cases.size() == first) {
-            problems_.add(entry.at, "'exclude' leaves no case; expected at least one");
+            problems_.add(at, "'exclude' leaves no case; expected at least one");
         }
     }
 
@@ -301,7 +367,7 @@ class SuiteParser {
 
     void check_gates(const SuiteCase& suite_case, const ResolvedSettings& settings,
                      const std::string& device) {
-        if (!settings.gates(suite_case.target).empty()) return;
+        if (suite_case.expected || !settings.gates(suite_case.target).empty()) return;
         // Once per place: the cases of an entry mostly share their settings.
         if (!gateless_.insert(suite_case.at).second) return;
         problems_.add(suite_case.at, no_gate_message(suite_case, device));
@@ -321,20 +387,23 @@ class SuiteParser {
         return &found->second;
     }
 
-    void add_relations(const YamlNode& expect) {
+    void add_relations(const YamlNode& expect, const std::string& prefix) {
         // What is left out leaves the others' cases known.
         const RelationScope scope{
             suite_.cases, workloads_, all_expanded_ || left_out_ != nullptr,
             [this](std::size_t index) { return collected_by(index); },
             [this](std::size_t steps, Position at) { work_.spend(steps, at); }};
         Problems own(suite_.file);
-        suite_.relations = read_relations(expect, SourceText(yaml_), suite_.file, scope,
-                                          left_out_ != nullptr ? own : problems_);
+        for (SuiteRelation& relation :
+             read_relations(expect, SourceText(yaml_), suite_.file, scope,
+                            left_out_ != nullptr ? own : problems_, prefix)) {
+            suite_.relations.push_back(std::move(relation));
+        }
         if (left_out_ != nullptr) leaves_out(own);
     }
 
     std::string_view yaml_;
-    const model::WorkloadCatalogue& workloads_;
+    model::WorkloadCatalogue workloads_;  ///< the plugins', and the suite's own programs
     Problems& problems_;
     std::vector<std::string>* left_out_;  ///< null: nothing may be left out
     Work work_;
@@ -344,18 +413,28 @@ class SuiteParser {
     bool settings_are_good_ = false;
     bool all_expanded_ = true;
     std::set<Position> gateless_;
+    /// Name and `expect` of each program that has one.
+    std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
     std::map<std::vector<const Settings*>, std::set<std::string>> collected_;
 };
 
 }  // namespace
 
 std::string no_gate_message(const SuiteCase& suite_case, const std::string& device) {
-    const bool host = suite_case.target == model::Target::host;
+    const auto expected = [&] {
+        switch (suite_case.target) {
+            case model::Target::host:
+                return "host_time, the time of a host variant";
+            case model::Target::cuda:
+                return "a metric of CUDA variants, such as gpu_time";
+            case model::Target::program:
+                return "a metric of programs, such as gpu_time";
+        }
+        return "";
+    };
     return fmt::format("no gated metric applies to {}{}; expected a tolerance for {}",
                        model::printable(suite_case.id, 200),
-                       device.empty() ? "" : " on " + in_quotes(device),
-                       host ? "host_time, the time of a host variant"
-                            : "a metric of CUDA variants, such as gpu_time");
+                       device.empty() ? "" : " on " + in_quotes(device), expected());
 }
 
 namespace {

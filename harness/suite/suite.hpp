@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/catalogue.hpp"
+#include "model/plan.hpp"
 #include "suite/entry.hpp"
 #include "suite/settings.hpp"
 
@@ -34,6 +36,7 @@ struct Suite {
     std::vector<Override> overrides;
     std::vector<Entry> entries;
     std::vector<SuiteCase> cases;  ///< in the file's order, no two alike
+    std::vector<model::Command> commands;
     std::vector<SuiteRelation> relations;
 };
 
@@ -58,7 +61,9 @@ std::vector<Suite> load_suites(const std::vector<std::string>& files,
 template <typename DeviceMatches>
 std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suite_case,
                                        const DeviceMatches& device_matches) {
-    std::vector<const Settings*> layers{&suite.defaults, &suite.entries[suite_case.entry].settings};
+    std::vector<const Settings*> layers{&suite.entries[suite_case.entry].settings};
+    // Defaults are of what plugins' cases have.
+    if (!suite_case.program) layers.insert(layers.begin(), &suite.defaults);
     for (const Override* over : suite_case.overrides) {
         if (over->device.empty() || device_matches(over->device)) layers.push_back(&over->settings);
     }

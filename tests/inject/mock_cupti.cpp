@@ -5,7 +5,8 @@
 //
 // Faults, by environment: MOCK_VERSION, MOCK_HOLDER (someone else has subscribed), MOCK_LOSE and
 // MOCK_NO_TIME and MOCK_REVERSED (so many kernels without record, time, order), MOCK_DROP (records
-// said to be dropped), MOCK_DISABLED (a kind that cannot be enabled).
+// said to be dropped), MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each
+// kernel, copy and memset takes.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -41,6 +42,12 @@ class Fault {
     std::atomic<long> left_;
 };
 
+/// How long a piece of device work takes.
+std::uint64_t work_length_ns() {
+    const char* value = std::getenv("MOCK_WORK_NS");
+    return value == nullptr ? 5000 : std::strtoull(value, nullptr, 10);
+}
+
 struct State {
     std::mutex mutex;
     CUpti_BuffersCallbackRequestFunc request = nullptr;
@@ -53,6 +60,7 @@ struct State {
     void* user = nullptr;
     std::atomic<std::uint32_t> next_marker{1};
     std::uint64_t device_time = 0;
+    std::uint64_t work_ns = work_length_ns();
     Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"};
 };
 
@@ -101,7 +109,7 @@ void fill(Record& record, const Work& work) {
     State& own = state();
     const std::uint64_t start = std::max(own.device_time, now());
     record.start = start;
-    record.end = own.device_time = start + 5000;
+    record.end = own.device_time = start + own.work_ns;
     record.contextId = 1;
     record.streamId = work.stream;
     record.correlationId = work.correlation;

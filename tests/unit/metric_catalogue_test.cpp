@@ -45,7 +45,9 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
                           metric.source == Source::wall;
-        EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
+        if (metric.source != Source::program) {
+            EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
+        }
         for (const auto* terms : {&metric.numerator, &metric.denominator}) {
             for (const Term& term : *terms) {
                 EXPECT_FALSE(term.names.empty()) << name;
@@ -172,7 +174,14 @@ TEST(MetricSets, HoldCatalogueMetricsWithoutDuplicates) {
         }
     }
     EXPECT_EQ(names, (std::set<std::string>{"time", "core", "full"}));
-    EXPECT_EQ(metric_sets().back().metrics, metric_names());
+}
+
+TEST(MetricSets, TheFullOneHasAllButThoseOfPrograms) {
+    std::vector<std::string> expected;
+    for (const Metric& metric : catalogue()) {
+        if (metric.source != Source::program) expected.push_back(metric.definition.name);
+    }
+    EXPECT_EQ(metric_sets().back().metrics, expected);
 }
 
 TEST(Source, IsNamed) {
@@ -181,6 +190,7 @@ TEST(Source, IsNamed) {
     EXPECT_EQ(to_text(Source::wall), "wall");
     EXPECT_EQ(to_text(Source::kernel_record), "kernel_record");
     EXPECT_EQ(to_text(Source::counter), "counter");
+    EXPECT_EQ(to_text(Source::program), "program");
 }
 
 }  // namespace

@@ -378,5 +378,73 @@ TEST(SuitePlans, SkipWhatTheSuiteSaysOnTheDevicesThatItNames) {
     EXPECT_EQ(of("nvidia-h100", "copy/plain[bytes=1]").skip_reason, "");
 }
 
+constexpr const char* with_program = R"(
+name: s
+defaults: {tolerances: {gpu_time: 3%, registers: 0}}
+workloads:
+  - workload: copy
+    variants: [plain, memcpy]
+    metrics: [gpu_time, registers, host_time]
+    tolerances: {host_time: 50%}
+  - command: [./app, "--size={size}", "{mode}", "{}", "{a b}"]
+    name: app
+    env: {SIZE: "{size}"}
+    cwd: build
+    timeout: 90s
+    exit: 3
+    warmup: 2
+    matrix: {size: [8], mode: ["a b"]}
+    measure:
+      step: {nvtx: step*, threads: own, skip: 3}
+      flash: {kernel: "*flash*", within: step}
+    tolerances: {step.gpu_time: 2%, step.idle_share: 2pt, program.wall_time: 5%}
+    expect: {flash.kernels: "== 12"}
+    check: [./verify, "{mode}"]
+)";
+
+TEST(PlanSuite, AProgramHasACommandAndACaseForEachLabel) {
+    const Suite suite = parse_suite(with_program, "s.yaml", test::workloads());
+    const model::PlannedSuite planned = plan_suite(suite, {}).suite;
+    ASSERT_EQ(planned.commands.size(), 1U);
+    const model::Command& command = planned.commands[0];
+    EXPECT_EQ(command.name, "app");
+    EXPECT_EQ(command.words, (std::vector<std::string>{"./app", "--size=8", "a b", "{}", "{a b}"}));
+    EXPECT_EQ(command.check, (std::vector<std::string>{"./verify", "a b"}));
+    ASSERT_EQ(command.environment.size(), 1U);
+    EXPECT_EQ(command.environment[0], (std::pair<std::string, std::string>{"SIZE", "8"}));
+    EXPECT_EQ(command.folder, "build");
+    EXPECT_EQ(command.time_limit_s, 90);
+    EXPECT_EQ(command.exit_status, 3);
+    EXPECT_EQ(command.warm_up_runs, 2);
+
+    ASSERT_EQ(planned.cases.size(), 5U);
+    const model::PlannedCase& step = planned.cases[2];
+    EXPECT_EQ(model::case_id(step.spec), "app/step[mode=\"a b\",size=8]");
+    EXPECT_EQ(step.target, model::Target::program);
+    EXPECT_EQ(step.program->piece, (model::Piece{model::Piece::Kind::range, "step*", "", true, 3}));
+    ASSERT_EQ(step.gates.size(), 2U);  // and none of the defaults'
+    EXPECT_EQ(step.gates[1].metric, "idle_share");
+    EXPECT_EQ(step.gates[1].tolerance, (model::Tolerance{0, {}, 2}));
+    const model::PlannedCase& flash = planned.cases[3];
+    EXPECT_EQ(flash.program->piece,
+              (model::Piece{model::Piece::Kind::kernels, "*flash*", "step", false, 0}));
+    EXPECT_TRUE(flash.gates.empty());
+    EXPECT_EQ(planned.cases[4].program->piece, model::Piece{});
+    ASSERT_EQ(planned.relations.size(), 1U);
+    EXPECT_EQ(model::to_text(planned.relations[0]), "app/flash.kernels == 12");
+}
+
+TEST(PlanSuite, ProgramsAreMeasuredWithEitherBackend) {
+    const Suite suite = parse_suite(with_program, "s.yaml", test::workloads());
+    for (const model::Target target : {model::Target::host, model::Target::cuda}) {
+        PlanOptions options;
+        options.target = target;
+        const SuitePlan planned = plan_suite(suite, options);
+        EXPECT_EQ(planned.suite.cases.size(), 4U);
+        EXPECT_EQ(planned.suite.relations.size(), 1U);
+        EXPECT_EQ(planned.counts.other_target, 1U);
+    }
+}
+
 }  // namespace
 }  // namespace perfgate::suite

@@ -28,6 +28,7 @@ struct AbOptions {
 
 /// The plugins that `--base` or `--head` names: a file, or all of a folder.
 std::vector<std::string> plugins_of(const std::string& option, const std::string& value) {
+    if (value.empty()) return {};
     if (!std::filesystem::is_directory(value)) return {value};
     std::vector<std::string> plugins = runner::plugins_in(value);
     if (plugins.empty()) {
@@ -47,7 +48,12 @@ int compare(const CLI::App& verb, AbOptions& options) {
     request.measuring.tags = options.gate.selection.tags;
     request.measuring.out = request.reports.out;
     request.policy = policy_of(options.gate);
-    request.base_name = "base " + options.base;
+    if (options.base.empty() && request.base_root.empty()) {
+        throw model::InputError(
+            "nothing to compare: name two builds (--base, --head) or two checkouts of programs "
+            "(--base-root, --head-root)");
+    }
+    request.base_name = "base " + (options.base.empty() ? request.base_root : options.base);
     request.base = plugins_of("--base", options.base);
     request.head = plugins_of("--head", options.head);
     return runner::compare_builds(request);
@@ -57,20 +63,34 @@ int compare(const CLI::App& verb, AbOptions& options) {
 
 void add_ab(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "ab", "Measures two builds of the plugins back to back and compares them");
+        "ab",
+        "Measures two builds of the plugins, or two checkouts of programs, back to back and "
+        "compares them");
     const auto options = std::make_shared<AbOptions>();
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
     verb->add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
-    verb->add_option("--base", options->base,
-                     "What to compare with: a plugin, or a folder of plugins")
-        ->required()
-        ->check(CLI::ExistingPath)
-        ->type_name("PATH");
-    verb->add_option("--head", options->head, "What is judged: a plugin, or a folder of plugins")
-        ->required()
-        ->check(CLI::ExistingPath)
-        ->type_name("PATH");
+    CLI::Option* base = verb->add_option("--base", options->base,
+                                         "What to compare with: a plugin, or a folder of plugins")
+                            ->check(CLI::ExistingPath)
+                            ->type_name("PATH");
+    CLI::Option* head = verb->add_option("--head", options->head, "What is judged, likewise")
+                            ->check(CLI::ExistingPath)
+                            ->type_name("PATH");
+    CLI::Option* base_root =
+        verb->add_option("--base-root", request.base_root,
+                         "A checkout to compare with: the suite's programs run in it, in place of "
+                         "the suite's folder")
+            ->check(CLI::ExistingDirectory)
+            ->type_name("DIR");
+    CLI::Option* head_root =
+        verb->add_option("--head-root", request.head_root, "The checkout that is judged, likewise")
+            ->check(CLI::ExistingDirectory)
+            ->type_name("DIR");
+    base->needs(head);
+    head->needs(base);
+    base_root->needs(head_root);
+    head_root->needs(base_root);
     add_measuring_options(*verb, request.measuring);
     add_profile_option(*verb, options->gate.profile);
     add_selection_options(*verb, options->gate.selection);

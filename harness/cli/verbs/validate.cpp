@@ -18,15 +18,20 @@ std::string summary(const suite::Suite& suite) {
     const auto count = [&](const auto& holds) {
         return std::count_if(suite.cases.begin(), suite.cases.end(), holds);
     };
-    const auto cuda = count([](const suite::SuiteCase& suite_case) {
-        return suite_case.target == model::Target::cuda;
-    });
+    const auto of = [&](model::Target target) {
+        return count(
+            [&](const suite::SuiteCase& suite_case) { return suite_case.target == target; });
+    };
     const auto not_built =
         count([](const suite::SuiteCase& suite_case) { return !suite_case.built; });
     const std::size_t cases = suite.cases.size();
-    std::string text =
-        fmt::format("{}: ok, {} {} ({} cuda, {} host)", model::printable(suite.file), cases,
-                    cases == 1 ? "case" : "cases", cuda, cases - static_cast<std::size_t>(cuda));
+    std::string text = fmt::format("{}: ok, {} {} ({} cuda, {} host", model::printable(suite.file),
+                                   cases, cases == 1 ? "case" : "cases", of(model::Target::cuda),
+                                   of(model::Target::host));
+    if (const auto programs = of(model::Target::program); programs > 0) {
+        text += fmt::format(", {} of programs", programs);
+    }
+    text += ')';
     if (not_built > 0) text += fmt::format(", {} not built here", not_built);
     const std::size_t relations = suite.relations.size();
     if (relations > 0) {

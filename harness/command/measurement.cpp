@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "activity/recording.hpp"
+#include "command/other_tools.hpp"
+#include "command/pieces.hpp"
+#include "inject/settings.hpp"
+#include "metrics/catalogue.hpp"
+#include "model/error.hpp"
+#include "model/sha256.hpp"
+#include "model/text.hpp"
+#include "program/program.hpp"
+
+namespace perfgate::command {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// What a batch keeps of the instances of a process: evenly spaced ones where there are more.
+constexpr std::size_t most_samples = 1000;
+constexpr std::size_t longest_last_line = 200;
+
+constexpr const char* wall_method = "wall";
+constexpr const char* recorded_method = "activity/callbacks";
+constexpr const char* api_method = "activity/api";
+
+/// The user has ended the run.
+struct Stopped {};
+
+/// The program did not do what it should: all of its cases fail.
+struct Failure {
+    std::string reason;
+    std::string log;
+};
+
+/// A folder for recordings, which is gone afterwards.
+class RecordingFolder {
+  public:
+    RecordingFolder() {
+        std::string name = (fs::temp_directory_path() / "perfgate-command-XXXXXX").native();
+        if (mkdtemp(name.data()) == nullptr) {
+            throw model::Error(fmt::format("cannot create a folder in {}",
+                                           model::printable(fs::temp_directory_path().native())));
+        }
+        path_ = name;
+    }
+    ~RecordingFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    RecordingFolder(const RecordingFolder&) = delete;
+    RecordingFolder& operator=(const RecordingFolder&) = delete;
+
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+/// A folder's name that says which program it is of, for people; two programs never share one.
+std::string folder_name(const model::Command& command) {
+    model::Sha256 sum;
+    const auto add = [&](const std::string& text) {
+        sum.add_number(text.size());
+        sum.add(text);
+    };
+    add(command.folder);
+    for (const std::string& word : command.words) add(word);
+    for (const auto& [name, value] : command.environment) {
+        add(name);
+        add(value);
+    }
+    return command.name + "-" + sum.fingerprint().substr(0, 8);
+}
+
+std::string last_line(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    const std::size_t begin = text.rfind('\n');
+    if (begin != std::string_view::npos) text.remove_prefix(begin + 1);
+    return model::printable(text, longest_last_line);
+}
+
+std::vector<double> spaced(std::vector<double> values) {
+    if (values.size() <= most_samples) return values;
+    std::vector<double> kept;
+    kept.reserve(most_samples);
+    for (std::size_t i = 0; i < most_samples; ++i) {
+        kept.push_back(values[i * values.size() / most_samples]);
+    }
+    return kept;
+}
+
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// One batch of one command.
+class BatchTaker {
+  public:
+    BatchTaker(const MeasurementOptions& options, const measure::ProgramRequest& request,
+               std::vector<model::CaseResult>& results,
+               const std::function<void(std::string_view)>& observe)
+        : options_(options),
+          request_(request),
+          command_(*request.command),
+          results_(results),
+          observe_(observe),
+          folder_(options.out / folder_name(command_)) {}
+
+    void take() {
+        std::error_code error;
+        fs::create_directories(folder_, error);
+        if (error) {
+            throw model::Error(fmt::format("cannot create {}: {}",
+                                           model::printable(folder_.native()), error.message()));
+        }
+        if (request_.first && !request_.verify_only) {
+            for (int i = 0; i < command_.warm_up_runs; ++i) {
+                observe_("warm-up");
+                run("warm-up", {});
+            }
+        }
+        observe_("bare");
+        const double bare_ns = run("bare", {});
+        if (request_.first && !command_.check.empty()) check();
+        if (!request_.verify_only && correct_) measure(bare_ns);
+        for (model::CaseResult& result : results_) {
+            if (!correct_) {
+                result.status = model::CaseStatus::incorrect;
+                result.reason = "wrong result: " + result.verification->detail;
+            } else if (result.status == model::CaseStatus::skipped) {
+                result.status = model::CaseStatus::measured;
+                result.reason.clear();
+            }
+        }
+    }
+
+  private:
+    using Variables = std::vector<std::pair<std::string, std::string>>;
+
+    /// Runs the program to its end and returns its time, ns.
+    double run(const std::string& kind, const Variables& variables) {
+        const program::End end =
+            run(command_.words, kind, variables, command_.exit_status, "the program");
+        return std::chrono::duration<double, std::nano>(end.time).count();
+    }
+
+    program::End run(const std::vector<std::string>& words, const std::string& kind,
+                     const Variables& variables, int expected, const std::string& who) {
+        program::Program program;
+        program.words = words;
+        program.environment = command_.environment;
+        program.environment.insert(program.environment.end(), variables.begin(), variables.end());
+        if (!options_.visible_device.empty()) {
+            program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_device);
+        }
+        program.time_limit = std::chrono::duration<double>(command_.time_limit_s);
+        program.folder = command_.folder;
+        const std::string name = fmt::format("{}-{}", request_.process, kind);
+        program.output_file = folder_ / (name + ".stdout");
+        program.error_file = folder_ / (name + ".stderr");
+        const program::End end = program::run(program, options_.stop);
+        if (end.outcome == program::Outcome::interrupted) throw Stopped();
+        std::string why;
+        if (end.outcome != program::Outcome::exited) {
+            why = program::describe(end, program);
+        } else if (end.status != expected) {
+            why = fmt::format("{} and not with {}", program::describe(end, program), expected);
+        } else if (end.survivors != 0) {
+            why = fmt::format("left {} processes behind, which were ended", end.survivors);
+        }
+        if (why.empty()) return end;
+        if (end.outcome == program::Outcome::timed_out) why += " and was ended: see 'timeout'";
+        const std::string line = last_line(end.last_errors);
+        throw Failure{fmt::format("{} ({}) {}{}", who, kind, why,
+                                  line.empty() ? "" : "; the last line of its stderr: " + line),
+                      end.last_errors};
+    }
+
+    /// What the program did is correct where its check says so.
+    void check() {
+        observe_("check");
+        model::Verification verification{true, 0, "checked by " + command_.check.front()};
+        try {
+            run(command_.check, "check", {}, 0, "the check");
+        } catch (const Failure& failure) {
+            correct_ = false;
+            verification = {false, 0, failure.reason};
+        }
+        for (model::CaseResult& result : results_) result.verification = verification;
+    }
+
+    /// The time that the program took while it was recorded goes to `wall_ns`.
+    std::unique_ptr<Recorded> record(inject::Level level, double& wall_ns) {
+        const std::string kind = inject::to_text(level);
+        observe_(kind);
+        const RecordingFolder folder;
+        inject::Settings settings;
+        settings.folder = folder.path();
+        settings.level = level;
+        wall_ns = run(kind, inject::environment_for(settings, options_.library));
+        std::error_code error;
+        if (fs::is_empty(folder.path(), error)) {
+            throw Failure{
+                "nothing was recorded: the program did not use CUDA, or does not pass its "
+                "environment on to what it starts",
+                ""};
+        }
+        std::vector<activity::Recording> recordings;
+        for (const fs::path& file : activity::recordings_in(folder.path())) {
+            recordings.push_back(activity::read_recording(file));
+            const std::vector<std::string>& why = recordings.back().incomplete;
+            if (!why.empty()) {
+                throw Failure{"the recording is incomplete: " + model::printable(why.front(), 300),
+                              ""};
+            }
+        }
+        return std::make_unique<Recorded>(std::move(recordings));
+    }
+
+    void measure(double bare_ns) {
+        double recorded_ns = 0;
+        const auto recorded = record(inject::Level::callbacks, recorded_ns);
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            PieceValues values = values_of(*recorded, request_.cases[i]->program->piece);
+            if (!values.problem.empty()) {
+                results_[i].status = model::CaseStatus::error;
+                results_[i].reason = values.problem;
+                continue;
+            }
+            for (auto& [metric, samples] : values.samples) {
+                add(i, metric, recorded_method, spaced(std::move(samples)));
+            }
+            for (const auto& [metric, count] : values.counts) {
+                add(i, metric, recorded_method, {count});
+            }
+            add(i, "wall_time", wall_method, {bare_ns});
+            add(i, "tracing_overhead", recorded_method, {100 * (recorded_ns - bare_ns) / bare_ns});
+        }
+        if (request_.first) count_once();
+        for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
+    }
+
+    void count_once() {
+        double ignored = 0;
+        const auto recorded = record(inject::Level::api, ignored);
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            for (const auto& [metric, count] :
+                 api_counts_of(*recorded, request_.cases[i]->program->piece)) {
+                add(i, metric, api_method, {count});
+            }
+        }
+    }
+
+    void add(std::size_t index, const std::string& metric, const char* method,
+             std::vector<double> samples) {
+        const model::PlannedCase& planned = *request_.cases[index];
+        model::CaseResult& result = results_[index];
+        const auto& wanted = planned.metrics;
+        if (result.status == model::CaseStatus::error || samples.empty()) return;
+        if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) return;
+        model::Batch batch{request_.process, request_.board, planned.seed, std::move(samples)};
+        batch.round = request_.round;
+        const double value = median_of(batch.samples);
+        result.metrics[metric] = {
+            metrics::find_metric(metric)->definition.unit, value, method, {std::move(batch)}};
+    }
+
+    /// A gated metric without a value; others are simply not there.
+    void note_missing(std::size_t index) {
+        model::CaseResult& result = results_[index];
+        if (!request_.first || result.status == model::CaseStatus::error) return;
+        for (const model::GateRule& gate : request_.cases[index]->gates) {
+            if (result.metrics.contains(gate.metric)) continue;
+            result.not_collected.push_back(
+                {gate.metric, gate.metric == "peak_memory"
+                                  ? "the recording has no allocation of device memory"
+                                  : "the recording does not tell it"});
+        }
+    }
+
+    const MeasurementOptions& options_;
+    const measure::ProgramRequest& request_;
+    const model::Command& command_;
+    std::vector<model::CaseResult>& results_;
+    const std::function<void(std::string_view)>& observe_;
+    fs::path folder_;
+    bool correct_ = true;
+};
+
+}  // namespace
+
+Measurement::Measurement(MeasurementOptions options) : options_(std::move(options)) {
+    refuse_other_tools();
+    std::error_code error;
+    if (!fs::exists(options_.library, error)) {
+        throw model::Error(
+            fmt::format("{} is missing: this perfgate was built without CUDA's headers and records "
+                        "no programs",
+                        model::printable(options_.library.native())));
+    }
+}
+
+bool Measurement::measure(const measure::ProgramRequest& request,
+                          std::vector<model::CaseResult>& results,
+                          const std::function<void(std::string_view phase)>& observe) {
+    const auto start = Clock::now();
+    const auto fail = [&](const std::string& reason, const std::string& log) {
+        for (model::CaseResult& result : results) {
+            result.status = model::CaseStatus::error;
+            result.reason = reason;
+            result.log = log;
+            result.metrics.clear();
+        }
+    };
+    try {
+        BatchTaker(options_, request, results, observe).take();
+    } catch (const Stopped&) {
+        return false;
+    } catch (const Failure& failure) {
+        fail(failure.reason, failure.log);
+    } catch (const std::exception& error) {
+        fail(error.what(), "");
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    for (model::CaseResult& result : results) {
+        result.wall_s += seconds / static_cast<double>(results.size());
+    }
+    return true;
+}
+
+}  // namespace perfgate::command

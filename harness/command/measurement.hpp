@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the batches of a suite's programs. A batch runs the program twice: bare, for the time from
+// start to end, and recorded with launch callbacks, for what it did on the device. The first batch
+// runs it a third time with API calls on record, for what is counted once.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/programs.hpp"
+
+namespace perfgate::command {
+
+struct MeasurementOptions {
+    std::filesystem::path library;  ///< the injection library
+    std::filesystem::path out;      ///< where the programs' output goes: a folder for each program
+    /// What CUDA_VISIBLE_DEVICES is set to: the run's device. Empty: it is left alone.
+    std::string visible_device;
+    std::function<bool()> stop;  ///< whether the user has ended the run
+};
+
+class Measurement final : public measure::Programs {
+  public:
+    /// Throws model::InputError where another tool would disturb, model::Error where the injection
+    /// library is missing.
+    explicit Measurement(MeasurementOptions options);
+
+    bool measure(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
+                 const std::function<void(std::string_view phase)>& observe) override;
+
+  private:
+    MeasurementOptions options_;
+};
+
+}  // namespace perfgate::command

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/pieces.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "activity/analysis.hpp"
+#include "activity/interval.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::command {
+namespace {
+
+using activity::Interval;
+using activity::Timeline;
+using activity::Work;
+using activity::WorkKind;
+using activity::WorkSummary;
+
+constexpr std::size_t most_names = 8;
+constexpr Interval always{0, std::numeric_limits<std::uint64_t>::max()};
+
+double as_double(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+/// An NVTX range that counts: it has ended, and is none of the first that are skipped.
+struct Instance {
+    const Timeline* timeline;
+    Interval time;
+    std::optional<std::uint32_t> thread;  ///< of which the launches count; nothing: all
+};
+
+struct Instances {
+    std::vector<Instance> counted;
+    std::size_t matched = 0;       ///< the skipped ones included
+    std::set<std::string> others;  ///< names that the pattern does not match
+};
+
+Instances instances_of(const Recorded& recorded, const std::string& pattern,
+                       const model::Piece& piece, std::int64_t skip) {
+    Instances found;
+    for (const Timeline& timeline : recorded.timelines()) {
+        std::int64_t left = skip;
+        std::unordered_map<std::string, bool> known;
+        for (const activity::Range& range : timeline.ranges()) {
+            if (range.open) continue;
+            const std::string name = timeline.range_name(range);
+            const auto [match, added] = known.try_emplace(name, false);
+            if (added) match->second = model::glob_match(pattern, name);
+            if (!match->second) {
+                if (found.others.size() < most_names) found.others.insert(name);
+                continue;
+            }
+            ++found.matched;
+            if (left-- > 0) continue;
+            std::optional<std::uint32_t> thread;
+            if (piece.own_thread) thread = range.thread;
+            found.counted.push_back({&timeline, range.time, thread});
+        }
+    }
+    return found;
+}
+
+std::string on_record(const std::set<std::string>& names, std::string_view what) {
+    if (names.empty()) return fmt::format("the program had no {}", what);
+    std::vector<std::string> quoted;
+    for (const std::string& name : names) {
+        quoted.push_back(fmt::format("'{}'", model::printable(name, 80)));
+    }
+    return fmt::format("on record are {}{}", fmt::join(quoted, ", "),
+                       names.size() == most_names ? ", …" : "");
+}
+
+/// Why no instance counts; empty: some do.
+std::string none_counts(std::size_t matched, std::size_t counted, const std::string& pattern,
+                        std::string_view what, std::int64_t skip,
+                        const std::set<std::string>& others) {
+    if (counted > 0) return {};
+    if (matched > 0) {
+        return fmt::format("'skip: {}' leaves none of {} {}", skip, matched, what);
+    }
+    return fmt::format("no {} matches '{}': {}", what, model::printable(pattern, 100),
+                       on_record(others, what));
+}
+
+/// Calls of the host that launched kernels: those of a graph are one.
+std::size_t host_launches(const Timeline& timeline, Interval time,
+                          std::optional<std::uint32_t> thread) {
+    std::set<std::uint32_t> correlations;
+    for (const Work& work : timeline.launched_in(time)) {
+        if (work.kind == WorkKind::kernel && (!thread || work.thread == *thread)) {
+            correlations.insert(timeline.place(work).correlation);
+        }
+    }
+    return correlations.size();
+}
+
+void count(const WorkSummary& work, std::size_t launches, std::map<std::string, double>& counts) {
+    counts["kernels"] += as_double(work.kernels);
+    counts["short_kernels"] += as_double(work.short_kernels);
+    counts["host_launches"] += as_double(launches);
+    counts["graph_launches"] += as_double(work.graph_launches);
+    counts["copies"] += as_double(work.copies);
+    counts["pageable_copies"] += as_double(work.pageable_copies);
+    counts["copied_bytes"] += as_double(work.copied_bytes);
+    counts["memsets"] += as_double(work.memsets);
+}
+
+void divide(std::map<std::string, double>& counts, std::size_t instances) {
+    for (auto& [name, value] : counts) value /= as_double(instances);
+}
+
+PieceValues of_program(const Recorded& recorded) {
+    PieceValues values;
+    values.instances = 1;
+    std::uint64_t gpu_time = 0, idle = 0, all_spans = 0, longest = 0;
+    for (const Timeline& timeline : recorded.timelines()) {
+        const WorkSummary work = activity::summarise(timeline, always);
+        const Interval span = timeline.device_span();
+        gpu_time += work.gpu_time_ns;
+        all_spans += span.length();
+        idle += span.length() - timeline.busy().length(span);
+        longest = std::max(longest, span.length());
+        count(work, host_launches(timeline, always, std::nullopt), values.counts);
+    }
+    if (gpu_time == 0) {
+        values.problem = "the program did nothing on the device: no kernel, copy or memset ran";
+        return values;
+    }
+    values.samples["gpu_time"] = {as_double(gpu_time)};
+    values.samples["span"] = {as_double(longest)};
+    values.samples["idle_share"] = {100 * as_double(idle) / as_double(all_spans)};
+    return values;
+}
+
+PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
+    PieceValues values;
+    const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
+    values.problem = none_counts(found.matched, found.counted.size(), piece.pattern, "NVTX range",
+                                 piece.skip, found.others);
+    values.instances = found.counted.size();
+    bool worked = false;
+    for (const Instance& each : found.counted) {
+        const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
+        worked = worked || work.gpu_time_ns > 0;
+        values.samples["gpu_time"].push_back(as_double(work.gpu_time_ns));
+        values.samples["span"].push_back(as_double(work.span_ns));
+        values.samples["idle_share"].push_back(100 * work.idle_share());
+        count(work, host_launches(*each.timeline, each.time, each.thread), values.counts);
+    }
+    divide(values.counts, std::max<std::size_t>(1, values.instances));
+    if (values.problem.empty() && !worked) {
+        values.problem = fmt::format(
+            "no kernel, copy or memset was launched in any of {} NVTX ranges that match '{}'",
+            values.instances, model::printable(piece.pattern, 100));
+    }
+    return values;
+}
+
+/// Whether a kernel's name, as C++ writes it or as the machine code has it, is meant.
+class KernelPattern {
+  public:
+    explicit KernelPattern(const std::string& pattern) : pattern_(pattern) {}
+
+    bool matches(const Timeline& timeline, const Work& work) {
+        const std::string& symbol = timeline.recording().text(timeline.configuration(work).symbol);
+        const auto [known, added] = known_.try_emplace(symbol, false);
+        if (added) {
+            const std::string name = activity::demangled(symbol);
+            known->second =
+                model::glob_match(pattern_, symbol) || model::glob_match(pattern_, name);
+            if (!known->second && others_.size() < most_names) others_.insert(name);
+        }
+        return known->second;
+    }
+    [[nodiscard]] const std::set<std::string>& others() const { return others_; }
+
+  private:
+    const std::string& pattern_;
+    std::unordered_map<std::string, bool> known_;
+    std::set<std::string> others_;
+};
+
+PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
+    PieceValues values;
+    KernelPattern kernels(piece.pattern);
+    std::size_t matched = 0, counted = 0;
+    for (const Timeline& timeline : recorded.timelines()) {
+        std::int64_t left = piece.skip;
+        for (const Work& work : timeline.work()) {
+            if (work.kind != WorkKind::kernel || !kernels.matches(timeline, work)) continue;
+            ++matched;
+            if (left-- > 0) continue;
+            ++counted;
+            values.samples["gpu_time"].push_back(as_double(work.time.length()));
+        }
+    }
+    values.problem =
+        none_counts(matched, counted, piece.pattern, "kernel", piece.skip, kernels.others());
+    values.instances = counted;
+    values.counts["kernels"] = as_double(counted);
+    return values;
+}
+
+PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piece) {
+    PieceValues values;
+    const Instances found = instances_of(recorded, piece.within, piece, piece.skip);
+    values.problem = none_counts(found.matched, found.counted.size(), piece.within, "NVTX range",
+                                 piece.skip, found.others);
+    values.instances = found.counted.size();
+    KernelPattern kernels(piece.pattern);
+    std::size_t matched = 0;
+    for (const Instance& each : found.counted) {
+        std::vector<Interval> busy;
+        for (const Work& work : each.timeline->launched_in(each.time)) {
+            if (work.kind != WorkKind::kernel || (each.thread && work.thread != *each.thread)) {
+                continue;
+            }
+            if (kernels.matches(*each.timeline, work)) busy.push_back(work.time);
+        }
+        matched += busy.size();
+        values.counts["kernels"] += as_double(busy.size());
+        values.samples["gpu_time"].push_back(
+            as_double(activity::IntervalSet(std::move(busy)).length()));
+    }
+    divide(values.counts, std::max<std::size_t>(1, values.instances));
+    if (values.problem.empty() && matched == 0) {
+        values.problem =
+            fmt::format("no kernel matches '{}' within {} NVTX ranges that match '{}': {}",
+                        model::printable(piece.pattern, 100), values.instances,
+                        model::printable(piece.within, 100), on_record(kernels.others(), "kernel"));
+    }
+    return values;
+}
+
+}  // namespace
+
+Recorded::Recorded(std::vector<activity::Recording> recordings)
+    : recordings_(std::move(recordings)) {
+    for (const activity::Recording& recording : recordings_) timelines_.emplace_back(recording);
+}
+
+PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
+    switch (piece.kind) {
+        case model::Piece::Kind::program:
+            return of_program(recorded);
+        case model::Piece::Kind::range:
+            return of_range(recorded, piece);
+        case model::Piece::Kind::kernels:
+            return piece.within.empty() ? of_kernels(recorded, piece)
+                                        : of_kernels_within(recorded, piece);
+    }
+    return {};
+}
+
+std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
+    std::map<std::string, double> counts;
+    if (piece.kind == model::Piece::Kind::range) {
+        const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
+        if (found.counted.empty()) return counts;
+        for (const Instance& each : found.counted) {
+            counts["syncs"] += as_double(
+                activity::summarise(*each.timeline, each.time, each.thread).synchronisations);
+        }
+        divide(counts, found.counted.size());
+    } else if (piece.kind == model::Piece::Kind::program) {
+        for (const Timeline& timeline : recorded.timelines()) {
+            const activity::Profile profile = activity::profile_of(timeline);
+            counts["syncs"] += as_double(profile.program.synchronisations);
+            if (timeline.recording().records.memory_events.empty()) continue;
+            for (const activity::DeviceSummary& device : profile.devices) {
+                counts["peak_memory"] += as_double(device.peak_memory_bytes);
+            }
+        }
+    }
+    return counts;
+}
+
+}  // namespace perfgate::command

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the recordings of one run of a program to the values of its cases: pure functions.
+//
+// A program may consist of several processes, each with a recording and a clock of its own. The
+// instances of ranges and kernels are those of all processes. For the program as a whole, times of
+// the device, counts and memory are added up; its span is the longest.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "activity/recording.hpp"
+#include "activity/timeline.hpp"
+#include "model/plan.hpp"
+
+namespace perfgate::command {
+
+/// The recordings of one run of a program, complete, with their timelines.
+class Recorded {
+  public:
+    explicit Recorded(std::vector<activity::Recording> recordings);
+    Recorded(const Recorded&) = delete;
+    Recorded& operator=(const Recorded&) = delete;
+
+    [[nodiscard]] const std::deque<activity::Timeline>& timelines() const { return timelines_; }
+
+  private:
+    std::vector<activity::Recording> recordings_;
+    std::deque<activity::Timeline> timelines_;
+};
+
+/// What the instances of a piece gave.
+struct PieceValues {
+    /// Why there are no values: nothing matched, or what matched did nothing on the device.
+    std::string problem;
+    std::size_t instances = 0;
+    /// One value for each instance, by metric, in the metric's unit.
+    std::map<std::string, std::vector<double>> samples;
+    /// Counts, by metric: the mean over the instances.
+    std::map<std::string, double> counts;
+};
+
+PieceValues values_of(const Recorded& recorded, const model::Piece& piece);
+
+/// What only a recording with API calls tells of the piece: `syncs` (the mean over the instances)
+/// and, of the program, `peak_memory` where allocations are on record.
+std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece);
+
+}  // namespace perfgate::command

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a session has programs measured that a suite names (`command`): without knowing how they are
+// started, recorded and analysed. Implemented by command/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::measure {
+
+/// One batch of all these cases, which are of one command.
+struct ProgramRequest {
+    const model::Command* command = nullptr;
+    std::vector<const model::PlannedCase*> cases;
+    std::string board;         ///< as in model::Batch
+    std::int64_t process = 0;  ///< as in model::Batch
+    std::int64_t round = 0;    ///< as in model::Batch
+    /// The first batch: the program warms up, its result is checked, and what is counted once is
+    /// counted.
+    bool first = false;
+    bool verify_only = false;  ///< it runs once and is checked: nothing is measured
+};
+
+class Programs {
+  public:
+    virtual ~Programs() = default;
+
+    /// Runs the program as often as a batch needs, and sets status, reason, log, verification,
+    /// metrics and wall_s of the results, one for each case in order. What goes wrong is in there:
+    /// it throws nothing. False: the user ended it, and the results say nothing.
+    virtual bool measure(const ProgramRequest& request, std::vector<model::CaseResult>& results,
+                         const std::function<void(std::string_view phase)>& observe) = 0;
+};
+
+}  // namespace perfgate::measure

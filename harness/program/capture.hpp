@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream that a program writes, kept in a file of bounded size: its beginning and its end.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace perfgate::program {
+
+class Capture {
+  public:
+    static constexpr std::size_t head_bytes = std::size_t{1} << 20;
+    static constexpr std::size_t tail_bytes = std::size_t{64} << 10;
+
+    /// Creates the file and a pipe. Throws model::Error.
+    explicit Capture(std::filesystem::path file);
+    ~Capture();
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    /// What the program writes to; ours is closed with close_writer().
+    int writer() const { return writer_; }
+    void close_writer();
+    /// To be polled; -1: the stream has ended.
+    int reader() const { return reader_; }
+
+    /// Takes what is there without waiting.
+    void drain();
+    /// Takes what is left and completes the file. Throws model::Error where it could not be
+    /// written.
+    void finish();
+
+    /// The end of what was written, at most `bytes` and from a line's beginning where there is one.
+    std::string last_lines(std::size_t bytes) const;
+
+  private:
+    void take(const char* data, std::size_t size);
+    void write(const char* data, std::size_t size);
+
+    std::filesystem::path path_;
+    int file_ = -1, reader_ = -1, writer_ = -1;
+    std::size_t written_ = 0;  ///< of the head
+    std::size_t total_ = 0;
+    std::string tail_;  ///< of everything, up to twice tail_bytes
+    int error_ = 0;     ///< the errno of the first write that failed
+};
+
+}  // namespace perfgate::program

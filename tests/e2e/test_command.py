@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program in a suite, from recording to verdict: with the mocks of driver and CUPTI instead of a GPU."""
+
+import os
+import pathlib
+import re
+import stat
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+import tool
+
+BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
+PROGRAM = BUILD / "bin" / "mock_program"
+MOCKS = BUILD / "tests" / "inject" / "mocks"
+
+SUITE = """
+name: training
+workloads:
+  - command: [./app, "{{steps}}"]
+    name: train
+    env: {{LD_LIBRARY_PATH: "{mocks}"}}
+    timeout: 20s
+    matrix: {{steps: [4]}}
+    measure:
+      step: {{nvtx: "step*", skip: 1}}
+      flash: {{kernel: "*flash*", within: "step*", skip: 1}}
+    tolerances:
+      step.gpu_time: 5%
+      step.kernels: 0
+      flash.gpu_time: 5%
+      program.gpu_time: 5%
+      program.kernels: 0
+    expect:
+      step.pageable_copies: "<= 1"
+      step.syncs: "<= 1"
+    check: [./check]
+"""
+
+# What a training program does with the device: in each step 10 kernels of flash attention, 10 others, a copy.
+# Work is short against what the host needs to submit it, so that it never overlaps.
+APP = """#!/bin/sh
+words="push load kernels 1 init pop"
+for step in $(seq $1); do words="$words push step{flash} kernels 10 gemm copy 4096 {more} sync pop sleep 1"; done
+{first}
+MOCK_WORK_NS={work_ns} "{program}" $words
+{last}
+"""
+
+HOST = ["--backend", "host", "--processes", 3]
+
+
+@unittest.skipUnless(PROGRAM.exists(), "built without CUDA's headers: programs cannot be recorded")
+class Command(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.suite()
+        self.app()
+        self.script("check", "#!/bin/sh\nexit 0\n")
+
+    def script(self, name, text):
+        path = self.write(name, text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
+    def app(self, flash=" kernels 10 flash_fwd", more="", work_ns=5000, first="", last=""):
+        self.script("app", APP.format(flash=flash, more=more, work_ns=work_ns, first=first,
+                                      last=last, program=PROGRAM))
+
+    def suite(self, *changes):
+        text = SUITE.format(mocks=MOCKS)
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        self.write("suite.yaml", text)
+
+    def run_suite(self, *words, **kwargs):
+        return self.run_tool("run", "suite.yaml", *HOST, *words, **kwargs)
+
+    def refresh(self):
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST)
+
+    def cases(self):
+        run = self.read_json("perfgate-out/run.json")
+        return {case["id"].split("/")[1].split("[")[0]: case
+                for suite in run["suites"] for case in suite["cases"]}
+
+    def value(self, label, metric):
+        return self.cases()[label]["metrics"][metric]["value"]
+
+    def test_the_values_of_ranges_kernels_and_the_program(self):
+        done = self.run_suite()
+        self.assertIn("baseline", done.stdout)
+        cases = self.cases()
+        self.assertEqual(["train/step[steps=4]", "train/flash[steps=4]", "train/program[steps=4]"],
+                         [case["id"] for case in cases.values()])
+        for case in cases.values():
+            self.assertEqual("measured", case["status"], case)
+            self.assertEqual(["./app", "4"], case["command"])
+            self.assertTrue(case["verification"]["passed"])
+        self.assertEqual(21 * 5000, self.value("step", "gpu_time"))
+        self.assertEqual(20, self.value("step", "kernels"))
+        self.assertEqual(20, self.value("step", "host_launches"))
+        self.assertEqual(1, self.value("step", "copies"))
+        self.assertEqual(1, self.value("step", "pageable_copies"))
+        self.assertEqual(4096, self.value("step", "copied_bytes"))
+        self.assertEqual(1, self.value("step", "syncs"))
+        self.assertEqual(10 * 5000, self.value("flash", "gpu_time"))
+        self.assertEqual(10, self.value("flash", "kernels"))
+        self.assertEqual((1 + 4 * 21) * 5000, self.value("program", "gpu_time"))
+        self.assertEqual(1 + 4 * 20, self.value("program", "kernels"))
+        self.assertGreater(self.value("program", "wall_time"), 4e6)
+        batches = cases["step"]["metrics"]["gpu_time"]["batches"]
+        self.assertEqual([0, 1, 2], [batch["process"] for batch in batches])
+        self.assertEqual([3, 3, 3], [len(batch["samples"]) for batch in batches])
+        self.assertEqual("activity/callbacks", cases["step"]["metrics"]["gpu_time"]["method"])
+        self.assertEqual("activity/api", cases["step"]["metrics"]["syncs"]["method"])
+
+    def test_refresh_then_pass_then_slower_then_faster(self):
+        self.refresh()
+        self.run_suite()
+
+        self.app(work_ns=6000)
+        done = self.run_suite(code=1)
+        self.assertRegex(done.stdout, r"gpu_time.*→.*\+20")
+        junit = xml.parse(self.folder / "perfgate-out/junit.xml").getroot()
+        self.assertEqual(3, len(junit.findall(".//failure")))
+        # A regression is confirmed by further processes; the rule is that of plugins' cases.
+        rounds = {batch["round"] for batch in
+                  self.cases()["step"]["metrics"]["gpu_time"]["batches"] if "round" in batch}
+        self.assertIn(1, rounds)
+        # The stored run says the same, and nothing is executed.
+        (self.folder / "app").unlink()
+        self.run_tool("compare", "perfgate-out/run.json", code=1)
+
+        self.app(work_ns=4000)
+        self.assertIn("improved", self.run_suite().stdout)
+
+    def test_more_kernels_fail_by_their_number(self):
+        self.refresh()
+        self.app(flash=" kernels 11 flash_fwd")
+        done = self.run_suite(code=1)
+        self.assertRegex(done.stdout, r"kernels.*20.*→.*21")
+
+    def test_an_expectation_holds_without_a_baseline(self):
+        self.app(more="copy 1 sync")
+        done = self.run_suite(code=1)
+        self.assertIn("train/step.pageable_copies <= 1", done.stdout)
+        self.assertIn("train/step.syncs <= 1", done.stdout)
+
+    def test_a_case_that_only_an_expectation_gates(self):
+        self.suite(("      step.gpu_time: 5%\n      step.kernels: 0\n", ""))
+        self.refresh()
+        self.run_suite()
+        self.app(more="sync")
+        self.run_suite(code=1)
+
+    def test_without_a_check_nothing_is_verified(self):
+        self.suite(("    check: [./check]\n", ""))
+        self.refresh()
+        done = self.run_suite()
+        self.assertNotIn("verification", self.cases()["step"])
+        verdict = self.read_json("perfgate-out/verdict.json")
+        for case in verdict["suites"][0]["cases"]:
+            self.assertIn("not verified: the suite states no 'check'", case["notes"], done.stdout)
+
+    def test_a_check_that_fails_is_incorrect_and_has_no_numbers(self):
+        self.refresh()
+        self.script("check", "#!/bin/sh\necho loss is NaN >&2\nexit 1\n")
+        self.run_suite(code=1)
+        for case in self.cases().values():
+            self.assertEqual("incorrect", case["status"])
+            self.assertIn("loss is NaN", case["reason"])
+            self.assertEqual({}, case.get("metrics", {}))
+
+    def test_verify_only_runs_the_check(self):
+        self.run_suite("--verify-only")
+        self.assertEqual({}, self.cases()["step"].get("metrics", {}))
+        self.script("check", "#!/bin/sh\nexit 1\n")
+        self.run_suite("--verify-only", code=1)
+
+    def test_a_label_that_matches_nothing_is_an_error_that_names_what_is_there(self):
+        self.refresh()
+        self.suite(('"step*"', '"stop*"'))
+        self.run_suite(code=3)
+        cases = self.cases()
+        self.assertEqual("error", cases["step"]["status"])
+        self.assertIn("no NVTX range matches 'stop*': on record are 'load', 'step'",
+                      cases["step"]["reason"])
+        self.assertIn("no NVTX range matches 'stop*'", cases["flash"]["reason"])
+        self.assertEqual("measured", cases["program"]["status"])
+
+    def test_kernels_that_are_gone_are_an_error_and_not_fast(self):
+        self.refresh()
+        self.app(flash="")
+        self.run_suite(code=(1, 3))
+        self.assertEqual("error", self.cases()["flash"]["status"])
+        self.assertIn("no kernel matches '*flash*' within 3 NVTX ranges",
+                      self.cases()["flash"]["reason"])
+        self.app(flash=" pop push stepped")
+        self.suite(('nvtx: "step*"', "nvtx: step"))
+        self.run_suite(code=(1, 3))
+        self.assertIn("no kernel, copy or memset was launched in any of 3 NVTX ranges",
+                      self.cases()["step"]["reason"])
+
+    def test_skipping_every_instance_is_an_error(self):
+        self.suite(('nvtx: "step*", skip: 1', 'nvtx: "step*", skip: 4'))
+        self.run_suite(code=3)
+        self.assertIn("'skip: 4' leaves none of 4", self.cases()["step"]["reason"])
+
+    def assert_all_fail(self, *parts):
+        for case in self.cases().values():
+            self.assertEqual("error", case["status"])
+            for part in parts:
+                self.assertIn(part, case["reason"])
+            self.assertEqual({}, case.get("metrics", {}))
+
+    def test_another_exit_status_is_an_error(self):
+        self.app(last="echo 'Traceback:' >&2; echo 'out of memory' >&2; exit 3")
+        self.run_suite(code=3)
+        self.assert_all_fail("exited with 3 and not with 0",
+                             "the last line of its stderr: out of memory")
+        self.assertIn("Traceback", self.cases()["step"]["log"])
+        files = list((self.folder / "perfgate-out/commands").glob("train-*/0-bare.stderr"))
+        self.assertEqual(["Traceback:\nout of memory\n"], [file.read_text() for file in files])
+        self.suite(("    timeout: 20s\n", "    timeout: 20s\n    exit: 3\n"))
+        self.run_suite()
+
+    def test_a_case_that_fails_later_has_failed(self):
+        self.refresh()
+        self.app(first='echo >> runs; [ $(wc -l < runs) -lt 5 ] || exit 9')
+        self.run_suite(code=(1, 3))
+        self.assert_all_fail("when it was measured again (process 1)", "exited with 9")
+
+    def test_the_time_limit_ends_all_processes(self):
+        self.suite(("timeout: 20s", "timeout: 500ms"))
+        self.app(first="sleep 61 & sleep 61")
+        started = time.monotonic()
+        self.run_suite(code=3)
+        self.assertLess(time.monotonic() - started, 30)
+        self.assert_all_fail("took longer than 0.5 s", "'timeout'")
+
+    def test_what_outlives_the_program_is_an_error(self):
+        self.app(last="sleep 61 >/dev/null 2>&1 &")
+        self.run_suite(code=3)
+        self.assert_all_fail("left 1 processes behind")
+
+    def test_a_killed_program_is_an_error(self):
+        self.app(last="kill -KILL $$")
+        self.run_suite(code=3)
+        self.assert_all_fail("ended by signal 9")
+
+    def test_a_recording_without_end_is_incomplete(self):
+        self.app(more="leave")
+        self.run_suite(code=3)
+        self.assert_all_fail("the recording is incomplete", "has no end")
+
+    def test_kernels_without_records_are_incomplete(self):
+        self.app(first="export MOCK_LOSE=1")
+        self.run_suite(code=3)
+        self.assert_all_fail("the recording is incomplete", "kernels were launched")
+
+    def test_a_program_without_cuda_has_no_recording(self):
+        self.script("app", "#!/bin/sh\nexit 0\n")
+        self.run_suite(code=3)
+        self.assert_all_fail("nothing was recorded")
+
+    def test_a_program_that_is_not_there(self):
+        (self.folder / "app").unlink()
+        self.run_suite(code=3)
+        self.assert_all_fail("cannot run ./app: No such file or directory")
+        self.suite(("    timeout", "    cwd: absent\n    timeout"))
+        self.run_suite(code=3)
+        self.assert_all_fail("there is no such folder")
+
+    def test_a_chatty_program_is_bounded(self):
+        self.app(last="head -c 5000000 /dev/zero | tr '\\0' x; echo the end")
+        self.run_suite()
+        files = list((self.folder / "perfgate-out/commands").glob("train-*/*.stdout"))
+        self.assertTrue(files)
+        for file in files:
+            if "check" in file.name:
+                continue
+            self.assertLess(file.stat().st_size, 1_300_000)
+            text = file.read_text()
+            self.assertIn("bytes left out]", text)
+            self.assertTrue(text.endswith("the end\n"))
+
+    def test_words_reach_the_program_as_they_are(self):
+        self.script("app", """#!/bin/sh
+for word in "$@"; do printf '%s\\n' "$word"; done > words
+printf '%s|%s\\n' "$MODE" "$PWD" >> words
+exec "{}" push step kernels 2 flash_fwd copy 1 pop
+""".format(PROGRAM))
+        self.suite(('[./app, "{steps}"]', "[./app, \"{steps}\", '$(touch pwned); `x`', '', \"a\\nb\", '{}', '*']"),
+                   ("    timeout", "    warmup: 1\n    timeout"), ("skip: 1", "skip: 0"),
+                   ("env: {", 'env: {MODE: "m{steps}", '), ("      step.syncs: \"<= 1\"\n", ""))
+        self.run_suite()
+        self.assertEqual(f"4\n$(touch pwned); `x`\n\na\nb\n{{}}\n*\nm4|{self.folder.resolve()}\n",
+                         (self.folder / "words").read_text())
+        self.assertFalse((self.folder / "pwned").exists())
+        outputs = {file.name for file in self.folder.glob("perfgate-out/commands/*/*.stdout")}
+        self.assertIn("0-warm-up.stdout", outputs)
+        self.assertNotIn("1-warm-up.stdout", outputs)
+
+    def test_hostile_names_stay_text(self):
+        name = "k\\n\"<script>\\033[31m]]>"
+        self.script("app", f"""#!/bin/sh
+name=$(printf '{name}')
+exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
+""")
+        self.suite(('"step*", skip: 1', '"stop*"'))
+        done = self.run_suite(code=3)
+        self.assertIn("<script>", self.cases()["step"]["reason"])
+        self.assertNotIn("\033[31m", done.stdout + done.stderr)
+        self.assertNotIn("\033", self.cases()["step"]["reason"] + self.cases()["flash"]["reason"])
+        xml.parse(self.folder / "perfgate-out/junit.xml")
+
+    def test_verbs_that_read_execute_nothing(self):
+        self.app(first="touch executed")
+        listed = self.run_tool("list", "suite.yaml").stdout
+        self.assertIn("train/step[steps=4]", listed)
+        self.assertIn("program", listed)
+        self.assertIn("3 of programs", self.run_tool("validate", "suite.yaml").stdout)
+        self.assertFalse((self.folder / "executed").exists())
+
+    def test_another_injector_is_refused(self):
+        done = self.run_suite(code=2, env={"CUDA_INJECTION64_PATH": "/other.so"})
+        self.assert_one_line([line for line in done.stderr.splitlines() if "INJECTION" in line][0],
+                             "CUDA_INJECTION64_PATH is set", "unset it")
+        self.assertFalse((self.folder / "perfgate-out/run.json").exists())
+
+    def test_resume_goes_on_with_the_batches_that_are_missing(self):
+        self.run_suite()
+        journal = self.folder / "perfgate-out/journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(lines[:-2]))  # the last batch of two cases is missing
+        self.app(first="echo >> runs")
+        self.run_suite("--resume", "perfgate-out")
+        self.assertEqual(2, len((self.folder / "runs").read_text().splitlines()))
+        self.assertEqual([3, 3, 3], [len(case["metrics"]["gpu_time"]["batches"])
+                                     for case in self.cases().values()])
+        self.suite(('[./app, "{steps}"]', '[./app, "{steps}", more]'))
+        self.run_suite("--resume", "perfgate-out", code=2)
+
+    def test_the_suite_of_the_page_about_commands(self):
+        page = (tool.SOURCE / "docs/commands.md").read_text()
+        self.write("suite.yaml", re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
+        step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sync pop"
+        self.script("bin/python3", "#!/bin/sh\n[ $1 = verify.py ] || "
+                                   f'exec "{PROGRAM}" {" ".join(7 * [step])}\n')
+        env = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(MOCKS)}
+        self.run_suite(env=env)
+        run = self.read_json("perfgate-out/run.json")
+        cases = {case["id"]: case for case in run["suites"][0]["cases"]}
+        self.assertEqual([f"train/{label}[batch={batch}]" for batch in (8, 32)
+                          for label in ("step", "flash", "program")], list(cases))
+        for case in list(cases)[:3]:
+            self.assertIn(f"`{case}`", page)
+        self.assertEqual(35, cases["train/program[batch=8]"]["metrics"]["kernels"]["value"])
+
+    def test_beside_cases_of_plugins(self):
+        self.suite(("name: training\nworkloads:", """name: training
+workloads:
+  - workload: probe
+    variants: [host]
+    params: {n: 20000, iterations: 10}
+    metrics: [host_time]
+    tolerances: {host_time: 300%}"""))
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, *self.plugin("probe_base"))
+        self.run_suite(*self.plugin("probe_base"))
+        self.assertEqual(["host", "step", "flash", "program"], list(self.cases()))
+        self.run_suite(*self.plugin("probe_base"), "--filter", "train/flash*")
+        self.assertEqual(["flash"], list(self.cases()))
+
+
+if __name__ == "__main__":
+    tool.main()
