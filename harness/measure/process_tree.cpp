@@ -16,7 +16,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace perfgate::measure {
@@ -39,7 +38,10 @@ std::vector<Process> all_processes() {
         const std::string name = entry->path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
         std::ifstream file(entry->path() / "stat");
-        const std::string stat{std::istreambuf_iterator<char>(file), {}};
+        // Reading the file of a process that has ended meanwhile fails, and only a stream's own
+        // functions take that as the end: an iterator throws.
+        std::string stat;
+        std::getline(file, stat, '\0');
         // The second field is the program's name, which may contain anything.
         const std::size_t name_end = stat.rfind(')');
         if (name_end == std::string::npos) continue;  // it has ended meanwhile

@@ -3,13 +3,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string_view>
+#include <string>
 #include <system_error>
 
 namespace perfgate::program {
@@ -18,12 +16,9 @@ namespace {
 bool has_mark(const std::filesystem::path& process, const std::string& mark) {
     // A zombie's environment is empty, and so is a kernel thread's.
     std::ifstream file(process / "environ", std::ios::binary);
-    const std::string environment(std::istreambuf_iterator<char>(file), {});
-    std::string_view rest = environment;
-    while (!rest.empty()) {
-        const std::string_view entry = rest.substr(0, rest.find('\0'));
+    // A stream's own functions take a process that has ended meanwhile as the end of the file.
+    for (std::string entry; std::getline(file, entry, '\0');) {
         if (entry == mark) return true;
-        rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
     }
     return false;
 }
@@ -33,12 +28,13 @@ bool has_mark(const std::filesystem::path& process, const std::string& mark) {
 std::vector<pid_t> processes_with(const std::string& mark) {
     std::vector<pid_t> found;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-        const std::string name = entry.path().filename();
+    for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename();
         pid_t pid = 0;
-        const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (failed != std::errc{} || end != name.data() + name.size() || pid == getpid()) continue;
-        if (has_mark(entry.path(), mark)) found.push_back(pid);
+        const auto [rest, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (failed != std::errc{} || rest != name.data() + name.size() || pid == getpid()) continue;
+        if (has_mark(entry->path(), mark)) found.push_back(pid);
     }
     return found;
 }
