@@ -133,7 +133,7 @@ struct ApiCall {
     std::uint32_t result = 0;  ///< CUresult or cudaError_t
 };
 
-/// A launch as the launch callback saw it enter the driver.
+/// A launch, copy or memset, when its callback saw it return from the driver.
 struct LaunchCall {
     std::uint64_t time_ns = 0;
     std::uint32_t thread = 0;

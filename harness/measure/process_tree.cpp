@@ -30,6 +30,17 @@ struct Process {
     pid_t pid = 0, parent = 0, session = 0;
 };
 
+}  // namespace
+
+std::string text_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::string text;
+    std::getline(stream, text, '\0');  // a stream's own functions do not throw; an iterator would
+    return text;
+}
+
+namespace {
+
 std::vector<Process> all_processes() {
     std::vector<Process> processes;
     std::error_code error;
@@ -37,11 +48,7 @@ std::vector<Process> all_processes() {
          entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        std::ifstream file(entry->path() / "stat");
-        // Reading the file of a process that has ended meanwhile fails, and only a stream's own
-        // functions take that as the end: an iterator throws.
-        std::string stat;
-        std::getline(file, stat, '\0');
+        const std::string stat = text_of(entry->path() / "stat");
         // The second field is the program's name, which may contain anything.
         const std::size_t name_end = stat.rfind(')');
         if (name_end == std::string::npos) continue;  // it has ended meanwhile

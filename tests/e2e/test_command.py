@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import stat
 import time
 import unittest
@@ -146,8 +147,8 @@ class Command(tool.Case):
     def test_an_expectation_holds_without_a_baseline(self):
         self.app(more="copy 1 sync")
         done = self.run_suite(code=1)
-        self.assertIn("train/step.pageable_copies <= 1", done.stdout)
-        self.assertIn("train/step.syncs <= 1", done.stdout)
+        for metric in ("pageable_copies", "syncs"):
+            self.assertIn(f"broken: train/step.{metric} is 2 and should be at most 1", done.stdout)
 
     def test_a_case_that_only_an_expectation_gates(self):
         self.suite(("      step.gpu_time: 5%\n      step.kernels: 0\n", ""))
@@ -179,6 +180,9 @@ class Command(tool.Case):
         self.assertEqual({}, self.cases()["step"].get("metrics", {}))
         self.script("check", "#!/bin/sh\nexit 1\n")
         self.run_suite("--verify-only", code=1)
+        self.suite(("    check: [./check]\n", ""))
+        self.run_suite("--verify-only", code=2)
+        self.assertEqual("skipped", self.cases()["step"]["status"])
 
     def test_a_label_that_matches_nothing_is_an_error_that_names_what_is_there(self):
         self.refresh()
@@ -316,6 +320,33 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.assertNotIn("\033[31m", done.stdout + done.stderr)
         self.assertNotIn("\033", self.cases()["step"]["reason"] + self.cases()["flash"]["reason"])
         xml.parse(self.folder / "perfgate-out/junit.xml")
+
+    def test_two_checkouts_back_to_back(self):
+        roots = {}
+        for name, work_ns in (("base", 5000), ("same", 5000), ("slow", 6000)):
+            self.app(work_ns=work_ns)
+            roots[name] = self.folder / name
+            roots[name].mkdir()
+            (self.folder / "app").rename(roots[name] / "app")
+            shutil.copy(self.folder / "check", roots[name] / "check")
+
+        def ab(head, code=0):
+            return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8,
+                                 "--base-root", roots["base"], "--head-root", roots[head],
+                                 code=code)
+
+        ab("same")
+        done = ab("slow", code=1)
+        self.assertRegex(done.stdout, r"gpu_time regressed: .*→.*\+20")
+        self.assertEqual(21 * 5000, self.read_json("perfgate-out/base/run.json")
+                         ["suites"][0]["cases"][0]["metrics"]["gpu_time"]["value"])
+        self.assertEqual(21 * 6000, self.value("step", "gpu_time"))
+
+        done = self.run_tool("ab", "suite.yaml", *HOST, "--base", tool.PLUGINS / "probe_base.so", "--head",
+                             tool.PLUGINS / "probe_base.so", code=2)
+        self.assertIn("--base-root", done.stderr)
+        done = self.run_tool("ab", "suite.yaml", *HOST, code=2)
+        self.assert_one_line(done.stderr, "nothing to compare")
 
     def test_verbs_that_read_execute_nothing(self):
         self.app(first="touch executed")

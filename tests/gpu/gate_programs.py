@@ -5,9 +5,9 @@ Refreshes a baseline, runs unchanged, and then runs the program with a regressio
 found and named. Environment as for profile_programs.py. Parts: unchanged, edits, ab, graphs.
 """
 
-import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -75,9 +75,9 @@ class Folder:
         file.write_text(text.replace(old, new))
 
     def tool(self, *words, codes=(0,)):
-        done = tools.run([tools.PERFGATE, *words, "--out", self.path / "out", "--baselines",
-                          self.path / "baselines"] if words[0] != "ab" else
-                         [tools.PERFGATE, *words, "--out", self.path / "out"], codes, timeout=900)
+        stored = [] if words[0] == "ab" else ["--baselines", self.path / "baselines"]
+        done = tools.run([tools.PERFGATE, *words, *stored, "--out", self.path / "out"], codes,
+                         timeout=900)
         tools.say(done.stdout[-3000:])
         return done
 
@@ -130,14 +130,19 @@ def part_graphs():
 
 def main():
     parts = {name[5:]: part for name, part in globals().items() if name.startswith("part_")}
+    if subprocess.run([sys.executable, "-c", "import torch; torch.zeros(1).cuda()"],
+                      capture_output=True).returncode != 0:
+        tools.say("no torch with a GPU: nothing is tested")
+        return 77
     for name in sys.argv[1:] or parts:
         tools.say(f"== {name}")
-        parts[name]()
+        try:
+            parts[name]()
+        except tools.Failure as failure:
+            tools.say(f"== {name} FAILED: {failure}")
+            return 1
+    return 0
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except tools.Failure as failure:
-        tools.say(f"FAILED: {failure}")
-        sys.exit(1)
+    sys.exit(main())

@@ -132,7 +132,7 @@ TEST_F(Injection, kernels_copies_memsets_and_ranges_are_recorded) {
     EXPECT_EQ(recording.records.markers[0].id, recording.records.markers[1].id);
     EXPECT_NE(0u, recording.records.markers[0].thread);
     EXPECT_EQ(13u, recording.counts.kernel_launches);
-    EXPECT_EQ(13u, recording.records.launch_calls.size());
+    EXPECT_EQ(15u, recording.records.launch_calls.size());  // with the copy and the memset
     EXPECT_EQ(1u, recording.records.devices.size());
     EXPECT_GE(recording.records.clocks.size(), 1u);
     EXPECT_TRUE(recording.records.api_calls.empty());
