@@ -44,8 +44,9 @@ TEST(Workers, AReplyWithAGuessedNonceOrNoneEndsTheWorker) {
 TEST(Workers, TheFileThatAWorkerDiesOfIsNamed) {
     Workers dies = scripted(
         "echo \"$label {\\\"reply\\\":\\\"phase\\\",\\\"phase\\\":\\\"loading a.so\\\"}\" >&3;"
-        "kill -SEGV $$");
+        "echo last words >&2; kill -SEGV $$");
     const Workers::Answer answer = ask(dies);
+    EXPECT_EQ(answer.log, "last words\n");
     EXPECT_NE(answer.why.find("plugin a.so"), std::string::npos) << answer.why;
     EXPECT_NE(answer.why.find("signal 11"), std::string::npos) << answer.why;
 }
