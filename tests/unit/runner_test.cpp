@@ -22,6 +22,7 @@
 #include "model/file.hpp"
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
+#include "runner/devices.hpp"
 #include "runner/run.hpp"
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
@@ -319,6 +320,13 @@ TEST_F(Runner, WithSeveralDevicesEachCaseIsMeasuredOnOneOfThem) {
         }
         EXPECT_EQ(boards.size(), 1U);
     }
+}
+
+TEST_F(Runner, ADeviceIsKeptOpenWhereItIsAGpu) {
+    BackendChoice choice = measuring().backend;
+    EXPECT_NE(open_backend(choice).keeper, nullptr);
+    choice.backend = "host";
+    EXPECT_EQ(open_backend(choice).keeper, nullptr);
 }
 
 TEST_F(Runner, RefusesDevicesOfSeveralKindsAndABackendThatCannotMeasure) {
