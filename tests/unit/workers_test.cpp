@@ -41,6 +41,13 @@ TEST(Workers, AReplyWithAGuessedNonceOrNoneEndsTheWorker) {
     }
 }
 
+TEST(Workers, WhatAWorkerSaysOnStderrComesWithItsAnswer) {
+    Workers warns = scripted("echo beware >&2; printf '%s %s\\n' \"$label\" \"$reply\" >&3");
+    const Workers::Answer answer = ask(warns);
+    EXPECT_TRUE(answer.reply);
+    EXPECT_EQ(answer.log, "beware\n");
+}
+
 TEST(Workers, TheFileThatAWorkerDiesOfIsNamed) {
     Workers dies = scripted(
         "echo \"$label {\\\"reply\\\":\\\"phase\\\",\\\"phase\\\":\\\"loading a.so\\\"}\" >&3;"
