@@ -12,17 +12,17 @@
 #include <utility>
 
 #include "activity/analysis.hpp"
-#include "activity/interval.hpp"
+#include "model/interval.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::command {
 namespace {
 
-using activity::Interval;
 using activity::Timeline;
 using activity::Work;
 using activity::WorkKind;
 using activity::WorkSummary;
+using model::Interval;
 
 constexpr std::size_t most_names = 8;
 constexpr Interval always{0, std::numeric_limits<std::uint64_t>::max()};

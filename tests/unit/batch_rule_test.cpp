@@ -517,6 +517,26 @@ TEST(BatchRule, DriftBetweenRunsIsForgivenWhereTheBaselineShowedIt) {
     EXPECT_GE(not_told, 0.2) << "or the test shows nothing";
 }
 
+TEST(BatchRule, WhatDriftHidesIsWhatOneMoreRunWouldBeOffBy) {
+    const model::MetricDefinition metric = definition("x", "ns", MetricClass::timing);
+    // Five runs, 5 ns from one to the next: 7.9 ns is their deviation.
+    std::vector<double> samples;
+    for (int process = 0; process < 20; ++process) {
+        samples.push_back(1000 + 5 * (process / 4 - 2) + 0.1 * (process % 4));
+    }
+    MetricSeries before = processes(samples);
+    for (std::size_t i = 0; i < before.batches.size(); ++i) {
+        before.batches[i].run = static_cast<std::int64_t>(i / 4);
+    }
+    const MetricSeries now = processes({1000, 1000.1, 1000.2, 1000.3, 1000.1});
+    const Policy policy;
+    const std::vector<Comparison> alone{{&metric, &before, &now, {0, std::nullopt, 0}, 0}};
+    const double detectable = BatchRule(policy).judge(alone)[0].minimum_detectable_change.value();
+    // Student's t at 1 % with 4 degrees of freedom is 3.747: 3.747 * sqrt(1 + 1/5) * 7.9 ns.
+    EXPECT_GT(detectable, 0.032);
+    EXPECT_LT(detectable, 0.055);
+}
+
 /// How often a change is found that is just as large as the run itself claims to see. The case is
 /// alone in its run.
 double found_where_claimed(const World& world, int plays, double& claim) {

@@ -62,6 +62,15 @@ TEST(Protocol, MeasureRequestsComeBackAsTheyWere) {
     EXPECT_EQ(std::get<MeasureRequest>(plain).settings, CaseSettings{});
 }
 
+TEST(Protocol, EqualKernelsOfALaunchAreWrittenOnce) {
+    model::CaseResult result = example();
+    result.kernels.resize(2);
+    result.kernels[0].name = result.kernels[1].name = "kernel";
+    const std::string line = write_reply(MeasureReply{result, false});
+    EXPECT_NE(line.find("\"count\""), std::string::npos) << line;
+    EXPECT_EQ(std::get<MeasureReply>(parse_reply(line)).result, result);
+}
+
 TEST(Protocol, CountersRequestsComeBackAsTheyWere) {
     const Request request =
         parse_request(write_request(CountersRequest{{{example(), unusual_settings()}, {}}}));

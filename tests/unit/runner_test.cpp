@@ -22,6 +22,7 @@
 #include "model/file.hpp"
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
+#include "runner/devices.hpp"
 #include "runner/run.hpp"
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
@@ -321,6 +322,13 @@ TEST_F(Runner, WithSeveralDevicesEachCaseIsMeasuredOnOneOfThem) {
     }
 }
 
+TEST_F(Runner, ADeviceIsKeptOpenWhereItIsAGpu) {
+    BackendChoice choice = measuring().backend;
+    EXPECT_NE(open_backend(choice).keeper, nullptr);
+    choice.backend = "host";
+    EXPECT_EQ(open_backend(choice).keeper, nullptr);
+}
+
 TEST_F(Runner, RefusesDevicesOfSeveralKindsAndABackendThatCannotMeasure) {
     RunRequest mixed = request();
     mixed.measuring.backend.devices = "mixed";
@@ -411,6 +419,32 @@ TEST_F(Runner, BuildsAreComparedBackToBack) {
     const std::size_t again = batches_after_the_first_round(stored().suites.at(0).cases.at(0));
     EXPECT_GT(again, 0U);
     EXPECT_EQ(again, batches_after_the_first_round(stored("out/base").suites.at(0).cases.at(0)));
+}
+
+class Recording final : public ProgressObserver {
+  public:
+    void begin() override {}
+    void show(const measure::Progress& step) override {
+        phases.insert(std::string(step.phase));
+        done = step.done;
+        total = step.total;
+    }
+    void end() override {}
+
+    std::set<std::string> phases;
+    std::size_t done = 0, total = 0;  ///< of the last step
+};
+
+TEST_F(Runner, TheProgressOfTwoBuildsIsOne) {
+    AbRequest asked = ab_request(measuring(), suite_file());
+    const auto progress = std::make_shared<Recording>();
+    asked.measuring.progress = progress;
+    quietly([&] { return compare_builds(asked); });
+    EXPECT_TRUE(progress->phases.contains("base, time"));
+    EXPECT_TRUE(progress->phases.contains("head, verify"));
+    EXPECT_EQ(progress->total, 2 * 2 * usual_processes);
+    EXPECT_GE(progress->done + 1, progress->total);
+    EXPECT_LE(progress->done, progress->total);
 }
 
 TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {

@@ -108,6 +108,15 @@ TEST(PrintableAsciiLength, EndsBeforeTheFirstOtherByte) {
     EXPECT_EQ(printable_ascii_length("ab\0c"s), 2u);
 }
 
+TEST(TerminalControl, IsAllOfC0AndC1AndNothingBesides) {
+    for (const char32_t c : {0x00, 0x1f, 0x7f, 0x80, 0x9f, 0x2028, 0x202e, 0x2066, 0x2069}) {
+        EXPECT_TRUE(is_terminal_control(c)) << static_cast<std::uint32_t>(c);
+    }
+    for (const char32_t c : {0x20, 0x7e, 0xa0, 0x2027, 0x202f, 0x2065, 0x206a}) {
+        EXPECT_FALSE(is_terminal_control(c)) << static_cast<std::uint32_t>(c);
+    }
+}
+
 TEST(ValidUtf8, KeepsWhatIsValid) {
     for (const char* text : {"", "plain", "é", "漢", "😀", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf",
                              "\xed\x9f\xbf", "\xee\x80\x80", "tab\tnewline\n"}) {

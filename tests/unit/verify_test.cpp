@@ -201,6 +201,13 @@ TEST_F(VerifyStore, WhatWasPrunedIsGoneUntilItIsAcceptedAgain) {
     EXPECT_EQ(faults(), Lines{});
 }
 
+TEST_F(VerifyStore, WhatWasPrunedIsGoneWhereItsAcceptanceHasADigestToo) {
+    refresh_both();
+    entry(LedgerAction::prune, 2);
+    baseline_.cases.erase(id);
+    EXPECT_EQ(faults(), Lines{});
+}
+
 TEST_F(VerifyStore, WhatWasAcceptedBeforeItWasPrunedCountsNoMore) {
     entry(LedgerAction::accept, 1, 950);
     entry(LedgerAction::prune, 2);

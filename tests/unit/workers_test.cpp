@@ -41,11 +41,19 @@ TEST(Workers, AReplyWithAGuessedNonceOrNoneEndsTheWorker) {
     }
 }
 
+TEST(Workers, WhatAWorkerSaysOnStderrComesWithItsAnswer) {
+    Workers warns = scripted("echo beware >&2; printf '%s %s\\n' \"$label\" \"$reply\" >&3");
+    const Workers::Answer answer = ask(warns);
+    EXPECT_TRUE(answer.reply);
+    EXPECT_EQ(answer.log, "beware\n");
+}
+
 TEST(Workers, TheFileThatAWorkerDiesOfIsNamed) {
     Workers dies = scripted(
         "echo \"$label {\\\"reply\\\":\\\"phase\\\",\\\"phase\\\":\\\"loading a.so\\\"}\" >&3;"
-        "kill -SEGV $$");
+        "echo last words >&2; kill -SEGV $$");
     const Workers::Answer answer = ask(dies);
+    EXPECT_EQ(answer.log, "last words\n");
     EXPECT_NE(answer.why.find("plugin a.so"), std::string::npos) << answer.why;
     EXPECT_NE(answer.why.find("signal 11"), std::string::npos) << answer.why;
 }
