@@ -60,8 +60,8 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
     });
     std::string out;
     for (const model::CaseVerdict* verdict : explained) {
-        out += fmt::format("{}: {}{}\n", log_line(verdict->id),
-                           to_text(verdict->verdict), time_text(*verdict));
+        out += fmt::format("{}: {}{}\n", log_line(verdict->id), to_text(verdict->verdict),
+                           time_text(*verdict));
         for (const std::string& line : why_lines(*verdict)) {
             append_wrapped(out, log_line(line), options.width);
         }

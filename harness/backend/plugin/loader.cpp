@@ -69,9 +69,9 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     std::error_code unreadable;
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-        throw model::InputError(
-            fmt::format("plugin {}: cannot be loaded: it is not a regular file; name a shared library",
-                        file.string()));
+        throw model::InputError(fmt::format(
+            "plugin {}: cannot be loaded: it is not a regular file; name a shared library",
+            file.string()));
     }
     const DataLimit limit;
     // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: what is unresolved shows here.
@@ -133,8 +133,9 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     model::ParamInfo info;
     info.name = text_or_empty(param.name);
     if (!is_name(info.name)) {
-        throw model::InputError(fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)",
-                                            where, model::printable(info.name, 60)));
+        throw model::InputError(
+            fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
+                        model::printable(info.name, 60)));
     }
     info.help = text_or_empty(param.help);
     switch (param.type) {
@@ -170,8 +171,9 @@ model::VariantInfo describe(const pg_variant& variant, const std::string& where)
     model::VariantInfo info;
     info.name = text_or_empty(variant.name);
     if (!is_name(info.name)) {
-        throw model::InputError(fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
-                                            model::printable(info.name, 60)));
+        throw model::InputError(
+            fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
+                        model::printable(info.name, 60)));
     }
     info.help = text_or_empty(variant.help);
     info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
@@ -295,8 +297,8 @@ void PluginSet::load(const std::filesystem::path& file,
         const std::string module = text_or_empty(plugin.cuda_module);
         if (!is_name(module)) {
             throw model::InputError(
-                fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)", file.string(),
-                            model::printable(module, 60)));
+                fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
+                            file.string(), model::printable(module, 60)));
         }
         cuda_file = file.parent_path() / (module + ".so");
         if (std::filesystem::exists(cuda_file)) {
