@@ -87,7 +87,7 @@ configure() {
     shift
     [ ! -f "$dir/build.ninja" ] || return 0
     local faster=()
-    # ccache keeps no compilation that uses a precompiled header, and is the faster of the two.
+    # ccache keeps no compilation that uses a precompiled header.
     command -v ccache >/dev/null 2>&1 &&
         faster+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache
                  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)

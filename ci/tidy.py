@@ -50,7 +50,9 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     (build / "tidy").mkdir(exist_ok=True)
     version = subprocess.run(["clang-tidy", "--version"], check=True, stdout=subprocess.PIPE).stdout
-    rules = version + b"".join(path.read_bytes() for path in sorted(pathlib.Path().glob("**/.clang-tidy"))) + " ".join(WORDS).encode()
+    settings = [pathlib.Path(".clang-tidy"), *sorted(pathlib.Path().glob("*/.clang-tidy"))]
+    checks = b"".join(path.read_bytes() for path in settings)
+    rules = version + checks + " ".join(WORDS).encode()
     compiled = commands(build)
     sources = [source for source in map(os.path.realpath, sys.argv[2:]) if source in compiled]
     status = 0

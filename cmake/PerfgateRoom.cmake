@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reading these headers is most of what a source costs to compile, so they are compiled once for all
-# rooms. Sources include what they use all the same: ci/dev builds without precompiled headers.
+# Most sources include these headers, so they are compiled once for all rooms. Sources include what
+# they use all the same: ci/dev builds without precompiled headers.
 set(perfgate_frequent_headers
   <algorithm> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <optional> <set>
   <span> <string> <string_view> <utility> <vector>)

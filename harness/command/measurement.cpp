@@ -5,21 +5,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "activity/recording.hpp"
-#include "command/other_tools.hpp"
 #include "command/pieces.hpp"
+#include "command/recorder.hpp"
 #include "inject/settings.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "program/program.hpp"
+#include "stats/quantiles.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -42,30 +42,6 @@ struct Stopped {};
 struct Failure {
     std::string reason;
     std::string log;
-};
-
-/// A folder for recordings, which is gone afterwards.
-class RecordingFolder {
-  public:
-    RecordingFolder() {
-        std::string name = (fs::temp_directory_path() / "perfgate-command-XXXXXX").native();
-        if (mkdtemp(name.data()) == nullptr) {
-            throw model::Error(fmt::format("cannot create a folder in {}",
-                                           model::printable(fs::temp_directory_path().native())));
-        }
-        path_ = name;
-    }
-    ~RecordingFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    RecordingFolder(const RecordingFolder&) = delete;
-    RecordingFolder& operator=(const RecordingFolder&) = delete;
-
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
 };
 
 /// A folder's name that says which program it is of, for people; two programs never share one.
@@ -99,13 +75,6 @@ std::vector<double> spaced(std::vector<double> values) {
         kept.push_back(values[i * values.size() / most_samples]);
     }
     return kept;
-}
-
-double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 /// One batch of one command.
@@ -214,7 +183,7 @@ class BatchTaker {
     std::unique_ptr<Recorded> record(inject::Level level, double& wall_ns) {
         const std::string kind = inject::to_text(level);
         observe_(kind);
-        const RecordingFolder folder;
+        const RecordingFolder folder("");
         inject::Settings settings;
         settings.folder = folder.path();
         settings.level = level;
@@ -281,7 +250,7 @@ class BatchTaker {
         if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) return;
         model::Batch batch{request_.process, request_.board, planned.seed, std::move(samples)};
         batch.round = request_.round;
-        const double value = median_of(batch.samples);
+        const double value = stats::median(batch.samples);
         result.metrics[metric] = {
             metrics::find_metric(metric)->definition.unit, value, method, {std::move(batch)}};
     }
@@ -311,14 +280,7 @@ class BatchTaker {
 }  // namespace
 
 Measurement::Measurement(MeasurementOptions options) : options_(std::move(options)) {
-    refuse_other_tools();
-    std::error_code error;
-    if (!fs::exists(options_.library, error)) {
-        throw model::Error(
-            fmt::format("{} is missing: this perfgate was built without CUDA's headers and records "
-                        "no programs",
-                        model::printable(options_.library.native())));
-    }
+    require_recorder(options_.library);
 }
 
 bool Measurement::measure(const measure::ProgramRequest& request,

@@ -141,12 +141,20 @@ PieceValues of_program(const Recorded& recorded) {
     return values;
 }
 
-PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
-    PieceValues values;
-    const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
-    values.problem = none_counts(found.matched, found.counted.size(), piece.pattern, "NVTX range",
+/// The instances that count, which `values` then says the number of, and the problem if there are
+/// none.
+Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
+                    PieceValues& values) {
+    Instances found = instances_of(recorded, pattern, piece, piece.skip);
+    values.problem = none_counts(found.matched, found.counted.size(), pattern, "NVTX range",
                                  piece.skip, found.others);
     values.instances = found.counted.size();
+    return found;
+}
+
+PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
+    PieceValues values;
+    const Instances found = ranges_of(recorded, piece.pattern, piece, values);
     bool worked = false;
     for (const Instance& each : found.counted) {
         const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
@@ -212,10 +220,7 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
 
 PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
-    const Instances found = instances_of(recorded, piece.within, piece, piece.skip);
-    values.problem = none_counts(found.matched, found.counted.size(), piece.within, "NVTX range",
-                                 piece.skip, found.others);
-    values.instances = found.counted.size();
+    const Instances found = ranges_of(recorded, piece.within, piece, values);
     KernelPattern kernels(piece.pattern);
     std::size_t matched = 0;
     for (const Instance& each : found.counted) {

@@ -23,7 +23,7 @@ ALLOWED = {
     "activity": {"model", "document"},
     "inject": {"activity", "backend/cuda", "model"},
     "program": {"model"},
-    "command": {"measure", "activity", "inject", "program", "metrics", "model"},
+    "command": {"measure", "activity", "inject", "program", "metrics", "stats", "model"},
     "explain": {"model"},
     "report": {"model", "document"},
     "runner": {"gate", "baseline", "review", "document", "measure", "command", "suite", "metrics",

@@ -12,6 +12,7 @@
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/verbs/verb.hpp"
+#include "command/recorder.hpp"
 #include "inject/settings.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -83,7 +84,7 @@ int run_and_report(const Options& options) {
     if (options.words.empty()) {
         throw model::InputError("name the program to record after --: perfgate profile -- ./app");
     }
-    const runner::RecordingFolder folder(options.out);
+    const command::RecordingFolder folder(options.out);
     const std::optional<std::string> failure = runner::record_program(
         options.words, settings_of(options, folder.path()), options.time_limit_s);
     int code = failure ? 3 : 0;

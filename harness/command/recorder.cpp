@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "inject/settings.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::command {
+
+namespace fs = std::filesystem;
+
+RecordingFolder::RecordingFolder(const std::string& named) {
+    if (named.empty()) {
+        std::string name = (fs::temp_directory_path() / "perfgate-recording-XXXXXX").native();
+        if (mkdtemp(name.data()) == nullptr) {
+            throw model::Error(fmt::format("cannot create a folder in {}",
+                                           model::printable(fs::temp_directory_path().native())));
+        }
+        path_ = name;
+        temporary_ = true;
+        return;
+    }
+    path_ = fs::absolute(named);
+    std::error_code error;
+    fs::create_directories(path_, error);
+    if (error) {
+        throw model::Error(
+            fmt::format("cannot create {}: {}", model::printable(named), error.message()));
+    }
+    if (!fs::is_empty(path_, error)) {
+        throw model::InputError(
+            fmt::format("{} is not empty: it would mix recordings of two runs; name a new folder",
+                        model::printable(named)));
+    }
+}
+
+RecordingFolder::~RecordingFolder() {
+    std::error_code ignored;
+    if (temporary_) fs::remove_all(path_, ignored);
+}
+
+void require_recorder(const fs::path& library) {
+    for (const char* name : inject::injection_variables) {
+        if (std::getenv(name) != nullptr) {
+            throw model::InputError(fmt::format(
+                "{} is set, so another profiler would be loaded as well: unset it", name));
+        }
+    }
+    std::error_code error;
+    if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
+        fs::exists("/tmp/nvidia-mps/control", error)) {
+        throw model::InputError(
+            "an MPS server is in use, so other programs may share the GPU: stop it (echo quit | "
+            "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
+    }
+    if (!fs::exists(library, error)) {
+        throw model::Error(
+            fmt::format("{} is missing: this perfgate was built without CUDA's headers and records "
+                        "no programs",
+                        model::printable(library.native())));
+    }
+}
+
+}  // namespace perfgate::command

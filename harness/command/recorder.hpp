@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recording a program takes: a folder, the injection library, and no other tool in the
+// program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace perfgate::command {
+
+/// The folder for the recordings. Without a name it is temporary and removed with this object.
+class RecordingFolder {
+  public:
+    /// Throws InputError if the named folder is not empty, Error if it cannot be created.
+    explicit RecordingFolder(const std::string& named);
+    ~RecordingFolder();
+    RecordingFolder(const RecordingFolder&) = delete;
+    RecordingFolder& operator=(const RecordingFolder&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+    bool temporary_ = false;
+};
+
+/// Throws model::InputError where another profiler would be in the program too, or other programs
+/// share its GPU through MPS: two tools in one process fight over CUPTI. Throws model::Error where
+/// the injection library is missing.
+void require_recorder(const std::filesystem::path& library);
+
+}  // namespace perfgate::command
