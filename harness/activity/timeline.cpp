@@ -153,8 +153,9 @@ const Place& Timeline::place(const Work& work) const {
 }
 
 std::string demangled(const std::string& symbol) {
+    // Without the prefix it is a C name, which the function below would take for a type's code.
     // Nested templates of a hostile name could take for ever to write out.
-    if (symbol.size() > 16384) return symbol;
+    if (!symbol.starts_with("_Z") || symbol.size() > 16384) return symbol;
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> name(
         abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

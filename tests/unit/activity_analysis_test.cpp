@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the analysis makes of recordings whose answers are known: busy and idle time, ranges, gaps
+// and their causes, copies, graphs, communication, kernels by name.
+#include "activity/analysis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "activity/advice.hpp"
+#include "activity/waiting.hpp"
+#include "model/error.hpp"
+
+namespace perfgate::activity {
+namespace {
+
+constexpr std::uint32_t main_thread = 1, other_thread = 2;
+
+/// A recording that is written down call by call; times in nanoseconds.
+class Program {
+  public:
+    Program() {
+        recording_.strings = {""};
+        recording_.configurations = {{}};
+    }
+
+    StringId id(const std::string& text) {
+        for (StringId i = 0; i < recording_.strings.size(); ++i) {
+            if (recording_.strings[i] == text) return i;
+        }
+        recording_.strings.push_back(text);
+        return static_cast<StringId>(recording_.strings.size() - 1);
+    }
+
+    Program& kernel(const std::string& symbol, std::uint64_t launch, Interval time,
+                    std::uint32_t thread = main_thread, std::uint32_t registers = 32) {
+        LaunchConfiguration configuration;
+        configuration.id = static_cast<std::uint32_t>(recording_.configurations.size());
+        configuration.symbol = id(symbol);
+        configuration.grid = {8, 1, 1};
+        configuration.registers_per_thread = registers;
+        for (const LaunchConfiguration& known : recording_.configurations) {
+            if (known.symbol == configuration.symbol && known.registers_per_thread == registers) {
+                configuration.id = known.id;
+            }
+        }
+        if (configuration.id == recording_.configurations.size()) {
+            recording_.configurations.push_back(configuration);
+        }
+        Kernel kernel;
+        kernel.start_ns = time.begin;
+        kernel.end_ns = time.end;
+        kernel.configuration = configuration.id;
+        kernel.place.correlation = launched(launch, thread);
+        recording_.records.kernels.push_back(kernel);
+        return *this;
+    }
+
+    /// The nodes of one graph launch, one behind the other, each as long as the last.
+    Program& graph(const std::string& symbol, std::uint64_t launch, Interval first, int nodes) {
+        kernel(symbol, launch, first);
+        for (int node = 0; node < nodes; ++node) {
+            if (node != 0) recording_.records.kernels.push_back(recording_.records.kernels.back());
+            Kernel& kernel = recording_.records.kernels.back();
+            kernel.graph.node = static_cast<std::uint64_t>(node) + 1;
+            kernel.start_ns = first.begin + static_cast<std::uint64_t>(node) * first.length();
+            kernel.end_ns = kernel.start_ns + first.length();
+        }
+        return *this;
+    }
+
+    Program& copy(std::uint64_t launch, Interval time, std::uint64_t bytes, MemoryKind source) {
+        Copy copy;
+        copy.start_ns = time.begin;
+        copy.end_ns = time.end;
+        copy.bytes = bytes;
+        copy.kind = CopyKind::host_to_device;
+        copy.source = source;
+        copy.destination = MemoryKind::device;
+        copy.place.correlation = launched(launch, main_thread);
+        recording_.records.copies.push_back(copy);
+        return *this;
+    }
+
+    Program& range(const std::string& name, Interval time, std::uint32_t thread = main_thread) {
+        Marker begin;
+        begin.id = ++markers_;
+        begin.kind = MarkerKind::begin;
+        begin.time_ns = time.begin;
+        begin.name = id(name);
+        begin.thread = thread;
+        recording_.records.markers.push_back(begin);
+        if (time.end == 0) return *this;  // never closed
+        Marker end = begin;
+        end.kind = MarkerKind::end;
+        end.time_ns = time.end;
+        end.name = 0;
+        recording_.records.markers.push_back(end);
+        return *this;
+    }
+
+    Program& call(const std::string& name, Interval time, std::uint32_t thread = main_thread,
+                  std::uint32_t correlation = 0) {
+        recording_.records.api_calls.push_back({time.begin, time.end, id(name), thread,
+                                                correlation == 0 ? ++correlations_ : correlation,
+                                                0});
+        return *this;
+    }
+
+    Program& code(const std::string& symbol, const std::string& fingerprint) {
+        recording_.records.function_codes.push_back({id(symbol), id(fingerprint)});
+        return *this;
+    }
+
+    [[nodiscard]] const Recording& recording() const { return recording_; }
+
+    Profile profile(const ProfileOptions& options = {}) const {
+        return profile_of(Timeline(recording_), options);
+    }
+
+  private:
+    std::uint32_t launched(std::uint64_t time, std::uint32_t thread) {
+        recording_.records.launch_calls.push_back({time, thread, ++correlations_});
+        return correlations_;
+    }
+
+    Recording recording_;
+    std::uint32_t correlations_ = 0, markers_ = 0;
+};
+
+const RangeSummary& range_named(const Profile& profile, const std::string& name) {
+    for (const RangeSummary& range : profile.ranges) {
+        if (range.name == name) return range;
+    }
+    throw model::Error("no range " + name);
+}
+
+TEST(Analysis, time_of_two_streams_at_once_counts_once) {
+    const Profile profile =
+        Program().kernel("a", 1, {100, 200}).kernel("b", 2, {150, 300}).profile();
+    EXPECT_EQ(200u, profile.program.gpu_time_ns);
+    EXPECT_EQ(250u, profile.program.kernel_time_ns);
+    EXPECT_EQ(200u, profile.program.span_ns);
+    EXPECT_EQ(0u, profile.program.idle_ns);
+}
+
+TEST(Analysis, idle_time_is_the_span_without_any_work) {
+    const Profile profile =
+        Program().kernel("a", 1, {100, 200}).kernel("a", 2, {260, 300}).profile();
+    EXPECT_EQ(200u, profile.program.span_ns);
+    EXPECT_EQ(60u, profile.program.idle_ns);
+    EXPECT_DOUBLE_EQ(0.3, profile.program.idle_share());
+}
+
+TEST(Analysis, a_range_has_what_was_launched_in_it_though_it_ran_later) {
+    const Profile profile = Program()
+                                .range("step", {10, 20})
+                                .range("step", {30, 40})
+                                .kernel("a", 12, {25, 200})
+                                .kernel("b", 35, {200, 250})
+                                .kernel("c", 50, {250, 300})
+                                .profile();
+    ASSERT_TRUE(profile.by_launch);
+    const RangeSummary& step = range_named(profile, "step");
+    ASSERT_EQ(2u, step.instances.size());
+    EXPECT_EQ(175u, step.instances[0].work.gpu_time_ns);
+    EXPECT_EQ(50u, step.instances[1].work.gpu_time_ns);
+    // Behind the first step's kernel, the second one's span begins where that ended.
+    EXPECT_EQ(190u, step.instances[0].work.span_ns);
+    EXPECT_EQ(50u, step.instances[1].work.span_ns);
+    EXPECT_EQ(0u, step.instances[1].work.idle_ns);
+    EXPECT_EQ(2u, step.total.kernels);
+    EXPECT_EQ(10u, step.host_time.median_ns);
+}
+
+TEST(Analysis, ranges_nest_and_other_threads_launch_into_them) {
+    Program program;
+    program.range("outer", {0, 100})
+        .range("inner", {10, 50})
+        .kernel("a", 20, {200, 210})
+        .kernel("b", 60, {210, 230})
+        .kernel("c", 30, {230, 260}, other_thread);
+    const Profile all = program.profile();
+    EXPECT_EQ(3u, range_named(all, "outer").total.kernels);
+    EXPECT_EQ(2u, range_named(all, "inner").total.kernels);
+    ProfileOptions options;
+    options.own_thread = true;
+    const Profile own = program.profile(options);
+    EXPECT_EQ(2u, range_named(own, "outer").total.kernels);
+    EXPECT_EQ(1u, range_named(own, "inner").total.kernels);
+}
+
+TEST(Analysis, a_range_that_was_never_closed_has_no_instance) {
+    const Profile profile = Program().range("step", {10, 0}).kernel("a", 12, {100, 200}).profile();
+    const RangeSummary& step = range_named(profile, "step");
+    EXPECT_TRUE(step.instances.empty());
+    EXPECT_EQ(1u, step.left_open);
+}
+
+TEST(Analysis, kernels_under_ten_microseconds_are_short) {
+    const Profile profile =
+        Program().kernel("a", 1, {0, 9'999}).kernel("a", 2, {10'000, 20'000}).profile();
+    EXPECT_EQ(1u, profile.program.short_kernels);
+}
+
+TEST(Analysis, a_graph_launch_is_one_launch_of_many_kernels) {
+    const Profile profile =
+        Program().graph("node", 1, {100, 110}, 12).graph("node", 2, {300, 310}, 12).profile();
+    EXPECT_EQ(2u, profile.program.graph_launches);
+    EXPECT_EQ(24u, profile.program.kernels);
+    EXPECT_EQ(240u, profile.program.gpu_time_ns);
+}
+
+TEST(Analysis, copies_by_kind_and_memory_with_rate_and_overlap) {
+    const Profile profile = Program()
+                                .kernel("a", 1, {0, 1000})
+                                .copy(2, {500, 1500}, 4000, MemoryKind::pinned)
+                                .copy(3, {1500, 2500}, 2000, MemoryKind::pageable)
+                                .profile();
+    EXPECT_EQ(2u, profile.program.copies);
+    EXPECT_EQ(1u, profile.program.pageable_copies);
+    EXPECT_EQ(6000u, profile.program.copied_bytes);
+    EXPECT_EQ(2000u, profile.program.copy_time_ns);
+    EXPECT_EQ(500u, profile.program.overlapped_copy_ns);
+    ASSERT_EQ(2u, profile.copies.size());
+    for (const CopySummary& copy : profile.copies) {
+        EXPECT_DOUBLE_EQ(copy.memory == "pinned" ? 4e9 : 2e9, copy.bytes_per_s()) << copy.memory;
+    }
+}
+
+TEST(Analysis, communication_is_exposed_where_nothing_else_computes) {
+    const Profile profile = Program()
+                                .kernel("ncclDevKernel_AllReduce", 1, {0, 100})
+                                .kernel("gemm", 2, {60, 200})
+                                .profile();
+    EXPECT_EQ(100u, profile.program.communication_ns);
+    EXPECT_EQ(60u, profile.program.exposed_communication_ns);
+}
+
+TEST(Analysis, gaps_name_what_the_host_did) {
+    const Profile profile = Program()
+                                .range("step", {0, 2000})
+                                .kernel("a", 1, {0, 100})
+                                .call("cudaDeviceSynchronize", {50, 120})
+                                .kernel("b", 290, {300, 400})
+                                .call("cudaMalloc_v3020", {410, 690})
+                                .kernel("c", 695, {700, 800})
+                                .kernel("d", 1295, {1300, 1400})
+                                .profile();
+    ASSERT_EQ(3u, profile.gaps.size());
+    const Gap& nothing = profile.gaps[0];
+    EXPECT_EQ((Interval{800, 1300}), nothing.time);
+    EXPECT_EQ(GapCause::nothing_submitted, nothing.cause);
+    EXPECT_EQ("c", nothing.before);
+    EXPECT_EQ("d", nothing.after);
+    EXPECT_EQ("step", nothing.range);
+    const Gap& allocation = profile.gaps[1];
+    EXPECT_EQ(GapCause::api_call, allocation.cause);
+    EXPECT_EQ("cudaMalloc", allocation.call);
+    EXPECT_EQ(280u, allocation.in_calls_ns);
+    const Gap& wait = profile.gaps[2];
+    EXPECT_EQ((Interval{100, 300}), wait.time);
+    EXPECT_EQ(GapCause::synchronisation, wait.cause);
+    EXPECT_EQ("cudaDeviceSynchronize", wait.call);
+    ASSERT_EQ(1u, profile.waits.size());
+    EXPECT_EQ(200u, profile.waits[0].idle_ns);
+    EXPECT_EQ(1u, profile.program.synchronisations);
+}
+
+TEST(Analysis, a_driver_call_within_a_runtime_call_is_no_second_synchronisation) {
+    const Profile profile = Program()
+                                .kernel("a", 1, {0, 100})
+                                .call("cudaStreamSynchronize_v3020", {10, 110}, main_thread, 77)
+                                .call("cuStreamSynchronize", {20, 105}, main_thread, 77)
+                                .profile();
+    EXPECT_EQ(1u, profile.program.synchronisations);
+    ASSERT_EQ(1u, profile.waits.size());
+    EXPECT_EQ("cudaStreamSynchronize", profile.waits[0].name);
+}
+
+TEST(Analysis, which_calls_wait_for_the_device) {
+    for (const char* waits : {"cudaDeviceSynchronize", "cuStreamSynchronize", "cudaMemcpy_v3020",
+                              "cuMemcpyHtoD_v2", "cuEventSynchronize"}) {
+        EXPECT_TRUE(waits_for_device(waits)) << waits;
+    }
+    for (const char* returns :
+         {"cudaMemcpyAsync", "cuMemcpyBatchAsync", "cudaLaunchKernel", "cudaStreamWaitEvent"}) {
+        EXPECT_FALSE(waits_for_device(returns)) << returns;
+    }
+}
+
+TEST(Analysis, kernels_by_symbol_with_code_and_commonest_configuration) {
+    const Profile profile = Program()
+                                .kernel("_Z4axpyPf", 1, {0, 100}, main_thread, 40)
+                                .kernel("_Z4axpyPf", 2, {100, 400}, main_thread, 40)
+                                .kernel("_Z4axpyPf", 3, {400, 500}, main_thread, 64)
+                                .kernel("other", 4, {500, 510})
+                                .code("_Z4axpyPf", "f1")
+                                .code("other", "f2")
+                                .code("other", "f3")
+                                .profile();
+    ASSERT_EQ(2u, profile.kernels.size());
+    const KernelSummary& first = profile.kernels[0];
+    EXPECT_EQ("axpy(float*)", first.name);
+    EXPECT_EQ("f1", first.fingerprint);
+    EXPECT_EQ(3u, first.time.count);
+    EXPECT_EQ(500u, first.time.total_ns);
+    EXPECT_EQ(100u, first.time.median_ns);
+    EXPECT_EQ(300u, first.time.maximum_ns);
+    EXPECT_EQ(2u, first.configurations);
+    EXPECT_EQ(40u, first.most_common.registers_per_thread);
+    // Two modules have different code of this name: neither is known to be the one that ran.
+    EXPECT_EQ("", profile.kernels[1].fingerprint);
+}
+
+TEST(Analysis, a_name_that_is_not_mangled_is_no_type) {
+    // "c" and "i" are how the C++ ABI encodes char and int.
+    const Profile profile = Program().kernel("c", 1, {0, 100}).kernel("i", 2, {100, 110}).profile();
+    ASSERT_EQ(2u, profile.kernels.size());
+    EXPECT_EQ("c", profile.kernels[0].name);
+    EXPECT_EQ("i", profile.kernels[1].name);
+}
+
+TEST(Analysis, a_part_of_the_program_by_range_or_by_time) {
+    Program program;
+    program.range("warm up", {0, 40'000'000})
+        .range("measured", {50'000'000, 90'000'000})
+        .kernel("a", 10'000'000, {10'000'000, 20'000'000})
+        .kernel("a", 60'000'000, {60'000'000, 70'000'000})
+        .kernel("a", 80'000'000, {80'000'000, 85'000'000});
+    ProfileOptions options;
+    options.range = "measured";
+    EXPECT_EQ(2u, program.profile(options).program.kernels);
+    EXPECT_EQ(40'000'000u, program.profile(options).program.span_ns);
+    options = {};
+    options.delay_s = 0.075;
+    EXPECT_EQ(1u, program.profile(options).program.kernels);
+    options = {};
+    options.duration_s = 0.05;
+    EXPECT_EQ(1u, program.profile(options).program.kernels);
+    options = {};
+    options.range = "Measured";
+    EXPECT_THROW(program.profile(options), model::InputError);
+}
+
+TEST(Analysis, work_without_a_launch_on_record_belongs_to_when_it_ran) {
+    Program program;
+    program.range("step", {0, 50}).kernel("a", 1, {100, 200});
+    Recording recording = program.recording();
+    recording.records.launch_calls.clear();
+    const Timeline timeline(recording);
+    const Profile profile = profile_of(timeline);
+    EXPECT_FALSE(profile.by_launch);
+    EXPECT_EQ(0u, range_named(profile, "step").total.kernels);
+}
+
+TEST(Analysis, an_empty_recording_has_an_empty_profile) {
+    const Profile profile = Program().profile();
+    EXPECT_EQ(0u, profile.program.span_ns);
+    EXPECT_EQ(0, profile.program.idle_share());
+    EXPECT_TRUE(profile.kernels.empty());
+    EXPECT_TRUE(advice(profile).empty());
+}
+
+TEST(Advice, names_what_costs_most_first) {
+    const Profile profile = Program()
+                                .kernel("a", 1, {0, 100'000})
+                                .call("cudaDeviceSynchronize", {50, 100'100})
+                                .kernel("a", 800'000, {900'000, 1'000'000})
+                                .profile();
+    const std::vector<std::string> sentences = advice(profile);
+    ASSERT_FALSE(sentences.empty());
+    EXPECT_NE(std::string::npos, sentences[0].find("cudaDeviceSynchronize")) << sentences[0];
+    EXPECT_NE(std::string::npos, sentences[0].find("80.0 %")) << sentences[0];
+    EXPECT_LE(advice(profile, 1).size(), 1u);
+}
+
+}  // namespace
+}  // namespace perfgate::activity
