@@ -191,7 +191,33 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
     return devices;
 }
 
-Overheads overheads_of(const Recording& recording) {
+/// Of a CUpti_ActivityOverheadKind.
+std::string overhead_name(std::uint32_t kind) {
+    switch (kind) {
+        case 1:
+            return "driver compiler";
+        case 1U << 16:
+            return "CUPTI buffer flush";
+        case 2U << 16:
+            return "CUPTI instrumentation";
+        case 3U << 16:
+            return "CUPTI resources";
+        case 4U << 16:
+            return "module loading by the runtime";
+        case 5U << 16:
+            return "lazy function loading";
+        case 6U << 16:
+            return "command buffer full";
+        case 7U << 16:
+            return "activity buffer request";
+        case 8U << 16:
+            return "UVM set-up";
+        default:
+            return fmt::format("overhead {}", kind);
+    }
+}
+
+void add_overheads(const Recording& recording, Profile& profile) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
     std::vector<Interval> all;
     for (const Overhead& each : recording.records.overheads) {
@@ -199,10 +225,10 @@ Overheads overheads_of(const Recording& recording) {
         lengths[each.kind].push_back(each.end_ns - each.start_ns);
         all.push_back({each.start_ns, each.end_ns});
     }
-    Overheads overheads;
-    overheads.total_ns = IntervalSet(std::move(all)).length();
-    for (auto& [kind, each] : lengths) overheads.by_kind[kind] = durations(std::move(each));
-    return overheads;
+    profile.overhead_ns = IntervalSet(std::move(all)).length();
+    for (auto& [kind, each] : lengths) {
+        profile.overheads.push_back({overhead_name(kind), durations(std::move(each)), 0});
+    }
 }
 
 }  // namespace
@@ -243,7 +269,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     profile.waits = waits_by_name(timeline, restricted ? window : timeline.span());
     profile.ranges = ranges_of(timeline, options, window);
     profile.gaps = longest_gaps(timeline, window, options.gaps);
-    profile.overheads = overheads_of(recording);
+    add_overheads(recording, profile);
     return profile;
 }
 
@@ -287,31 +313,6 @@ const char* to_text(GapCause cause) {
             return "not_recorded";
     }
     return "";
-}
-
-std::string overhead_name(std::uint32_t kind) {
-    switch (kind) {
-        case 1:
-            return "driver compiler";
-        case 1U << 16:
-            return "CUPTI buffer flush";
-        case 2U << 16:
-            return "CUPTI instrumentation";
-        case 3U << 16:
-            return "CUPTI resources";
-        case 4U << 16:
-            return "module loading by the runtime";
-        case 5U << 16:
-            return "lazy function loading";
-        case 6U << 16:
-            return "command buffer full";
-        case 7U << 16:
-            return "activity buffer request";
-        case 8U << 16:
-            return "UVM set-up";
-        default:
-            return fmt::format("overhead {}", kind);
-    }
 }
 
 }  // namespace perfgate::activity

@@ -36,7 +36,4 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread = std::nullopt);
 
-/// The document `perfgate.profile` of several processes.
-std::string write_profiles(const std::vector<Profile>& profiles);
-
 }  // namespace perfgate::activity

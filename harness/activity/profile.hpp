@@ -130,12 +130,6 @@ struct DeviceSummary {
     std::uint64_t peak_memory_bytes = 0;  ///< allocated through CUDA; 0 where not on record
 };
 
-struct Overheads {
-    std::uint64_t total_ns = 0;
-    std::map<std::uint32_t, Durations> by_kind;  ///< CUpti_ActivityOverheadKind
-};
-std::string overhead_name(std::uint32_t kind);
-
 struct Profile {
     std::map<std::string, std::string> header;
     std::vector<std::string> incomplete;
@@ -154,8 +148,9 @@ struct Profile {
     std::vector<CallSummary> calls;
     std::vector<CallSummary> waits;  ///< calls that wait for the device, most idle time first
     std::vector<RangeSummary> ranges;
-    std::vector<Gap> gaps;  ///< longest first
-    Overheads overheads;
+    std::vector<Gap> gaps;               ///< longest first
+    std::uint64_t overhead_ns = 0;       ///< host time that CUPTI itself took, counted once
+    std::vector<CallSummary> overheads;  ///< by what it did
 };
 
 }  // namespace perfgate::activity

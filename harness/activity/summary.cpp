@@ -7,6 +7,7 @@
 
 #include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -144,7 +145,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
     for (auto& [symbol, seen] : by_symbol) {
         KernelSummary kernel;
         kernel.symbol = symbol;
-        kernel.name = demangled(symbol);
+        kernel.name = model::demangled(symbol);
         if (const auto known = code.find(symbol); known != code.end()) {
             kernel.fingerprint = known->second;
         }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity/timeline.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <unordered_map>
 
 namespace perfgate::activity {
@@ -150,16 +146,6 @@ const Place& Timeline::place(const Work& work) const {
     if (work.kind == WorkKind::kernel) return records.kernels[work.index].place;
     return work.kind == WorkKind::copy ? records.copies[work.index].place
                                        : records.memsets[work.index].place;
-}
-
-std::string demangled(const std::string& symbol) {
-    // Without the prefix it is a C name, which the function below would take for a type's code.
-    // Nested templates of a hostile name could take for ever to write out.
-    if (!symbol.starts_with("_Z") || symbol.size() > 16384) return symbol;
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> name(
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-    return status == 0 && name != nullptr ? name.get() : symbol;
 }
 
 std::string_view call_name(std::string_view name) {

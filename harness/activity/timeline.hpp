@@ -90,9 +90,6 @@ class Timeline {
     bool has_launches_ = false;
 };
 
-/// The name as C++ writes it; what does not demangle comes back unchanged.
-std::string demangled(const std::string& symbol);
-
 /// A call's name as the user wrote it: "cudaLaunchKernel" for "cudaLaunchKernel_v7000".
 std::string_view call_name(std::string_view name);
 

@@ -14,6 +14,7 @@
 
 #include "activity/profile.hpp"
 #include "document/json_writer.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -158,7 +159,8 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
             const std::uint32_t id = recording.records.kernels[work.index].configuration;
             const auto [known, added] = names.try_emplace(id);
             if (added) {
-                known->second = demangled(recording.text(recording.configurations[id].symbol));
+                known->second =
+                    model::demangled(recording.text(recording.configurations[id].symbol));
             }
             category = "kernel";
             name = known->second;

@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "model/text.hpp"
+
 namespace perfgate::activity {
 namespace {
 
@@ -51,7 +53,7 @@ std::string work_name(const Timeline& timeline, const Work* work) {
     if (work == nullptr) return "";
     if (work->kind == WorkKind::copy) return "copy";
     if (work->kind == WorkKind::memset) return "memset";
-    return demangled(timeline.recording().text(timeline.configuration(*work).symbol));
+    return model::demangled(timeline.recording().text(timeline.configuration(*work).symbol));
 }
 
 void describe_host(const Timeline& timeline, const Waits& waits, Gap& gap) {

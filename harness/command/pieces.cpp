@@ -182,7 +182,7 @@ class KernelPattern {
         const std::string& symbol = timeline.recording().text(timeline.configuration(work).symbol);
         const auto [known, added] = known_.try_emplace(symbol, false);
         if (added) {
-            const std::string name = activity::demangled(symbol);
+            const std::string name = model::demangled(symbol);
             known->second =
                 model::glob_match(pattern_, symbol) || model::glob_match(pattern_, name);
             if (!known->second && others_.size() < most_names) others_.insert(name);

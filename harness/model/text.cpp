@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text.hpp"
 
+#include <cxxabi.h>
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
+#include <memory>
 #include <numeric>
 
 #include "model/utf8.hpp"
@@ -157,6 +160,16 @@ std::string slug(std::string_view text) {
     }
     if (!out.empty() && out.back() == '-') out.pop_back();
     return out.empty() ? "unknown" : out;
+}
+
+std::string demangled(const std::string& symbol) {
+    // Without the prefix it is a C name, which the function below would take for a type's code.
+    // Nested templates of a hostile name could take for ever to write out.
+    if (!symbol.starts_with("_Z") || symbol.size() > 16384) return symbol;
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> name(
+        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && name != nullptr ? name.get() : symbol;
 }
 
 }  // namespace perfgate::model

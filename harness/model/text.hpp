@@ -41,4 +41,7 @@ void append_number(std::string& out, double value);
 /// left, so that it can name a folder.
 std::string slug(std::string_view text);
 
+/// A symbol of machine code as C++ writes it; what is not a mangled name comes back unchanged.
+std::string demangled(const std::string& symbol);
+
 }  // namespace perfgate::model

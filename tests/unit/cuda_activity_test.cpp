@@ -16,15 +16,5 @@ TEST(GpuTime, IsTheBusyTimeOfALaunch) {
     EXPECT_EQ(launch.kernel_count(), 2u);
 }
 
-TEST(Demangle, WritesCppNames) {
-    EXPECT_EQ(demangle("_Z5saxpyfPKfPfm"), "saxpy(float, float const*, float*, unsigned long)");
-}
-
-TEST(Demangle, LeavesOtherNamesAlone) {
-    EXPECT_EQ(demangle("memset32"), "memset32");
-    EXPECT_EQ(demangle(""), "");
-    EXPECT_EQ(demangle("_Znonsense"), "_Znonsense");
-}
-
 }  // namespace
 }  // namespace perfgate::backend::cuda

@@ -198,5 +198,15 @@ TEST(Slug, NamesAFolder) {
     EXPECT_EQ(slug("Größe"), "gr-e");
 }
 
+TEST(Demangled, IsForMangledNamesAlone) {
+    EXPECT_EQ("saxpy(float, float const*)", demangled("_Z5saxpyfPKf"));
+    // "c" and "i" are how the C++ ABI encodes char and int.
+    for (const char* name : {"memset32", "", "_Znonsense", "c", "i", "Pf"}) {
+        EXPECT_EQ(name, demangled(name));
+    }
+    const std::string endless = "_Z" + std::string(20'000, 'x');
+    EXPECT_EQ(endless, demangled(endless));
+}
+
 }  // namespace
 }  // namespace perfgate::model

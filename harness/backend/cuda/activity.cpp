@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/activity.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
 #include "model/interval.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -276,7 +276,7 @@ class Parser {
     // Launches repeat few different kernels: a scan is enough.
     std::size_t intern(KernelFacts facts) {
         std::string& name = name_of_[facts.symbol];
-        if (name.empty()) name = demangle(facts.symbol);
+        if (name.empty()) name = model::demangled(facts.symbol);
         facts.name = name;
         const auto known = std::find(trace_.kernels.begin(), trace_.kernels.end(), facts);
         if (known != trace_.kernels.end()) {
@@ -311,13 +311,6 @@ std::size_t LaunchActivity::kernel_count() const {
     return static_cast<std::size_t>(std::count_if(
         records.begin(), records.end(),
         [](const ActivityRecord& record) { return record.kind == ActivityKind::kernel; }));
-}
-
-std::string demangle(const std::string& symbol) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> name(
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-    return status == 0 && name != nullptr ? name.get() : symbol;
 }
 
 ActivityRecorder::ActivityRecorder() {

@@ -11,6 +11,7 @@
 #include "backend/cuda/activity.hpp"
 #include "backend/cuda/cuda_case.hpp"
 #include "backend/cuda/nvtx.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -173,7 +174,7 @@ class Collection {
         std::set<std::string> not_a_number;
         for (const CounterRange& found : data.ranges) {
             if (found.tag != member) continue;
-            result.kernels.push_back(entry.graph ? "(graph)" : demangle(found.symbol));
+            result.kernels.push_back(entry.graph ? "(graph)" : model::demangled(found.symbol));
             auto& values = result.values.emplace_back();
             for (std::size_t i = 0; i < metrics.size(); ++i) {
                 if (std::isnan(found.values[i])) {

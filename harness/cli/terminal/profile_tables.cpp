@@ -191,13 +191,68 @@ void add_notes(Text& text, const Profile& profile) {
             "\nRecording API calls slows launching: of a program that launches short kernels the "
             "idle time reads too high (--level records costs least).");
     }
-    if (profile.overheads.total_ns != 0) {
-        text.line(
-            fmt::format("CUPTI itself took {} of host time.", time(profile.overheads.total_ns)));
+    if (profile.overhead_ns != 0) {
+        text.line(fmt::format("CUPTI itself took {} of host time.", time(profile.overhead_ns)));
     }
 }
 
+std::string change(const activity::Change& change) {
+    return change.before == 0 ? std::string(change.after == 0 ? "-" : "new")
+                              : fmt::format("{:+.1f} %", (change.after / change.before - 1) * 100);
+}
+
+std::string times(const activity::Change& change) {
+    return fmt::format("{} → {}", model::quantity_text(change.before, "ns"),
+                       model::quantity_text(change.after, "ns"));
+}
+
+std::string numbers(const activity::Change& change) {
+    const auto number = [](double value) { return fmt::format("{:.4g}", value); };
+    return change.before == change.after
+               ? number(change.after)
+               : fmt::format("{} → {}", number(change.before), number(change.after));
+}
+
+std::vector<std::string> piece_row(const activity::PieceDifference& piece, std::string name) {
+    return {times(piece.gpu_time_ns),
+            change(piece.gpu_time_ns),
+            times(piece.span_ns),
+            change(piece.span_ns),
+            numbers(piece.kernels),
+            numbers(piece.copies),
+            numbers(piece.synchronisations),
+            std::move(name)};
+}
+
+std::string kernel_remark(const activity::KernelDifference& kernel) {
+    if (kernel.launches.before == 0) return "added";
+    if (kernel.launches.after == 0) return "removed";
+    return kernel.code_changed ? "code changed" : "";
+}
+
 }  // namespace
+
+std::string difference_text(const activity::ProfileDifference& difference,
+                            const ProfileTables& options) {
+    Text text(options);
+    const std::vector<std::string> heads{"GPU time", "",       "span",  "",
+                                         "kernels",  "copies", "syncs", "name"};
+    text.add("program", std::vector{difference.program}, heads,
+             [&](const activity::PieceDifference& piece) { return piece_row(piece, "program"); });
+    text.add("NVTX ranges, mean of an instance", difference.ranges, heads,
+             [&](const activity::PieceDifference& piece) {
+                 return piece_row(piece, text.name(piece.name));
+             });
+    text.add("kernels", difference.kernels, {"time", "", "launches", "", "name"},
+             [&](const activity::KernelDifference& kernel) -> std::vector<std::string> {
+                 return {times(kernel.total_ns), change(kernel.total_ns), numbers(kernel.launches),
+                         kernel_remark(kernel), text.name(kernel.name)};
+             });
+    text.line(
+        "\nOne run each: this is what differs, not what is significant. A suite gates it "
+        "(perfgate profile --suite-out).");
+    return text.take();
+}
 
 std::string profile_text(const Profile& profile, const ProfileTables& options) {
     Text text(options);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "activity/difference.hpp"
 #include "activity/profile.hpp"
 
 namespace perfgate::cli {
@@ -17,5 +18,7 @@ struct ProfileTables {
 
 /// Everything from outside in it is printable.
 std::string profile_text(const activity::Profile& profile, const ProfileTables& options = {});
+std::string difference_text(const activity::ProfileDifference& difference,
+                            const ProfileTables& options = {});
 
 }  // namespace perfgate::cli

@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "activity/difference.hpp"
+#include "activity/profile_document.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/options/output.hpp"
+#include "cli/terminal/profile_tables.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -29,10 +33,6 @@ struct CompareOptions {
 };
 
 int judge_one(const CLI::App& verb, CompareOptions& options) {
-    if (options.runs.size() != 1) {
-        throw model::InputError(
-            "compare judges one run; pass --across-devices to set two side by side");
-    }
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     const model::Run run =
@@ -40,17 +40,14 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     return runner::judge_and_report(run, judging_of(options.gate), options.output);
 }
 
-/// What says how a run is judged, or how a verdict is written, has no meaning here.
-void refuse_options_of_judging(const CLI::App& verb) {
-    static const std::set<std::string> meaningful{"RUN",    "--across-devices", "--filter", "--tag",
-                                                  "--json", "--color",          "--verbose"};
+/// What says how a run is judged, or how a verdict is written, has no meaning where nothing is
+/// judged.
+void refuse_other_options(const CLI::App& verb, const std::set<std::string>& meaningful) {
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
         if (option->count() == 0 || meaningful.contains(name)) continue;
         throw model::InputError(
-            fmt::format("{} has no meaning with --across-devices, which judges nothing; its "
-                        "report is --json",
-                        name));
+            fmt::format("{} has no meaning here: of two files nothing is judged", name));
     }
 }
 
@@ -59,7 +56,8 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
         throw model::InputError(
             fmt::format("--across-devices needs two runs, {} given", options.runs.size()));
     }
-    refuse_options_of_judging(verb);
+    refuse_other_options(
+        verb, {"RUN", "--across-devices", "--filter", "--tag", "--json", "--color", "--verbose"});
     check_outputs(verb, options.output);
     const model::Run first =
         model::select_cases(runner::read_run(options.runs[0]), options.gate.selection);
@@ -75,14 +73,34 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
     return 0;
 }
 
+int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
+    refuse_other_options(verb, {"RUN"});
+    const auto read = [](const std::string& file) {
+        return activity::parse_profiles(model::read_file(file, runner::run_limit_bytes, "profile"), file);
+    };
+    const activity::ProfileDifference difference =
+        activity::difference(read(options.runs[0]), read(options.runs[1]));
+    std::fputs(difference_text(difference).c_str(), stdout);
+    return 0;
+}
+
+int carry_out(const CLI::App& verb, CompareOptions& options) {
+    if (options.across_devices) return set_side_by_side(verb, options);
+    return options.runs.size() == 2 ? compare_profiles(verb, options) : judge_one(verb, options);
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
-        "compare", "Judges a stored run against the baselines as run does; needs no GPU");
+        "compare",
+        "Judges a stored run against the baselines as run does, or lists what changed between two "
+        "profiles; needs no GPU");
     const auto options = std::make_shared<CompareOptions>();
-    verb->add_option("RUN", options->runs,
-                     "Run document (perfgate-out/run.json); two with --across-devices")
+    verb->add_option(
+            "RUN", options->runs,
+            "Run document (perfgate-out/run.json), two with --across-devices; or two documents "
+            "of `profile --json`")
         ->required()
         ->expected(1, 2)
         ->type_name("FILE");
@@ -90,12 +108,10 @@ void add_compare(CLI::App& app, Invocation& invocation) {
                    "Set two devices' runs side by side, for information: nothing is judged");
     add_gate_options(*verb, options->gate);
     add_output_options(*verb, options->output);
-    verb->footer("Exit code: the verdict's, as of run; 0 with --across-devices.");
+    verb->footer(
+        "Exit code: the verdict's, as of run; 0 for two files, of which nothing is judged.");
     verb->callback([&invocation, options, verb] {
-        invocation.body = [options, verb] {
-            return options->across_devices ? set_side_by_side(*verb, *options)
-                                           : judge_one(*verb, *options);
-        };
+        invocation.body = [options, verb] { return carry_out(*verb, *options); };
     });
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -8,14 +10,17 @@
 #include <vector>
 
 #include "activity/analysis.hpp"
+#include "activity/profile_document.hpp"
 #include "activity/recording.hpp"
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/verbs/verb.hpp"
+#include "command/draft.hpp"
 #include "command/recorder.hpp"
 #include "inject/settings.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "runner/interruption.hpp"
 #include "runner/record.hpp"
 
@@ -26,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct Options {
     std::vector<std::string> words;
-    std::string recording, out, json, trace, level = "api", cupti;
+    std::string recording, out, json, trace, suite, level = "api", cupti;
     double time_limit_s = 0;
     std::uint64_t limit_mib = 2048;
     activity::ProfileOptions profile;
@@ -42,6 +47,19 @@ inject::Settings settings_of(const Options& options, const fs::path& folder) {
     settings.limit_bytes = options.limit_mib << 20;
     settings.cupti = options.cupti;
     return settings;
+}
+
+/// The suite's programs run in its folder; this one ran in the current one.
+void write_suite(const Options& options, const std::vector<activity::Profile>& profiles) {
+    const fs::path folder = fs::absolute(options.suite).parent_path().lexically_normal();
+    const fs::path here = fs::current_path();
+    model::write_file_atomically(
+        options.suite,
+        command::suite_draft(options.words,
+                             folder == here ? "" : here.lexically_relative(folder).native(),
+                             profiles));
+    std::fprintf(stderr, "perfgate: wrote %s; next: perfgate baseline refresh %s\n",
+                 options.suite.c_str(), options.suite.c_str());
 }
 
 /// 0, or 3 where a recording does not have everything.
@@ -71,6 +89,7 @@ int report(const Options& options, const fs::path& folder) {
     if (!options.trace.empty()) {
         model::write_file_atomically(options.trace, activity::write_trace(all));
     }
+    if (!options.suite.empty()) write_suite(options, profiles);
     return code;
 }
 
@@ -79,10 +98,18 @@ int run_and_report(const Options& options) {
         if (!options.words.empty()) {
             throw model::InputError("--recording reads what is stored: name no program with it");
         }
+        if (!options.suite.empty()) {
+            throw model::InputError(
+                "--suite-out needs the program's words: record it again, without --recording");
+        }
         return report(options, options.recording);
     }
     if (options.words.empty()) {
         throw model::InputError("name the program to record after --: perfgate profile -- ./app");
+    }
+    if (!options.suite.empty() && fs::exists(options.suite)) {
+        throw model::InputError(fmt::format("{} exists: name a new file for the suite",
+                                            model::printable(options.suite)));
     }
     const command::RecordingFolder folder(options.out);
     const std::optional<std::string> failure = runner::record_program(
@@ -138,6 +165,9 @@ void add_profile(CLI::App& app, Invocation& invocation) {
                      "Document perfgate.profile (- is standard output, without the tables)")
         ->type_name("FILE");
     verb->add_option("--trace", options->trace, "Trace Event Format, for Perfetto")
+        ->type_name("FILE");
+    verb->add_option("--suite-out", options->suite,
+                     "A new suite that gates the program's ranges and hottest kernels: a draft")
         ->type_name("FILE");
     verb->add_option("--out", options->out, "Keeps the recordings in this new folder")
         ->type_name("DIR");

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changed between two recorded runs of a program: pure functions of profiles. It says what
+// changed, not whether that is more than chance: one run each cannot tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "activity/profile.hpp"
+
+namespace perfgate::activity {
+
+struct Change {
+    double before = 0;
+    double after = 0;
+
+    [[nodiscard]] double difference() const { return after - before; }
+};
+
+/// The program, or the ranges of one name. Times in nanoseconds.
+struct PieceDifference {
+    std::string name;
+    Change instances;
+    /// Means over the instances: 0 where there are none.
+    Change gpu_time_ns, span_ns, idle_ns, kernels, copies, synchronisations;
+};
+
+/// The kernels of one symbol.
+struct KernelDifference {
+    std::string name;  ///< demangled
+    Change launches;
+    Change total_ns;
+    bool code_changed = false;  ///< both fingerprints are known, and differ
+};
+
+struct ProfileDifference {
+    PieceDifference program;
+    std::vector<PieceDifference> ranges;    ///< largest difference in GPU time first
+    std::vector<KernelDifference> kernels;  ///< the same; those without any difference left out
+};
+
+/// Processes of one run are added up.
+ProfileDifference difference(const std::vector<Profile>& before, const std::vector<Profile>& after);
+
+}  // namespace perfgate::activity

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/profile_document.hpp"
+
+#include <array>
+#include <limits>
+
+#include "document/archive.hpp"
+
+namespace perfgate::document {
+
+using activity::CopyKind;
+using activity::GapCause;
+
+template <>
+inline constexpr GapCause choices<GapCause>[] = {GapCause::synchronisation, GapCause::api_call,
+                                                 GapCause::nothing_submitted,
+                                                 GapCause::not_recorded};
+template <>
+inline constexpr CopyKind choices<CopyKind>[] = {
+    CopyKind::unknown,         CopyKind::host_to_device,  CopyKind::device_to_host,
+    CopyKind::host_to_array,   CopyKind::array_to_host,   CopyKind::array_to_array,
+    CopyKind::array_to_device, CopyKind::device_to_array, CopyKind::device_to_device,
+    CopyKind::host_to_host,    CopyKind::peer_to_peer};
+
+template <>
+inline constexpr JsonLayout layout_of<activity::Profile> = JsonLayout::lines;
+
+}  // namespace perfgate::document
+
+namespace perfgate::activity {
+
+using document::Described;
+using document::Form;
+using document::JsonLayout;
+using document::JsonValue;
+using document::JsonWriter;
+using document::lines;
+
+namespace {
+
+constexpr document::Schema schema{"perfgate.profile", 1, 1};
+
+std::uint32_t number32(JsonValue value) {
+    const std::int64_t number = value.count();
+    if (number > std::numeric_limits<std::uint32_t>::max()) {
+        value.fail("expected an integer of 32 bits");
+    }
+    return static_cast<std::uint32_t>(number);
+}
+
+const Form<std::uint32_t> bits32{
+    [](JsonWriter& json, const std::uint32_t& value) { json.value(std::uint64_t{value}); },
+    [](JsonValue value, std::uint32_t& out) { out = number32(value); }};
+
+using Dimensions = std::array<std::uint32_t, 3>;
+const Form<Dimensions> dimensions{
+    [](JsonWriter& json, const Dimensions& value) {
+        json.begin_array(JsonLayout::compact);
+        for (const std::uint32_t each : value) json.value(std::uint64_t{each});
+        json.end_array();
+    },
+    [](JsonValue value, Dimensions& out) {
+        if (value.size() != out.size()) value.fail("expected three dimensions");
+        auto next = out.begin();
+        value.elements([&](JsonValue element) { *next++ = number32(element); });
+    }};
+
+}  // namespace
+
+/// What the document is, apart from its schema. Not in the unnamed namespace, where its description
+/// would not be found.
+struct ProfileDocument {
+    std::vector<Profile> processes;
+};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Durations>& time) {
+    archive.required("count", time.count);
+    archive.required("total_ns", time.total_ns);
+    archive.required("median_ns", time.median_ns);
+    archive.required("min_ns", time.minimum_ns);
+    archive.required("max_ns", time.maximum_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, WorkSummary>& work) {
+    archive.required("span_ns", work.span_ns);
+    archive.required("gpu_time_ns", work.gpu_time_ns);
+    archive.required("idle_ns", work.idle_ns);
+    archive.derived("idle_share", [&] { return work.idle_share(); });
+    archive.required("kernels", work.kernels);
+    archive.required("kernel_time_ns", work.kernel_time_ns);
+    archive.required("short_kernels", work.short_kernels);
+    archive.required("copies", work.copies);
+    archive.required("pageable_copies", work.pageable_copies);
+    archive.required("copied_bytes", work.copied_bytes);
+    archive.required("copy_time_ns", work.copy_time_ns);
+    archive.required("overlapped_copy_ns", work.overlapped_copy_ns);
+    archive.required("memsets", work.memsets);
+    archive.required("graph_launches", work.graph_launches);
+    archive.required("synchronisations", work.synchronisations);
+    archive.required("communication_ns", work.communication_ns);
+    archive.required("exposed_communication_ns", work.exposed_communication_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, KernelSummary>& kernel) {
+    archive.required("name", kernel.name);
+    archive.required("symbol", kernel.symbol);
+    archive.optional("code", kernel.fingerprint);
+    describe(archive, kernel.time);
+    archive.required("configurations", kernel.configurations);
+    auto& common = kernel.most_common;
+    archive.required("grid", common.grid, dimensions);
+    archive.required("block", common.block, dimensions);
+    archive.required("registers", common.registers_per_thread, bits32);
+    archive.required("static_smem_bytes", common.static_smem_bytes, bits32);
+    archive.required("dynamic_smem_bytes", common.dynamic_smem_bytes, bits32);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, CopySummary>& copy) {
+    archive.required("kind", copy.kind);
+    archive.required("memory", copy.memory);
+    archive.required("bytes", copy.bytes);
+    archive.derived("bytes_per_s", [&] { return copy.bytes_per_s(); });
+    describe(archive, copy.time);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, CallSummary>& call) {
+    archive.required("name", call.name);
+    describe(archive, call.time);
+    archive.optional("idle_ns", call.idle_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, DeviceSummary>& device) {
+    archive.required("device", device.device, bits32);
+    archive.required("name", device.name);
+    archive.required("busy_ns", device.busy_ns);
+    archive.required("kernels", device.kernels);
+    archive.required("peak_memory_bytes", device.peak_memory_bytes);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, RangeInstance>& instance) {
+    archive.required("begin_ns", instance.range.time.begin);
+    archive.required("end_ns", instance.range.time.end);
+    archive.required("thread", instance.range.thread, bits32);
+    describe(archive, instance.work);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, RangeSummary>& range) {
+    archive.required("name", range.name);
+    archive.optional("left_open", range.left_open);
+    describe(archive, range.host_time);
+    archive.required("work", range.total);
+    archive.required("instances", range.instances);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Interval>& time) {
+    archive.required("begin_ns", time.begin);
+    archive.required("end_ns", time.end);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Gap>& gap) {
+    describe(archive, gap.time);
+    archive.required("cause", gap.cause);
+    archive.optional("call", gap.call);
+    archive.required("in_calls_ns", gap.in_calls_ns);
+    archive.required("before", gap.before);
+    archive.required("after", gap.after);
+    archive.optional("range", gap.range);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Counts>& counts) {
+    archive.required("counted_with_callbacks", counts.counted_with_callbacks);
+    archive.required("kernel_launches", counts.kernel_launches);
+    archive.required("captured_launches", counts.captured_launches);
+    archive.required("graph_launches", counts.graph_launches);
+    archive.required("failed_launches", counts.failed_launches);
+    archive.required("unreadable_modules", counts.unreadable_modules);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Profile>& profile) {
+    archive.required("recording", profile.header);
+    archive.required("end", profile.end);
+    archive.required("incomplete", profile.incomplete);
+    archive.required("by_launch", profile.by_launch);
+    archive.required("without_launch", profile.without_launch);
+    describe(archive, profile.window);
+    archive.required("program", profile.program);
+    archive.required("counts", profile.counts);
+    archive.required("devices", profile.devices, lines);
+    archive.required("kernels", profile.kernels, lines);
+    archive.required("copies", profile.copies, lines);
+    archive.required("memsets", profile.memsets);
+    archive.required("memset_bytes", profile.memset_bytes);
+    archive.required("calls", profile.calls, lines);
+    archive.required("waits", profile.waits, lines);
+    archive.required("ranges", profile.ranges, lines);
+    archive.required("gaps", profile.gaps, lines);
+    archive.required("overhead_ns", profile.overhead_ns);
+    archive.required("overheads", profile.overheads, lines);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, ProfileDocument>& document) {
+    archive.required("processes", document.processes, lines);
+}
+
+std::string write_profiles(const std::vector<Profile>& profiles) {
+    return document::write_document(schema, ProfileDocument{profiles});
+}
+
+std::vector<Profile> parse_profiles(std::string_view json, std::string_view source) {
+    document::JsonDocument parsed(std::string(json), source);
+    ProfileDocument document;
+    document::read_document(parsed, schema, document);
+    return std::move(document.processes);
+}
+
+}  // namespace perfgate::activity

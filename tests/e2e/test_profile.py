@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`perfgate profile`, from the recorded program to tables, documents, a suite and a comparison: with the mocks
+of driver and CUPTI instead of a GPU."""
+
+import os
+import pathlib
+import stat
+import unittest
+
+import tool
+
+BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
+PROGRAM = BUILD / "bin" / "mock_program"
+MOCKS = {"LD_LIBRARY_PATH": str(BUILD / "tests" / "inject" / "mocks"), "MOCK_WORK_NS": "5000"}
+
+
+def steps(count, *words, first=()):
+    """A step of a training program, `count` times: what `words` say, in an NVTX range."""
+    program = [*first]
+    for _ in range(count):
+        program += ["push", "training step", *words, "pop", "sleep", "1"]
+    return program
+
+
+ATTENTION = ("kernels", "4", "_Z16flash_fwd_kernelPf", "kernels", "2", "gemm")
+
+
+@unittest.skipUnless(PROGRAM.exists(), "built without CUDA's headers: programs cannot be recorded")
+class Profile(tool.Case):
+    def profile(self, *options, program=steps(6, *ATTENTION), code=0):
+        return self.run_tool("profile", *options, "--", PROGRAM, *program, env=MOCKS, code=code)
+
+    def suite(self, **kwargs):
+        self.profile("--suite-out", "gate.yaml", **kwargs)
+        return (self.folder / "gate.yaml").read_text()
+
+    def test_the_document_has_what_the_tables_show(self):
+        done = self.profile("--json", "profile.json")
+        self.assertIn("flash_fwd_kernel(float*)", done.stdout)
+        self.assertIn("training step", done.stdout)
+        process, = self.read_json("profile.json")["processes"]
+        self.assertEqual({"flash_fwd_kernel(float*)": 24, "gemm": 12},
+                         {each["name"]: each["count"] for each in process["kernels"]})
+        ranges, = process["ranges"]
+        self.assertEqual(("training step", 6, 36, 36 * 5000),
+                         (ranges["name"], ranges["count"], ranges["work"]["kernels"],
+                          ranges["work"]["gpu_time_ns"]))
+        self.assertEqual([6] * 6, [each["kernels"] for each in ranges["instances"]])
+
+    def test_two_profiles_are_compared_kernel_by_kernel(self):
+        self.profile("--json", "before.json")
+        self.profile("--json", "after.json",
+                     program=steps(6, "kernels", "4", "softmax", "kernels", "3", "gemm", "copy", "64"))
+        done = self.run_tool("compare", "before.json", "after.json")
+        rows = {line.split()[-1]: line for line in done.stdout.splitlines() if line.strip()}
+        self.assertRegex(rows["flash_fwd_kernel(float*)"], r"120.* → 0.*-100.0 %.*24 → 0 +removed")
+        self.assertRegex(rows["softmax"], r"new +0 → 24 +added")
+        self.assertRegex(rows["gemm"], r"\+50.0 %.*12 → 18")
+        self.assertRegex(rows["step"], r"30.* → 40.*\+33.3 %.*6 → 7 +0 → 1")
+        same = self.run_tool("compare", "before.json", "before.json").stdout
+        self.assertNotIn("kernels\n", same.split("NVTX")[1])
+
+    def test_compare_refuses_what_has_no_meaning_for_profiles(self):
+        self.profile("--json", "a.json")
+        for words, reason in ((("a.json", "a.json", "--junit", "x.xml"), "--junit has no meaning"),
+                              (("a.json", "a.json", "--filter", "x"), "--filter has no meaning"),
+                              (("a.json", "missing.json"), "missing.json"),
+                              (("a.json",), "perfgate.profile")):
+            with self.subTest(words):
+                self.assertIn(reason, self.run_tool("compare", *words, code=2).stderr)
+
+    def test_damaged_profiles_are_refused_with_the_place(self):
+        self.profile("--json", "a.json")
+        text = (self.folder / "a.json").read_text()
+        for old, new in (('"grid":[8,1,1]', '"grid":[8,1]'), ('"grid":[8,1,1]', '"grid":[8,1,-1]'),
+                         ('"grid":[8,1,1]', '"grid":[8,1,4294967296]'), ('"version": 1', '"version": 2'),
+                         ('"processes"', '"process"'), ('"total_ns"', '"total"'), ("  ]\n}", "")):
+            with self.subTest(new):
+                self.assertTrue(old in text, old)
+                self.write("b.json", text.replace(old, new, 1))
+                self.assertIn("b.json", self.run_tool("compare", "a.json", "b.json", code=2).stderr)
+
+    def test_a_suite_is_drafted_that_holds(self):
+        text = self.suite()
+        self.assertRegex(text, r'training_step: \{nvtx: "training step"\}')
+        self.assertRegex(text, r'flash_fwd_kernel: \{kernel: "\*flash_fwd_kernel\*"\}')
+        for line in ("training_step.kernels: 0", "program.kernels: 0", 'training_step.pageable_copies: == 0',
+                     "training_step.syncs: == 0"):
+            self.assertIn(line, text.replace('"', ""))
+        host = ["--backend", "host", "--processes", 3]
+        self.run_tool("baseline", "refresh", "gate.yaml", *host, env=MOCKS)
+        self.run_tool("run", "gate.yaml", *host, env=MOCKS)
+        self.write("gate.yaml", text.replace('"gemm"', '"gemm", "kernels", "1", "other"', 1))
+        done = self.run_tool("run", "gate.yaml", *host, env=MOCKS, code=1)
+        self.assertIn("kernels", done.stdout)
+
+    def test_a_draft_leaves_out_what_it_cannot_gate(self):
+        text = self.suite(program=steps(4, *ATTENTION, "copy", "64", "sync",
+                                        first=["push", "idle", "pop", *steps(1, "kernels", "9", "gemm")]))
+        self.assertNotIn("idle", text.split("measure:")[1])
+        self.assertRegex(text, r"training_step: \{.*skip: 1\}")
+        self.assertNotIn("syncs", text)
+
+    def test_where_the_suite_is_is_not_where_the_program_runs(self):
+        self.profile("--suite-out", "suites/gate.yaml")
+        self.assertIn('cwd: ".."', (self.folder / "suites/gate.yaml").read_text())
+        self.run_tool("validate", "suites/gate.yaml")
+
+    def test_a_draft_is_refused_with_a_reason(self):
+        self.write("there.yaml", "mine")
+        for options, program, reason in (
+                (["--suite-out", "there.yaml"], steps(1, *ATTENTION), "there.yaml exists"),
+                (["--suite-out", "new.yaml"], ["push", "{word}", *ATTENTION, "pop"], "{word}"),
+                (["--suite-out", "new.yaml"], ["push", "step", "copy", "64", "pop"], "no kernel")):
+            with self.subTest(reason):
+                self.assertIn(reason, self.profile(*options, program=program, code=2).stderr)
+        self.assertEqual("mine", (self.folder / "there.yaml").read_text())
+        self.assertFalse((self.folder / "new.yaml").exists())
+        self.profile("--out", "recorded")
+        self.assertIn("record it again", self.run_tool(
+            "profile", "--recording", "recorded", "--suite-out", "new.yaml", code=2).stderr)
+
+    def test_hostile_names_stay_text(self):
+        name = 'a"]}: \u202e\n- *b'
+        text = self.suite(program=["push", name, *ATTENTION, "pop", "kernels", "60", "k\"'{}:#[x"])
+        self.run_tool("validate", "gate.yaml")
+        self.assertNotIn("\u202e", text)
+        listed = self.run_tool("list", "gate.yaml", "--backend", "host").stdout
+        self.assertNotIn("\u202e", listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
