@@ -2,10 +2,13 @@
 """A suite with real programs on a GPU: gate_programs.py [PART...].
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
-found and named. Environment as for profile_programs.py. Parts: unchanged, edits, ab, graphs.
+found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
+overhead, gpus (which needs two).
 """
 
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +22,8 @@ workloads:
   - command: ["{python}", training_step.py, --steps, 5]
     name: train
     warmup: 1
+    max_overhead: {max_overhead}
+    gpus: {gpus}
     measure:
       step: {{nvtx: step, skip: 10}}
       backward: {{nvtx: backward, skip: 10}}
@@ -48,16 +53,21 @@ workloads:
     expect: {{graph.graph_launches: ">= 1", copies.pageable_copies: ">= 1"}}
 """
 
-# What is changed in the program, and what the reports must name.
+# What is changed in the program, and what the reports must name: patterns.
 EDITS = {
     "flash attention off": ("import common\n", "import common\n"
                             "torch.backends.cuda.enable_flash_sdp(False)\n"
-                            "torch.backends.cuda.enable_cudnn_sdp(False)\n", "step.*gpu_time"),
-    "unfused optimiser": ("fused=True", "fused=False, foreach=False", "kernels"),
-    "synchronisation": ("    loss.backward()\n", "    loss.item()\n    loss.backward()\n", "syncs"),
+                            "torch.backends.cuda.enable_cudnn_sdp(False)\n",
+                            (r"gpu_time", r"why: (but )?(removed: )?\S*flash\S*.* per step")),
+    "unfused optimiser": ("fused=True", "fused=False, foreach=False",
+                          (r"kernels regressed",
+                           r"why: (but )?(called more often: \S+ .* → .* per step|"
+                           r"\S+.* replaced by .* per step|added: .* per step)")),
+    "synchronisation": ("    loss.backward()\n", "    loss.item()\n    loss.backward()\n",
+                        (r"step\.syncs is",)),
     "pageable copies": ("    optimiser.step()\n",
                         "    optimiser.step()\n    torch.empty(1 << 20).cuda()\n",
-                        "pageable_copies"),
+                        (r"step\.pageable_copies is",)),
 }
 
 
@@ -81,13 +91,19 @@ class Folder:
         tools.say(done.stdout[-3000:])
         return done
 
+    def cases(self, document):
+        """The cases of the run's or verdict's only suite, by label."""
+        read = json.loads((self.path / "out" / document).read_text())
+        return {case["id"].split("/")[1].split("[")[0]: case for case in read["suites"][0]["cases"]}
+
 
 def fresh(suite):
     return Folder(pathlib.Path(tempfile.mkdtemp(prefix="perfgate-gate-")), suite)
 
 
-def training():
-    return fresh(SUITE.format(python=sys.executable))
+def training(max_overhead="10000%", gpus=1):
+    # A short program: CUPTI's start is a large part of it.
+    return fresh(SUITE.format(python=sys.executable, max_overhead=max_overhead, gpus=gpus))
 
 
 def refreshed(folder):
@@ -109,7 +125,64 @@ def part_edits():
         (folder.path / "training_step.py").write_text(original)
         folder.edit(old, new)
         done = folder.tool("run", folder.path / "suite.yaml", codes=(1, 3))
-        tools.expect(named.split(".*")[-1] in done.stdout, f"{name}: {named} is named")
+        for pattern in named:
+            tools.expect(re.search(pattern, done.stdout), f"{name}: {pattern} is named")
+            if pattern.startswith("why: "):
+                verdict = (folder.path / "out" / "junit.xml").read_text()
+                tools.expect(re.search(pattern, verdict.replace("&gt;", ">").replace("&lt;", "<")),
+                             f"{name}: {pattern} is in junit.xml")
+
+
+def part_kernels():
+    """Kernels of the cases, by themselves: their launches add up to the metric."""
+    folder = training()
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2)
+    for label, case in folder.cases("run.json").items():
+        kernels = case["kernels"]
+        launches = sum(kernel["launches"] for kernel in kernels)
+        counted = case["metrics"]["kernels"]["value"]
+        tools.expect(abs(launches - counted) < 1e-6 * counted,
+                     f"{label}: {len(kernels)} kernels with {launches:g} launches, {counted:g} counted")
+        known = sum(1 for kernel in kernels if kernel.get("code"))
+        tools.say(f"{label}: the machine code of {known} of {len(kernels)} kernels is known")
+        tools.expect(all(kernel["time_ns"] > 0 for kernel in kernels), f"{label}: all have a time")
+
+
+def part_overhead():
+    """The same program with a bound that no recording keeps, and with one that every one does."""
+    folder = refreshed(training())
+    folder.tool("run", folder.path / "suite.yaml")
+    for label, case in folder.cases("verdict.json").items():
+        notes = [note for note in case["notes"] if note.startswith("recording lengthened")]
+        tools.expect(len(notes) == 1 and " to " in notes[0], f"{label}: {notes}")
+    text = (folder.path / "suite.yaml").read_text()
+    (folder.path / "suite.yaml").write_text(text.replace("max_overhead: 10000%", "max_overhead: 0%"))
+    folder.tool("run", folder.path / "suite.yaml", codes=(0, 3))
+    verdicts = {metric["metric"]: metric["verdict"]
+                for metric in folder.cases("verdict.json")["step"]["metrics"]}
+    # The lower end is above 0 unless the host's noise hides what recording costs.
+    tools.say(f"with a bound of 0 %: {verdicts}")
+    tools.expect(verdicts["gpu_time"] == "pass", "gpu_time is judged whatever recording costs")
+    tools.expect(verdicts["idle_share"] == "invalid", "idle_share is invalid")
+
+
+def part_gpus():
+    count = int(subprocess.run([sys.executable, "-c", "import torch; print(torch.cuda.device_count())"],
+                               capture_output=True, text=True, check=True).stdout)
+    few = training(gpus=count + 1)
+    done = few.tool("run", few.path / "suite.yaml", codes=(2,))
+    tools.expect(f"needs {count + 1} GPUs" in done.stderr and f"has {count}" in done.stderr,
+                 f"too few GPUs: {done.stderr.strip()}")
+    if count < 2:
+        tools.say("one GPU: no program on two")
+        return
+    two = training(gpus=2)
+    program = two.path / "training_step.py"
+    program.write_text("import torch\nassert torch.cuda.device_count() == 2\n" + program.read_text())
+    refreshed(two)
+    two.tool("run", two.path / "suite.yaml")
+    keys = [path.name for path in (two.path / "baselines").iterdir() if path.is_dir()]
+    tools.expect(len(keys) == 1 and keys[0].endswith("-x2"), f"the baseline's key is {keys}")
 
 
 def part_ab():
