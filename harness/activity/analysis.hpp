@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "activity/profile.hpp"
@@ -35,5 +36,9 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
 /// What was launched in the interval by kernel, longest total first.
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread = std::nullopt);
+
+/// By symbol, the fingerprint of its machine code. Of a symbol that two modules have with different
+/// code it is empty.
+std::unordered_map<std::string, std::string> machine_code(const Recording& recording);
 
 }  // namespace perfgate::activity

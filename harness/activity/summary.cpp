@@ -120,6 +120,16 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     return summary;
 }
 
+std::unordered_map<std::string, std::string> machine_code(const Recording& recording) {
+    std::unordered_map<std::string, std::string> code;
+    for (const FunctionCode& function : recording.records.function_codes) {
+        const std::string& fingerprint = recording.text(function.fingerprint);
+        const auto [known, added] = code.try_emplace(recording.text(function.symbol), fingerprint);
+        if (!added && known->second != fingerprint) known->second.clear();
+    }
+    return code;
+}
+
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread) {
     struct Seen {
@@ -134,13 +144,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
         seen.lengths.push_back(each.time.length());
         ++seen.configurations[recording.records.kernels[each.index].configuration];
     }
-    // A name of which two modules have different code has none.
-    std::unordered_map<std::string, std::string> code;
-    for (const FunctionCode& function : recording.records.function_codes) {
-        const std::string& fingerprint = recording.text(function.fingerprint);
-        const auto [known, added] = code.try_emplace(recording.text(function.symbol), fingerprint);
-        if (!added && known->second != fingerprint) known->second.clear();
-    }
+    const auto code = machine_code(recording);
     std::vector<KernelSummary> kernels;
     for (auto& [symbol, seen] : by_symbol) {
         KernelSummary kernel;

@@ -109,7 +109,7 @@ model::Provenance provenance_of(const model::Run& run, const CaseResult& result,
 std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
     for (model::Kernel& kernel : kernels) {
         kernel.theoretical_occupancy = 0;
-        kernel.duration_ns = 0;
+        if (kernel.launches == 0) kernel.duration_ns = 0;
         kernel.metrics.clear();
     }
     return kernels;

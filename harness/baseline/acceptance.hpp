@@ -42,7 +42,7 @@ model::Provenance provenance_of(const model::Run& run, const model::CaseResult& 
                                 const Acceptance& acceptance);
 
 /// What has to be the same again of a case's kernels; what one launch took and counted is in the
-/// metrics.
+/// metrics. Kernels of programs keep their times: metrics have none for each kernel.
 std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels);
 
 /// The anchors of a case's gated metrics where `after` comes in place of `before`. Values of

@@ -140,8 +140,8 @@ class BatchTaker {
         program.words = words;
         program.environment = command_.environment;
         program.environment.insert(program.environment.end(), variables.begin(), variables.end());
-        if (!options_.visible_device.empty()) {
-            program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_device);
+        if (!options_.visible_devices.empty()) {
+            program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_devices);
         }
         program.time_limit = std::chrono::duration<double>(command_.time_limit_s);
         program.folder = command_.folder;
@@ -223,6 +223,9 @@ class BatchTaker {
             for (const auto& [metric, count] : values.counts) {
                 add(i, metric, recorded_method, {count});
             }
+            if (request_.first) {
+                results_[i].kernels = kernels_of(*recorded, request_.cases[i]->program->piece);
+            }
             add(i, "wall_time", wall_method, {bare_ns});
             add(i, "tracing_overhead", recorded_method, {100 * (recorded_ns - bare_ns) / bare_ns});
         }
@@ -293,6 +296,7 @@ bool Measurement::measure(const measure::ProgramRequest& request,
             result.reason = reason;
             result.log = log;
             result.metrics.clear();
+            result.kernels.clear();
         }
     };
     try {

@@ -17,8 +17,8 @@ namespace perfgate::command {
 struct MeasurementOptions {
     std::filesystem::path library;  ///< the injection library
     std::filesystem::path out;      ///< where the programs' output goes: a folder for each program
-    /// What CUDA_VISIBLE_DEVICES is set to: the run's device. Empty: it is left alone.
-    std::string visible_device;
+    /// What CUDA_VISIBLE_DEVICES is set to: the run's devices. Empty: it is left alone.
+    std::string visible_devices;
     std::function<bool()> stop;  ///< whether the user has ended the run
 };
 

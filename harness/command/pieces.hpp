@@ -14,6 +14,7 @@
 #include "activity/recording.hpp"
 #include "activity/timeline.hpp"
 #include "model/plan.hpp"
+#include "model/run.hpp"
 
 namespace perfgate::command {
 
@@ -43,6 +44,12 @@ struct PieceValues {
 };
 
 PieceValues values_of(const Recorded& recorded, const model::Piece& piece);
+
+/// The kernels of the piece's instances, each with each launch configuration once, in the order of
+/// the first launches; `launches` and `time_ns` are means over the instances. Empty where there are
+/// more than most_kernels different names: then nothing is known.
+std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece);
+inline constexpr std::size_t most_kernels = 1000;
 
 /// What only a recording with API calls tells of the piece: `syncs` (the mean over the instances)
 /// and, of the program, `peak_memory` where allocations are on record.

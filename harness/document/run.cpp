@@ -101,6 +101,8 @@ void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
     archive.optional("cooperative", kernel.cooperative);
     archive.optional("code", kernel.code);
     archive.optional("arguments", kernel.arguments);
+    archive.optional("launches", kernel.launches, not_negative);
+    archive.optional("time_ns", kernel.time_ns, not_negative);
 }
 template void describe(Reader&, model::Kernel&);
 template void describe(Writer&, const model::Kernel&);
@@ -169,6 +171,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("libraries", result.libraries);
     archive.optional("memory_operations", result.memory_operations);
     archive.optional("command", result.command);
+    archive.optional("max_overhead", result.max_overhead, not_negative);
     archive.optional("unchanged", result.unchanged);
     archive.optional("skipped_by_suite", result.skipped_by_suite);
 }

@@ -88,6 +88,7 @@ void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict)
     archive.optional("notes", verdict.notes);
     archive.inlined("bound", verdict.ceiling);
     archive.optional("baseline_values", verdict.baseline_values);
+    archive.optional("baseline_kernels", verdict.baseline_kernels, run_lengths);
     archive.optional("why", verdict.why, lines);
     archive.optional("code", verdict.code);
 }

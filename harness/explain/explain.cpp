@@ -11,9 +11,11 @@
 #include <string_view>
 
 #include "explain/evidence.hpp"
+#include "explain/kernels.hpp"
 #include "explain/rules.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::explain {
 
@@ -35,6 +37,15 @@ struct Finding {
     double moved = 0;  ///< of its first metric
     std::vector<Figure> figures;
 };
+
+/// A cause, and whether it is one of a case that got worse or better.
+struct SidedCause {
+    Cause cause;
+    Side side = Side::worse;
+};
+
+/// Changes of kernels that are told, the largest ones.
+constexpr std::size_t most_kernel_causes = 5;
 
 /// The figure as the rules tell it: of a case that got worse.
 Figure told(const Figure& figure, Side side) {
@@ -168,12 +179,11 @@ std::string figures_text(const std::vector<Figure>& figures) {
     return text;
 }
 
-Cause cause_of(Finding finding, bool opposed) {
+Cause cause_of(Finding& finding) {
     const Rule& rule = *finding.rule;
     Cause cause;
     cause.rule = rule.name;
-    cause.sentence = fmt::format("{}{}: {}", opposed ? "but " : "",
-                                 finding.side == Side::worse ? rule.worse : rule.better,
+    cause.sentence = fmt::format("{}: {}", finding.side == Side::worse ? rule.worse : rule.better,
                                  figures_text(finding.figures));
     if (finding.side == Side::worse && !rule.meaning.empty()) {
         cause.sentence += fmt::format("; {}", rule.meaning);
@@ -210,6 +220,43 @@ Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
         "unexplained: {}, and nothing that was counted moved with it ({} metric{}); measure again, "
         "or count more (metric set 'full')",
         figures_text(cause.figures), counters, counters == 1 ? "" : "s");
+    return cause;
+}
+
+/// What happened to the kernels of a program's case; none of a plugin's.
+std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResult& result,
+                                      const MetricVerdict* time) {
+    if (result.command.empty()) return {};
+    std::optional<double> moved_ns;
+    if (time != nullptr && time->unit == "ns") moved_ns = *time->measured - *time->baseline;
+    // The whole program's case is the one whose pieces nobody names.
+    const bool whole = result.spec.variant == "program";
+    const std::string instance = whole ? "run" : model::printable(result.spec.variant, 60);
+    std::vector<SidedCause> causes;
+    std::size_t left = 0;
+    for (const KernelChange& change :
+         kernel_changes(verdict.baseline_kernels, result.kernels, moved_ns)) {
+        if (causes.size() == most_kernel_causes) {
+            ++left;
+            continue;
+        }
+        causes.push_back(
+            {cause_of(change, instance), change.added_time_ns() > 0 ? Side::worse : Side::better});
+    }
+    if (left > 0) {
+        causes.back().cause.sentence += fmt::format("; and {} smaller changes of kernels", left);
+    }
+    return causes;
+}
+
+Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
+                          const CaseResult& result) {
+    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}};
+    const bool known = !verdict.baseline_kernels.empty() && !result.kernels.empty();
+    cause.sentence = fmt::format(
+        "unexplained: {}, and {}", figures_text(cause.figures),
+        known ? "no kernel accounts for it: look at copies, and at what runs beside it"
+              : "the kernels of the baseline or of this run are not known: refresh the baseline");
     return cause;
 }
 
@@ -254,26 +301,34 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     const Evidence evidence = gather(verdict, result);
     if (evidence.empty()) return {};
     const MetricVerdict* time = moved_time(verdict);
-    std::vector<Finding> findings = Matching(evidence, time).findings();
+    std::vector<SidedCause> found = kernel_causes(verdict, result, time);
+    for (Finding& finding : Matching(evidence, time).findings()) {
+        found.push_back({cause_of(finding), finding.side});
+    }
 
     std::vector<Cause> causes;
+    const auto add = [&](SidedCause& each, bool opposed) {
+        if (opposed) each.cause.sentence.insert(0, "but ");
+        causes.push_back(std::move(each.cause));
+    };
     if (time == nullptr) {
         const bool passed = verdict.verdict == Verdict::pass;
-        if (passed || (findings.empty() && !moved(verdict))) {
+        if (passed || (found.empty() && !moved(verdict))) {
             causes.push_back({"nothing", fmt::format("nothing moved{} ({} metrics)",
-                                                     findings.empty() ? "" : " beyond a tolerance",
+                                                     found.empty() ? "" : " beyond a tolerance",
                                                      counters_in(evidence))});
         }
-        for (Finding& finding : findings) causes.push_back(cause_of(std::move(finding), passed));
+        for (SidedCause& each : found) add(each, passed);
     } else {
         const Side side = *time->measured > *time->baseline ? Side::worse : Side::better;
         const auto opposed =
-            std::stable_partition(findings.begin(), findings.end(),
-                                  [side](const Finding& finding) { return finding.side == side; });
-        if (opposed == findings.begin()) causes.push_back(unexplained(*time, evidence));
-        for (auto finding = findings.begin(); finding != findings.end(); ++finding) {
-            causes.push_back(cause_of(std::move(*finding), finding >= opposed));
+            std::stable_partition(found.begin(), found.end(),
+                                  [side](const SidedCause& each) { return each.side == side; });
+        if (opposed == found.begin()) {
+            causes.push_back(result.command.empty() ? unexplained(*time, evidence)
+                                                    : unexplained_program(*time, verdict, result));
         }
+        for (auto each = found.begin(); each != found.end(); ++each) add(*each, each >= opposed);
     }
     if (auto place = roofline(verdict, result, ceilings, evidence)) {
         causes.push_back(*std::move(place));

@@ -134,6 +134,32 @@ std::vector<Rule> make_rules() {
          "the host submits too slowly, or waits between kernels",
          {{"launches", rises, 0, 1}}},
 
+        // --- programs
+        {"graphs",
+         {{"graph_launches", falls, 0.01, 0.5}, {"host_launches", rises, 0.01, 1}},
+         "kernels launched one by one that were in a graph",
+         "kernels in a graph that were launched one by one",
+         "each launch costs the host time"},
+        {"synchronisation",
+         {{"syncs", rises, 0.01, 0.5}},
+         "more waiting of the host for the device",
+         "less waiting of the host for the device",
+         "the device idles until the host submits again",
+         {{"idle_share", rises, 0, 1 * point}}},
+        {"pageable_copies",
+         {{"pageable_copies", rises, 0.01, 0.5}},
+         "more copies from or to pageable memory",
+         "fewer copies from or to pageable memory",
+         "pinned memory is faster, and lets copies overlap with kernels",
+         {{"copied_bytes", rises, 0.01, 1}}},
+        {"copies",
+         {{"copied_bytes", rises, 0.01, 1}},
+         "more bytes copied",
+         "fewer bytes copied",
+         "look at where the data is needed",
+         {{"copies", rises, 0.01, 0.5}},
+         {"pageable_copies"}},
+
         // --- how memory is used
         // Fewer sectors in more requests: the accesses are narrower. More sectors: they lie further
         // apart, where there are no fewer requests for them, or more of them than the widest access

@@ -17,6 +17,7 @@
 #include "gate/flagged.hpp"
 #include "gate/limits.hpp"
 #include "gate/machine_code.hpp"
+#include "gate/overhead.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
@@ -194,9 +195,13 @@ class Judging {
             verdict.code = code.change;
             if (code.change == CodeChange::changed) verdict.notes.push_back(code.difference);
             add_baseline_values(result, *expected, verdict);
+            if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;
         }
         if (!result.command.empty() && !result.verification) {
             verdict.notes.emplace_back("not verified: the suite states no 'check'");
+        }
+        if (const auto overhead = overhead_of(result)) {
+            verdict.notes.push_back("recording lengthened the program by " + to_text(*overhead));
         }
         add_metrics(result, expected, code, verdict);
     }
@@ -295,6 +300,11 @@ class Judging {
         metric.unit = definition.unit;
         metric.measured = measured.value;
         metric.verdict = Verdict::no_baseline;
+        if (const std::string why = distortion(result, gate.metric); !why.empty()) {
+            metric.verdict = Verdict::invalid;
+            metric.sentence = invalid_sentence(gate.metric, measured, why);
+            return;
+        }
 
         const MetricSeries* baseline = nullptr;
         if (expected != nullptr) {

@@ -7,10 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 
@@ -35,28 +37,6 @@ bool all_known(const std::vector<Kernel>& kernels) {
                         [](const Kernel& kernel) { return kernel.code.empty(); });
 }
 
-/// A demangled name without what nobody looks for: result, parameters, anonymous namespaces. What
-/// is left of a template's can still fill a screen.
-std::string short_name(const Kernel& kernel) {
-    constexpr std::size_t longest = 60;
-    constexpr std::string_view nameless = "(anonymous namespace)::";
-    std::string name = kernel.name;
-    for (std::size_t at = name.find(nameless); at != std::string::npos; at = name.find(nameless)) {
-        name.erase(at, nameless.size());
-    }
-    if (name.ends_with(')')) {
-        std::size_t open = name.size();
-        for (int depth = 0; open > 0;) {
-            --open;
-            if (name[open] == ')') ++depth;
-            if (name[open] == '(' && --depth == 0) break;
-        }
-        if (open > 0) name.resize(open);
-    }
-    if (name.starts_with("void ")) name.erase(0, 5);
-    return model::printable(name, longest);
-}
-
 std::string size_text(const std::array<std::int64_t, 3>& size) {
     return fmt::format("{}x{}x{}", size[0], size[1], size[2]);
 }
@@ -66,7 +46,8 @@ std::string launch_difference(const Kernel& before, const Kernel& now) {
     std::string difference;
     const auto differs = [&](std::string_view what, const std::string& was, const std::string& is) {
         if (difference.empty() && was != is) {
-            difference = fmt::format("{} of {} changed: {} → {}", what, short_name(now), was, is);
+            difference = fmt::format("{} of {} changed: {} → {}", what,
+                                     model::short_kernel_name(now.name), was, is);
         }
     };
     const auto number = [](std::int64_t value) { return std::to_string(value); };
@@ -85,10 +66,31 @@ std::string launch_difference(const Kernel& before, const Kernel& now) {
             now.cooperative ? "cooperative" : "regular");
     if (difference.empty() && before.arguments != now.arguments) {
         const bool known = !before.arguments.empty() && !now.arguments.empty();
-        difference = fmt::format("the arguments of {} {}", short_name(now),
+        difference = fmt::format("the arguments of {} {}", model::short_kernel_name(now.name),
                                  known ? "changed" : "are not known");
     }
     return difference;
+}
+
+/// Each name once.
+void add_name(const Kernel& kernel, std::vector<std::string>& names) {
+    std::string name = model::short_kernel_name(kernel.name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(std::move(name));
+    }
+}
+
+/// Empty for no names.
+std::string code_changed(const std::vector<std::string>& names) {
+    if (names.empty()) return {};
+    std::string text = "machine code changed: kernel " + names.front();
+    if (names.size() > 1) text += fmt::format(" and {} more", names.size() - 1);
+    return text;
+}
+
+bool is_of_program(const std::vector<Kernel>& kernels) {
+    return std::any_of(kernels.begin(), kernels.end(),
+                       [](const Kernel& kernel) { return kernel.launches > 0; });
 }
 
 /// Of kernels whose machine code is known.
@@ -99,16 +101,24 @@ std::string code_difference(const std::vector<Kernel>& before, const std::vector
     }
     std::vector<std::string> names;
     for (std::size_t i = 0; i < now.size(); ++i) {
-        if (before[i].code == now[i].code) continue;
-        std::string name = short_name(now[i]);
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-            names.push_back(std::move(name));
-        }
+        if (before[i].code != now[i].code) add_name(now[i], names);
     }
-    if (names.empty()) return {};
-    std::string text = "machine code changed: kernel " + names.front();
-    if (names.size() > 1) text += fmt::format(" and {} more", names.size() - 1);
-    return text;
+    return code_changed(names);
+}
+
+/// Of a program's kernels, which are matched by their names: the same name with other code. What
+/// was added or removed is for explain/ to say.
+std::string program_code_difference(const std::vector<Kernel>& before,
+                                    const std::vector<Kernel>& now) {
+    std::map<std::string_view, std::set<std::string_view>> known;
+    for (const Kernel& kernel : before) known[kernel.name].insert(kernel.code);
+    std::vector<std::string> names;
+    for (const Kernel& kernel : now) {
+        const auto then = known.find(kernel.name);
+        if (then == known.end() || kernel.code.empty() || then->second.contains("")) continue;
+        if (!then->second.contains(kernel.code)) add_name(kernel, names);
+    }
+    return code_changed(names);
 }
 
 /// The value to compare with; nothing where one side does not know what the other has some of. What
@@ -237,6 +247,12 @@ Code code_of(const model::BaselineCase& expected) {
 
 CodeComparison compare_code(const Code& now, const Code& baseline) {
     if (now.kernels->empty() && baseline.kernels->empty()) return compare_host_code(now, baseline);
+    if (is_of_program(*now.kernels) || is_of_program(*baseline.kernels)) {
+        // Its host code is not known: that nothing changed cannot be said.
+        std::string difference = program_code_difference(*baseline.kernels, *now.kernels);
+        if (difference.empty()) return {};
+        return {CodeChange::changed, std::move(difference)};
+    }
     if (now.kernels->empty() || baseline.kernels->empty() || !all_known(*now.kernels) ||
         !all_known(*baseline.kernels)) {
         return {};

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gate/overhead.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
 #include "model/quantity.hpp"
@@ -111,6 +112,11 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
                                     model::printable(metric))};
     }
     const model::MetricSeries* series = find_series(result, metric);
+    if (const std::string why = distortion(result, metric); !why.empty()) {
+        return Unjudged{Verdict::error,
+                        fmt::format("{} of {} is invalid: {}", model::printable(metric),
+                                    model::printable(id), why)};
+    }
     if (series != nullptr && std::isfinite(series->value)) return std::nullopt;
     std::string why = "the run has no value of it; measure again";
     for (const model::NotCollected& missing : result.not_collected) {

@@ -124,6 +124,12 @@ std::string not_comparable_sentence(std::string_view metric, const model::Metric
         name_text(units_differ ? measured.unit : measured.method));
 }
 
+std::string invalid_sentence(std::string_view metric, const model::MetricSeries& measured,
+                             std::string_view why) {
+    return fmt::format("{} is invalid: measured {}, but {}", name_text(metric),
+                       model::quantity_text(measured.value, measured.unit), why);
+}
+
 std::string not_collected_sentence(std::string_view metric, std::string_view reason) {
     return fmt::format("{} was not collected: {}", name_text(metric),
                        reason.empty() ? "the run gives no reason" : model::printable(reason, 1000));

@@ -38,6 +38,10 @@ std::string one_process_note(std::string_view metric, std::size_t cases);
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id);
 
+/// "span is invalid: measured 12.34 ms, but …".
+std::string invalid_sentence(std::string_view metric, const model::MetricSeries& measured,
+                             std::string_view why);
+
 /// "l2_hit_rate was not collected: …".
 std::string not_collected_sentence(std::string_view metric, std::string_view reason);
 

@@ -192,6 +192,7 @@ class CounterCatalogue {
 struct ListedDevice {
     std::string id;  ///< what BackendOptions::device takes
     model::Device device;
+    std::string uuid = {};  ///< what CUDA_VISIBLE_DEVICES takes: "GPU-…", "MIG-…"; empty: no GPU
 };
 
 /// A backend module (a shared library) exports these with C linkage. ListDevices appends the

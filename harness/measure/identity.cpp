@@ -29,9 +29,11 @@ std::string settings_text(const model::PlannedCase& planned) {
 }
 
 std::string command_text(const model::Command& command) {
-    std::string text =
-        fmt::format("{} in {}, exit status {}, {} warm-up runs, checked by {}", command.words,
-                    command.folder, command.exit_status, command.warm_up_runs, command.check);
+    std::string text = fmt::format(
+        "{} in {}, exit status {}, {} warm-up runs, {} GPUs, overhead up to {}, "
+        "checked by {}",
+        command.words, command.folder, command.exit_status, command.warm_up_runs, command.gpus,
+        command.max_overhead, command.check);
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }

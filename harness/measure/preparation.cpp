@@ -30,7 +30,11 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.gates = planned.gates;
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
-            if (planned.program) entry.command = suite.commands[planned.program->command].words;
+            if (planned.program) {
+                const model::Command& command = suite.commands[planned.program->command];
+                entry.command = command.words;
+                entry.max_overhead = command.max_overhead;
+            }
             for (const std::string& name : planned.metrics) {
                 if (const auto metric = metrics::find_metric(name)) {
                     run.metric_definitions[name] = metric->definition;

@@ -81,6 +81,7 @@ template <class Archive>
 void describe(Archive& archive, Described<Archive, ListedDevice>& listed) {
     archive.required("id", listed.id);
     archive.required("device", listed.device);
+    archive.optional("uuid", listed.uuid);
 }
 
 template <class Archive>

@@ -12,9 +12,11 @@ namespace perfgate::model {
 
 /// What keys a baseline (`key`) and what identifies one board of that key (`board`).
 struct Device {
-    std::string key;   ///< slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3"
-    std::string name;  ///< as the driver spells it
-    std::string chip;  ///< CUPTI's chip name ("GH100"); empty on the host
+    /// Slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3". Of a run of programs that
+    /// see several GPUs, their number as well: "nvidia-h100-80gb-hbm3-x2".
+    std::string key;
+    std::string name;                ///< as the driver spells it
+    std::string chip;                ///< CUPTI's chip name ("GH100"); empty on the host
     std::string compute_capability;  ///< "9.0"; empty on the host
     std::uint64_t memory_bytes = 0;
     std::string mig_profile;  ///< empty where MIG is off

@@ -16,6 +16,9 @@
 
 namespace perfgate::model {
 
+/// By which fraction recording may lengthen a program before what depends on the host is invalid.
+inline constexpr double usual_max_overhead = 0.05;
+
 /// A program that is run to be measured, its parameters filled in. No shell is involved.
 struct Command {
     std::string name;
@@ -26,8 +29,10 @@ struct Command {
     std::vector<std::pair<std::string, std::string>> environment;  ///< beside the inherited one
     std::string folder;  ///< to run in; relative: to the suite's folder
     double time_limit_s = 600;
-    int exit_status = 0;   ///< that it must end with
-    int warm_up_runs = 0;  ///< before the first one that counts
+    int exit_status = 0;                       ///< that it must end with
+    int warm_up_runs = 0;                      ///< before the first one that counts
+    int gpus = 1;                              ///< that it sees
+    double max_overhead = usual_max_overhead;  ///< as CaseResult has it
 
     bool operator==(const Command&) const = default;
 };

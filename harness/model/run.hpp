@@ -35,7 +35,8 @@ struct GateRule {
 using Libraries = std::map<std::string, std::string>;
 
 /// One kernel of a case, in launch order. Facts come from kernel records, `metrics` from counters,
-/// in the catalogue's units; of a CUDA graph there are none, because it is counted as a whole.
+/// in the catalogue's units; of a CUDA graph there are none, because it is counted as a whole. A
+/// program's case has each kernel once, in the order of the first launches, with `launches`.
 struct Kernel {
     std::string name;  ///< demangled
     std::array<std::int64_t, 3> grid{}, block{};
@@ -54,6 +55,10 @@ struct Kernel {
     std::string code{};  // NOLINT(readability-redundant-member-init)
     /// Fingerprint of its arguments, of pointers the alignment alone. Empty: not known.
     std::string arguments{};  // NOLINT(readability-redundant-member-init)
+    /// Of a program's case: launches of this kernel with this configuration, the mean over the
+    /// instances; `duration_ns` is then the median of a launch. 0: a plugin's case.
+    double launches = 0;
+    double time_ns = 0;  ///< with `launches`: of all of them together, the mean over the instances
 
     bool operator==(const Kernel&) const = default;
 };
@@ -133,6 +138,9 @@ struct CaseResult {
     /// The words of the program that the case is of; empty: it is a plugin's. One that has no
     /// `verification` was not verified, because its suite does not say how.
     std::vector<std::string> command = {};
+    /// Of a program's case: above this mean lengthening of the program by its recording, as a
+    /// fraction, metrics that depend on the host are invalid. Absent: nothing is.
+    std::optional<double> max_overhead = std::nullopt;
     /// Skipped because the suite says so (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;
 

@@ -146,6 +146,8 @@ struct CaseVerdict {
     /// What the baseline has of metrics that are not judged, by name, where unit and method are the
     /// run's: what a change is explained with.
     std::map<std::string, double> baseline_values = {};
+    /// What the baseline has launched, of a program's case: what a change is explained with.
+    std::vector<Kernel> baseline_kernels = {};
     std::vector<Cause> why = {};  ///< what explain/ says of a case that moved; first things first
     CodeChange code = CodeChange::unknown;
 

@@ -316,6 +316,10 @@ class Cases {
         json_.value(kernel.static_smem + kernel.dynamic_smem);
         json_.value(kernel.local_bytes);
         write_number(json_, kernel.theoretical_occupancy);
+        if (kernel.launches > 0) {
+            write_number(json_, kernel.launches);
+            write_number(json_, kernel.time_ns);
+        }
         json_.end_array();
     }
 

@@ -88,6 +88,8 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     OpenedBackend base = open_backend(of_base.backend);
 
     model::Plan head_plan = plan_for(request.suites, of_head, head);
+    base.visible = head.visible;
+    base.capabilities.environment.device.key = head.capabilities.environment.device.key;
     model::Plan base_plan = offered(head_plan, base.capabilities.workloads);
     if (has_programs(head_plan)) {
         if (request.base_root.empty()) {

@@ -58,6 +58,10 @@ void require_one_key(const std::vector<measure::ListedDevice>& devices) {
     }
 }
 
+measure::DeviceLock::Waiting waiting_of(const MeasuringChoice& choice) {
+    return {choice.lock_wait_s, interrupted, {}};
+}
+
 std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
                                           const measure::DeviceLock::Waiting& how) {
     // All runs take them in one order, so that no two wait for each other.
@@ -83,6 +87,9 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
     opened.name = name;
     require_one_key(listed.devices);
     if (lock) opened.locks = lock_all(listed.devices, *lock);
+    if (const std::string& uuid = listed.devices.front().uuid; !uuid.empty()) {
+        opened.visible = {uuid};
+    }
     for (const measure::ListedDevice& device : listed.devices) {
         opened.devices.push_back({device.id, device.device,
                                   std::make_unique<measure::Workers>(
@@ -145,10 +152,36 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
     return open_devices(choice, "host", list_devices(choice, "host"), lock);
 }
 
+void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count) {
+    BackendChoice all = choice.backend;
+    const bool named = !all.devices.empty();
+    if (!named) all.devices = "all";
+    std::vector<measure::ListedDevice> devices;
+    if (backend.name == "cuda") devices = list_devices(all, backend.name).devices;
+    std::string& key = backend.capabilities.environment.device.key;
+    std::erase_if(devices, [&](const auto& listed) { return listed.device.key != key; });
+    if (devices.size() < count) {
+        throw model::InputError(
+            fmt::format("a program needs {} GPUs ('gpus'), and {} {} of one kind: run it where "
+                        "there are enough",
+                        count, named ? "--devices names" : "this machine has", devices.size()));
+    }
+    if (!named) devices.resize(count);
+    if (!backend.locks.empty()) {
+        // Released first: all runs take all of their locks in one order.
+        backend.locks.clear();
+        backend.locks = lock_all(devices, waiting_of(choice));
+    }
+    devices.resize(count);
+    backend.visible.clear();
+    for (const measure::ListedDevice& listed : devices) backend.visible.push_back(listed.uuid);
+    key += fmt::format("-x{}", count);
+}
+
 OpenedBackend open_to_measure(const MeasuringChoice& choice) {
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
-    const measure::DeviceLock::Waiting waiting{choice.lock_wait_s, interrupted, {}};
+    const measure::DeviceLock::Waiting waiting = waiting_of(choice);
     OpenedBackend backend = open_backend(choice.backend, &waiting);
     backend.since = since;
     return backend;

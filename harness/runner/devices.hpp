@@ -31,7 +31,9 @@ struct OpenedBackend {
         model::Device device;
         std::unique_ptr<measure::Workers> workers;
     };
-    std::vector<Device> devices;         ///< one at least
+    std::vector<Device> devices;  ///< one at least
+    /// The GPUs that programs see, by UUID; none on the host. One, or as many as share_gpus took.
+    std::vector<std::string> visible;
     measure::Capabilities capabilities;  ///< of the first
     /// Has the devices open, without a context, for as long as this lives: the driver sets up and
     /// tears down a device that nobody has open, and each worker would wait for that. None on the
@@ -45,6 +47,11 @@ struct OpenedBackend {
 /// backend cannot measure, with the remedy.
 OpenedBackend open_backend(const BackendChoice& choice,
                            const measure::DeviceLock::Waiting* lock = nullptr);
+
+/// Gives programs this many GPUs of the first device's kind: those that `choice` names, or where it
+/// names none the first ones. All of them are locked where the backend's devices are, and their
+/// number is in the device key from now on. Throws model::InputError where there are too few.
+void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
 /// For a run: with the devices locked, and from now on interruptions end it in order.
 OpenedBackend open_to_measure(const MeasuringChoice& choice);

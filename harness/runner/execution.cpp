@@ -2,12 +2,11 @@
 #include "runner/execution.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -110,22 +109,6 @@ std::vector<measure::MeasuredDevice> measured_devices(const OpenedBackend& backe
     return devices;
 }
 
-/// What a program has to be given as CUDA_VISIBLE_DEVICES to see the device that is ours: the
-/// numbers count what we see ourselves.
-std::string visible_device(const OpenedBackend& backend) {
-    if (backend.name != "cuda") return {};
-    const std::string& number = backend.devices.front().id;
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (visible == nullptr) return number;
-    std::string_view rest = visible;
-    for (int skipped = std::atoi(number.c_str()); skipped > 0; --skipped) {
-        const std::size_t comma = rest.find(',');
-        if (comma == std::string_view::npos) return {};
-        rest.remove_prefix(comma + 1);
-    }
-    return std::string(rest.substr(0, rest.find(',')));
-}
-
 }  // namespace
 
 Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
@@ -136,7 +119,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     if (has_programs(plan)) {
         programs_ = std::make_unique<command::Measurement>(command::MeasurementOptions{
             injection_library(), std::filesystem::path(choice.out) / "commands",
-            visible_device(backend), interrupted});
+            fmt::format("{}", fmt::join(backend.visible, ",")), interrupted});
     }
     resumed_ = read_resumed(choice, header_.identity);
     if (resumed_) header_ = resumed_->header;

@@ -39,10 +39,33 @@ std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSp
     return {};
 }
 
+/// The GPUs that each case sees; of a plugin's it is one.
+int gpus_of(const model::Plan& plan) {
+    const model::PlannedCase* first = nullptr;
+    int gpus = 1;
+    for (const model::PlannedSuite& suite : plan.suites) {
+        for (const model::PlannedCase& planned : suite.cases) {
+            if (!planned.skip_reason.empty()) continue;
+            const int own = planned.program ? suite.commands[planned.program->command].gpus : 1;
+            if (first == nullptr) {
+                first = &planned;
+                gpus = own;
+            } else if (own != gpus) {
+                throw model::InputError(fmt::format(
+                    "{}:{}: {} sees {} GPU{} and {} {}: a run has one device key, which tells the "
+                    "number; select them one after the other with --filter",
+                    planned.place.file, planned.place.line, case_id(planned.spec), own,
+                    own == 1 ? "" : "s", case_id(first->spec), gpus));
+            }
+        }
+    }
+    return gpus;
+}
+
 }  // namespace
 
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                     const OpenedBackend& backend) {
+                     OpenedBackend& backend) {
     const model::Device& device = backend.capabilities.environment.device;
     suite::PlanOptions options;
     options.target = target_of(backend.name);
@@ -50,8 +73,14 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     options.compute_capability = device.compute_capability;
     options.filters = choice.filters;
     options.tags = choice.tags;
-    model::Plan plan = suite::plan_suites(
-        suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads), options);
+    const auto suites =
+        suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads);
+    model::Plan plan = suite::plan_suites(suites, options);
+    if (const int gpus = gpus_of(plan); gpus > 1) {
+        share_gpus(backend, choice, static_cast<std::size_t>(gpus));
+        options.device_key = device.key;
+        plan = suite::plan_suites(suites, options);
+    }
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::Command& command : suite.commands) {
             command.folder = (folder_of(suite) / command.folder).lexically_normal().native();

@@ -13,10 +13,11 @@
 namespace perfgate::runner {
 
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
-/// are absolute. Throws model::InputError
-/// where suites are wrong or nothing is selected.
+/// are absolute. Where the programs see several GPUs, the backend takes these (share_gpus). Throws
+/// model::InputError where suites are wrong, nothing is selected, there are too few GPUs, or cases
+/// do not all see the same number: a run has one device key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                     const OpenedBackend& backend);
+                     OpenedBackend& backend);
 
 /// The same cases, those skipped that a build with this catalogue does not offer.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);

@@ -105,7 +105,7 @@ class SelfTest {
         return choice;
     }
 
-    model::Plan plan_of_times(const MeasuringChoice& choice, const OpenedBackend& backend) const {
+    model::Plan plan_of_times(const MeasuringChoice& choice, OpenedBackend& backend) const {
         model::Plan plan = without_programs(plan_for(request_.suites, choice, backend));
         keep_times_alone(plan, request_.tolerance);
         return plan;

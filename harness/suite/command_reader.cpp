@@ -21,15 +21,18 @@ constexpr std::size_t longest_pattern = 256;
 constexpr std::size_t most_labels = 100;
 constexpr double longest_time_limit_s = 7 * 24 * 3600.0;
 constexpr std::int64_t most_warm_up_runs = 100;
+constexpr std::int64_t most_gpus = 64;
 constexpr std::int64_t most_skipped = 1'000'000;
 
-constexpr std::array<std::string_view, 14> command_keys{"command",
+constexpr std::array<std::string_view, 16> command_keys{"command",
                                                         "name",
                                                         "env",
                                                         "cwd",
                                                         "timeout",
                                                         "exit",
                                                         "warmup",
+                                                        "gpus",
+                                                        "max_overhead",
                                                         "matrix",
                                                         "measure",
                                                         "tolerances",
@@ -164,6 +167,19 @@ class CommandReader {
         if (const YamlNode* node = fields_.find("warmup")) {
             read_.command.warm_up_runs = static_cast<int>(
                 read_count(*node, "warmup", most_warm_up_runs, problems_).value_or(0));
+        }
+        if (const YamlNode* node = fields_.find("gpus")) {
+            const std::optional<std::int64_t> gpus = integer_of(*node);
+            if (gpus && *gpus >= 1 && *gpus <= most_gpus) {
+                read_.command.gpus = static_cast<int>(*gpus);
+            } else {
+                add_wrong_type(*node, "gpus", fmt::format("an integer from 1 to {}", most_gpus),
+                               problems_);
+            }
+        }
+        if (const YamlNode* node = fields_.find("max_overhead")) {
+            read_.command.max_overhead =
+                read_fraction(*node, "max_overhead", problems_).value_or(0);
         }
         read_.tags = fields_.find("tags");
         read_.matrix = fields_.find("matrix");

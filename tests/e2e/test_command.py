@@ -144,6 +144,65 @@ class Command(tool.Case):
         done = self.run_suite(code=1)
         self.assertRegex(done.stdout, r"kernels.*20.*→.*21")
 
+    def test_what_happened_to_the_kernels_is_in_every_report(self):
+        self.refresh()
+        self.app(flash=" kernels 30 softmax_warp kernels 10 scale_rows")
+        done = self.run_suite("--html", "report.html", "--markdown", "report.md", code=(1, 3))
+        why = ("flash_fwd (10 per step, 50.00 µs) replaced by softmax_warp and 1 other (40 per "
+               "step, 200.0 µs)")
+        self.assertIn("why: " + why, done.stdout)
+        for name in ("perfgate-out/junit.xml", "perfgate-out/verdict.json", "report.md", "report.html"):
+            self.assertIn(why, (self.folder / name).read_text(), name)
+        self.assertIn(why, self.run_tool("explain", "perfgate-out/run.json", "*step*").stdout)
+
+        self.app(more="kernels 5 gemm")
+        done = self.run_suite(code=1)
+        self.assertIn("called more often: gemm 10 → 15 per step (50.00 µs → 75.00 µs)", done.stdout)
+        self.app(more="kernels 2 copy_rows")
+        self.assertIn("added: copy_rows (2 per step, 10.00 µs)", self.run_suite(code=1).stdout)
+        self.app(work_ns=6000)
+        self.assertRegex(self.run_suite(code=1).stdout,
+                         r"took longer: flash_fwd 10 per step \(50.00 µs → 60.00 µs\)")
+
+    def test_the_kernels_of_a_case(self):
+        self.run_suite()
+        kernels = self.cases()["step"]["kernels"]
+        self.assertEqual(["flash_fwd", "gemm"], [kernel["name"] for kernel in kernels])
+        self.assertEqual([10, 10], [kernel["launches"] for kernel in kernels])
+        self.assertEqual([50000, 50000], [kernel["time_ns"] for kernel in kernels])
+        self.assertEqual([128, 1, 1], kernels[0]["block"])
+        self.assertEqual(["flash_fwd"], [kernel["name"] for kernel in self.cases()["flash"]["kernels"]])
+        self.assertEqual([1, 40, 40],
+                         [kernel["launches"] for kernel in self.cases()["program"]["kernels"]])
+
+    def test_recording_that_costs_too_much_makes_what_depends_on_the_host_invalid(self):
+        self.suite(("step.kernels: 0", "step.idle_share: 100pt"))
+        self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
+        self.refresh()
+        done = self.run_suite(code=3)
+        self.assertRegex(done.stdout, r"idle_share is invalid: .*recording lengthened the program "
+                                      r"by .* %, more than 'max_overhead' allows \(5 %\)")
+        verdicts = {case["id"].split("/")[1].split("[")[0]: case
+                    for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]}
+        self.assertEqual("invalid", verdicts["step"]["verdict"])
+        self.assertEqual({"gpu_time": "pass", "idle_share": "invalid"},
+                         {each["metric"]: each["verdict"] for each in verdicts["step"]["metrics"]})
+        self.assertEqual("pass", verdicts["program"]["verdict"])
+        for case in verdicts.values():
+            self.assertRegex(" ".join(case["notes"]),
+                             r"recording lengthened the program by \S+ % \(\S+ to \S+ %\)")
+        # From the stored run the same.
+        self.run_tool("compare", "perfgate-out/run.json", code=3)
+        # With a bound that allows it, it is judged.
+        self.suite(("step.kernels: 0", "step.idle_share: 100pt"),
+                   ("    timeout", "    max_overhead: 10000%\n    timeout"))
+        self.run_suite()
+
+    def test_more_gpus_than_there_are(self):
+        self.suite(("    timeout", "    gpus: 2\n    timeout"))
+        done = self.run_suite(code=2)
+        self.assert_one_line(done.stderr, "a program needs 2 GPUs ('gpus'), and this machine has 0")
+
     def test_an_expectation_holds_without_a_baseline(self):
         self.app(more="copy 1 sync")
         done = self.run_suite(code=1)

@@ -2,10 +2,14 @@
 """A suite with real programs on a GPU: gate_programs.py [PART...].
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
-found and named. Environment as for profile_programs.py. Parts: unchanged, edits, ab, graphs.
+found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
+triton, cupy, overhead, gpus and ranks (which need two).
 """
 
+import json
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -13,12 +17,18 @@ import tempfile
 
 import profile_programs as tools
 
+# A process takes seconds to start, so that more of both cost minutes.
+PROCESSES = int(os.environ.get("PERFGATE_GATE_PROCESSES", 8))
+UNCHANGED_RUNS = int(os.environ.get("PERFGATE_GATE_RUNS", 3))
+
 SUITE = """
 name: training
 workloads:
   - command: ["{python}", training_step.py, --steps, 5]
     name: train
     warmup: 1
+    max_overhead: {max_overhead}
+    gpus: {gpus}
     measure:
       step: {{nvtx: step, skip: 10}}
       backward: {{nvtx: backward, skip: 10}}
@@ -44,60 +54,95 @@ workloads:
       streams: {{nvtx: streams}}
       graph: {{nvtx: graph}}
       copies: {{nvtx: copies}}
-    tolerances: {{streams.gpu_time: 5%, graph.gpu_time: 5%, graph.kernels: 0, copies.gpu_time: 20%}}
+      spin: {{kernel: "*spin*"}}
+    # How four streams overlap differs from run to run; how long a kernel takes does not.
+    tolerances: {{streams.gpu_time: 30%, streams.kernels: 0, spin.gpu_time: 5%, graph.gpu_time: 5%, graph.kernels: 0,
+                 copies.gpu_time: 20%}}
     expect: {{graph.graph_launches: ">= 1", copies.pageable_copies: ">= 1"}}
 """
 
-# What is changed in the program, and what the reports must name.
+# One program with one NVTX range; edited, it does twice the work in it.
+STEPS = """
+name: steps
+workloads:
+  - command: {command}
+    name: steps
+    gpus: {gpus}
+    max_overhead: 10000%
+    measure:
+      step: {{nvtx: step, skip: 5}}
+    tolerances: {{step.gpu_time: {tolerance}, step.kernels: 0, program.kernels: 0}}
+"""
+
+# Flagged cases are not measured again: what is tested here is what a run finds and says.
+PROFILE = """
+policy:
+  rounds: 0
+"""
+
+# What is changed in the program, and what the reports must name: patterns.
 EDITS = {
     "flash attention off": ("import common\n", "import common\n"
                             "torch.backends.cuda.enable_flash_sdp(False)\n"
-                            "torch.backends.cuda.enable_cudnn_sdp(False)\n", "step.*gpu_time"),
-    "unfused optimiser": ("fused=True", "fused=False, foreach=False", "kernels"),
-    "synchronisation": ("    loss.backward()\n", "    loss.item()\n    loss.backward()\n", "syncs"),
+                            "torch.backends.cuda.enable_cudnn_sdp(False)\n",
+                            (r"gpu_time", r"why: (but )?(removed: )?\S*flash\S*.* per step")),
+    "unfused optimiser": ("fused=True", "fused=False, foreach=False",
+                          (r"kernels regressed",
+                           r"why: (but )?(called more often: \S+ .* → .* per step|"
+                           r"\S+.* replaced by .* per step|added: .* per step)")),
+    "synchronisation": ("    loss.backward()\n", "    loss.item()\n    loss.backward()\n",
+                        (r"step\.syncs is",)),
     "pageable copies": ("    optimiser.step()\n",
                         "    optimiser.step()\n    torch.empty(1 << 20).cuda()\n",
-                        "pageable_copies"),
+                        (r"step\.pageable_copies is",)),
 }
 
 
 class Folder:
     def __init__(self, path, suite):
         self.path = path
-        for name in ("training_step.py", "common.py"):
-            shutil.copy(tools.HERE / "programs" / name, path)
+        for program in (tools.HERE / "programs").glob("*.py"):
+            shutil.copy(program, path)
         (path / "suite.yaml").write_text(suite)
+        (path / "profile.yaml").write_text(PROFILE)
 
-    def edit(self, old, new):
-        file = self.path / "training_step.py"
+    def edit(self, old, new, name="training_step.py"):
+        file = self.path / name
         text = file.read_text()
         tools.expect(old in text, f"the program has {old!r}")
         file.write_text(text.replace(old, new))
 
     def tool(self, *words, codes=(0,)):
         stored = [] if words[0] == "ab" else ["--baselines", self.path / "baselines"]
-        done = tools.run([tools.PERFGATE, *words, *stored, "--out", self.path / "out"], codes,
+        judged = ["--profile", self.path / "profile.yaml"] if words[0] == "run" else []
+        done = tools.run([tools.PERFGATE, *words, *stored, *judged, "--out", self.path / "out"], codes,
                          timeout=900)
         tools.say(done.stdout[-3000:])
         return done
+
+    def cases(self, document):
+        """The cases of the run's or verdict's only suite, by label."""
+        read = json.loads((self.path / "out" / document).read_text())
+        return {case["id"].split("/")[1].split("[")[0]: case for case in read["suites"][0]["cases"]}
 
 
 def fresh(suite):
     return Folder(pathlib.Path(tempfile.mkdtemp(prefix="perfgate-gate-")), suite)
 
 
-def training():
-    return fresh(SUITE.format(python=sys.executable))
+def training(max_overhead="10000%", gpus=1):
+    # A short program: CUPTI's start is a large part of it.
+    return fresh(SUITE.format(python=sys.executable, max_overhead=max_overhead, gpus=gpus))
 
 
 def refreshed(folder):
-    folder.tool("baseline", "refresh", folder.path / "suite.yaml", "--processes", 8)
+    folder.tool("baseline", "refresh", folder.path / "suite.yaml", "--processes", PROCESSES)
     return folder
 
 
 def part_unchanged():
     folder = refreshed(training())
-    for number in range(3):
+    for number in range(UNCHANGED_RUNS):
         folder.tool("run", folder.path / "suite.yaml")
         tools.expect(True, f"unchanged run {number + 1} passes")
 
@@ -109,7 +154,98 @@ def part_edits():
         (folder.path / "training_step.py").write_text(original)
         folder.edit(old, new)
         done = folder.tool("run", folder.path / "suite.yaml", codes=(1, 3))
-        tools.expect(named.split(".*")[-1] in done.stdout, f"{name}: {named} is named")
+        for pattern in named:
+            tools.expect(re.search(pattern, done.stdout), f"{name}: {pattern} is named")
+            if pattern.startswith("why: "):
+                verdict = (folder.path / "out" / "junit.xml").read_text()
+                tools.expect(re.search(pattern, verdict.replace("&gt;", ">").replace("&lt;", "<")),
+                             f"{name}: {pattern} is in junit.xml")
+
+
+def part_kernels():
+    """Kernels of the cases, by themselves: their launches add up to the metric."""
+    folder = training()
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2)
+    for label, case in folder.cases("run.json").items():
+        kernels = case["kernels"]
+        launches = sum(kernel["launches"] for kernel in kernels)
+        counted = case["metrics"]["kernels"]["value"]
+        tools.expect(abs(launches - counted) < 1e-6 * counted,
+                     f"{label}: {len(kernels)} kernels with {launches:g} launches, {counted:g} counted")
+        known = sum(1 for kernel in kernels if kernel.get("code"))
+        tools.say(f"{label}: the machine code of {known} of {len(kernels)} kernels is known")
+        tools.expect(all(kernel["time_ns"] > 0 for kernel in kernels), f"{label}: all have a time")
+
+
+def part_overhead():
+    """The same program with a bound that no recording keeps, and with one that every one does."""
+    folder = refreshed(training())
+    folder.tool("run", folder.path / "suite.yaml")
+    for label, case in folder.cases("verdict.json").items():
+        notes = [note for note in case["notes"] if note.startswith("recording lengthened")]
+        tools.expect(len(notes) == 1 and " to " in notes[0], f"{label}: {notes}")
+    text = (folder.path / "suite.yaml").read_text()
+    (folder.path / "suite.yaml").write_text(text.replace("max_overhead: 10000%", "max_overhead: 0%"))
+    folder.tool("run", folder.path / "suite.yaml", codes=(0, 3))
+    verdicts = {metric["metric"]: metric["verdict"]
+                for metric in folder.cases("verdict.json")["step"]["metrics"]}
+    # The lower end is above 0 unless the host's noise hides what recording costs.
+    tools.say(f"with a bound of 0 %: {verdicts}")
+    tools.expect(verdicts["gpu_time"] == "pass", "gpu_time is judged whatever recording costs")
+    tools.expect(verdicts["idle_share"] == "invalid", "idle_share is invalid")
+
+
+def part_gpus():
+    count = torch_devices()
+    few = training(gpus=count + 1)
+    done = few.tool("run", few.path / "suite.yaml", codes=(2,))
+    tools.expect(f"needs {count + 1} GPUs" in done.stderr and f"has {count}" in done.stderr,
+                 f"too few GPUs: {done.stderr.strip()}")
+    if count < 2:
+        tools.say("one GPU: no program on two")
+        return
+    two = training(gpus=2)
+    program = two.path / "training_step.py"
+    program.write_text("import torch\nassert torch.cuda.device_count() == 2\n" + program.read_text())
+    refreshed(two)
+    two.tool("run", two.path / "suite.yaml")
+    keys = [path.name for path in (two.path / "baselines").iterdir() if path.is_dir()]
+    tools.expect(len(keys) == 1 and keys[0].endswith("-x2"), f"the baseline's key is {keys}")
+
+
+def gated(program, *launcher, gpus=1, tolerance="5%"):
+    """Two equal checkouts pass; the one with twice the work fails, by its time or its kernels."""
+    command = json.dumps([*(launcher or (sys.executable,)), program])
+    suite = STEPS.format(command=command, gpus=gpus, tolerance=tolerance)
+    base, head = fresh(suite), fresh(suite)
+    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path)
+    head.tool(*words)
+    work = re.search(r"^WORK = (\d+)$", (head.path / program).read_text(), re.M)
+    head.edit(work[0], f"WORK = {2 * int(work[1])}", program)
+    done = head.tool(*words, codes=(1,))
+    tools.expect("kernels" in done.stdout, f"{program}: twice the work is found")
+
+
+def part_triton():
+    gated("triton_scale.py")
+
+
+def part_cupy():
+    gated("cupy_scale.py")
+
+
+def part_ranks():
+    if torch_devices() < 2:
+        tools.say("one GPU: no two ranks")
+        return
+    # How long an all-reduce waits for the other rank is chance.
+    gated("two_ranks.py", sys.executable, "-m", "torch.distributed.run", "--standalone",
+          "--nproc-per-node", "2", gpus=2, tolerance="50%")
+
+
+def torch_devices():
+    return int(subprocess.run([sys.executable, "-c", "import torch; print(torch.cuda.device_count())"],
+                              capture_output=True, text=True, check=True).stdout)
 
 
 def part_ab():

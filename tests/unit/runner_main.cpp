@@ -45,6 +45,7 @@ std::vector<measure::ListedDevice> list(const std::string& wanted) {
         listed.device.key = key;
         listed.device.name = "Fake " + key;
         listed.device.board = "board-" + id;
+        listed.uuid = "GPU-" + id;
         return listed;
     };
     if (wanted == "all") return {device("0", "fake"), device("1", "fake")};

@@ -23,6 +23,7 @@
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/devices.hpp"
+#include "runner/plan.hpp"
 #include "runner/run.hpp"
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
@@ -337,6 +338,94 @@ TEST_F(Runner, RefusesDevicesOfSeveralKindsAndABackendThatCannotMeasure) {
               "kind; run once for each kind");
     EXPECT_NE(refusal(request({"blind"})).find("backend 'cuda' cannot measure here"),
               std::string::npos);
+}
+
+/// A suite of a program that sees two GPUs, and of one that sees `other`.
+std::string suite_of_programs(const std::string& file, int other) {
+    std::ofstream(file) << "name: programs\n"
+                           "workloads:\n"
+                           "  - command: [./app]\n"
+                           "    name: pair\n"
+                           "    gpus: 2\n"
+                           "    tolerances: {program.gpu_time: 3%}\n"
+                           "  - command: [./app]\n"
+                           "    name: other\n"
+                        << "    gpus: " << other << '\n'
+                        << "    tolerances: {program.gpu_time: 3%}\n";
+    return file;
+}
+
+TEST_F(Runner, ProgramsOnSeveralGpusHaveTheirNumberInTheKey) {
+    const std::string suite = suite_of_programs(folder("programs.yaml"), 2);
+    const MeasuringChoice choice = measuring();
+    OpenedBackend backend = open_to_measure(choice);
+    EXPECT_EQ(backend.visible, Texts{"GPU-0"});
+    EXPECT_EQ(backend.locks.size(), 1U);
+    EXPECT_EQ(plan_for({suite}, choice, backend).suites.at(0).cases.size(), 2U);
+    EXPECT_EQ(backend.visible, (Texts{"GPU-0", "GPU-1"}));
+    EXPECT_EQ(backend.locks.size(), 2U);
+    EXPECT_EQ(backend.capabilities.environment.device.key, "fake-x2");
+    // Both are taken: nobody else measures on the second.
+    MeasuringChoice second = measuring();
+    second.backend.devices = "all";
+    second.lock_wait_s = 0;
+    EXPECT_THROW(open_to_measure(second), model::Error);
+}
+
+TEST_F(Runner, OneGpuLeavesTheKeyAndTheLocksAlone) {
+    const MeasuringChoice choice = measuring();
+    OpenedBackend backend = open_to_measure(choice);
+    plan_for({suite_file()}, choice, backend);
+    EXPECT_EQ(backend.visible, Texts{"GPU-0"});
+    EXPECT_EQ(backend.locks.size(), 1U);
+    EXPECT_EQ(backend.capabilities.environment.device.key, "fake");
+}
+
+TEST_F(Runner, ARunThatOnlyPlansLocksNothing) {
+    const std::string suite = suite_of_programs(folder("programs.yaml"), 2);
+    const MeasuringChoice choice = measuring();
+    OpenedBackend backend = open_backend(choice.backend);
+    plan_for({suite}, choice, backend);
+    EXPECT_TRUE(backend.locks.empty());
+}
+
+TEST_F(Runner, RefusesProgramsWithMoreGpusThanThereAre) {
+    const std::string suite = suite_of_programs(folder("programs.yaml"), 2);
+    const auto refused = [&](const std::string& name, const std::string& devices) -> std::string {
+        MeasuringChoice choice = measuring();
+        choice.backend.backend = name;
+        choice.backend.devices = devices;
+        OpenedBackend backend = open_to_measure(choice);
+        try {
+            plan_for({suite}, choice, backend);
+        } catch (const model::InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refused("cuda", "0"),
+              "a program needs 2 GPUs ('gpus'), and --devices names 1 of one kind: run it where "
+              "there are enough");
+    EXPECT_EQ(refused("host", ""),
+              "a program needs 2 GPUs ('gpus'), and this machine has 0 of one kind: run it where "
+              "there are enough");
+    EXPECT_EQ(refused("cuda", "all"), "");
+}
+
+TEST_F(Runner, RefusesCasesThatSeeDifferentNumbersOfGpus) {
+    const std::string suite = suite_of_programs(folder("programs.yaml"), 1);
+    MeasuringChoice choice = measuring();
+    OpenedBackend backend = open_to_measure(choice);
+    try {
+        plan_for({suite}, choice, backend);
+        FAIL() << "it was not refused";
+    } catch (const model::InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("other/program sees 1 GPU and pair/program 2"),
+                  std::string::npos)
+            << error.what();
+    }
+    choice.filters = {"pair/*"};
+    EXPECT_EQ(plan_for({suite}, choice, backend).suites.at(0).cases.size(), 1U);
 }
 
 TEST_F(Runner, RefusesCasesThatTheirVariantCannotRun) {

@@ -131,7 +131,8 @@ class CudaBackend : public measure::Backend {
 std::vector<measure::ListedDevice> list_devices(const std::string& wanted) {
     std::vector<measure::ListedDevice> devices;
     for (const int ordinal : find_devices(wanted)) {
-        devices.push_back({std::to_string(ordinal), describe_device(device_facts(ordinal), "")});
+        const DeviceFacts facts = device_facts(ordinal);
+        devices.push_back({std::to_string(ordinal), describe_device(facts, ""), facts.uuid});
     }
     return devices;
 }

@@ -79,7 +79,11 @@ function metricTable(values: readonly Value[]): HTMLElement {
 }
 
 function kernelTable(kernels: readonly Kernel[]): HTMLElement {
-  const heads = ["Kernel", "Grid", "Block", "Registers", "Shared memory", "Local memory", "Occupancy"];
+  const ofProgram = kernels.some((kernel) => kernel.launches !== null);
+  const heads = ["Kernel", "Grid", "Block", "Registers", "Shared memory", "Local memory"];
+  heads.push(...(ofProgram ? ["Launches", "Time"] : ["Occupancy"]));
+  const figures = (kernel: Kernel): [number | null, string][] =>
+    ofProgram ? [[kernel.launches, "count"], [kernel.timeNs, "ns"]] : [[kernel.occupancy, "%"]];
   return el(
     "div",
     { class: "wide", tabindex: 0, role: "region", "aria-label": "Kernels" },
@@ -100,7 +104,9 @@ function kernelTable(kernels: readonly Kernel[]): HTMLElement {
             el("td", { class: "number" }, String(kernel.registers)),
             el("td", { class: "number" }, quantityText(kernel.sharedBytes, "bytes")),
             el("td", { class: "number" }, quantityText(kernel.localBytes, "bytes")),
-            el("td", { class: "number" }, kernel.occupancy === null ? "" : quantityText(kernel.occupancy, "%")),
+            ...figures(kernel).map(([value, unit]) =>
+              el("td", { class: "number" }, value === null ? "" : quantityText(value, unit)),
+            ),
           ),
         ),
       ),

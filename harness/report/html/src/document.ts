@@ -57,7 +57,8 @@ interface RawCase {
   not_applicable?: number[]; // texts
   verified?: string;
   work?: [Maybe, Maybe, string]; // flops, bytes, arithmetic
-  kernels?: [number, string, string, number, number, number, Maybe][];
+  // launches and their time where the case is a program's
+  kernels?: [number, string, string, number, number, number, Maybe, Maybe?, Maybe?][];
   time?: number; // metric
   values?: Maybe[]; // metric, before, after, verdict or -1, tolerance (text) or -1; and so on
   sentences?: (number | string)[]; // metric, sentence; and so on
@@ -113,6 +114,8 @@ export interface Kernel {
   sharedBytes: number;
   localBytes: number;
   occupancy: number | null;
+  launches: number | null; // of a program's case: mean over its instances
+  timeNs: number | null;
 }
 
 /** A case as the table has it; the rest is made when somebody opens it. */
@@ -231,7 +234,7 @@ function detailsOf(data: RawDocument, raw: RawCase): Details {
     work: raw.work
       ? { flops: number(raw.work[0]) ?? 0, bytes: number(raw.work[1]) ?? 0, arithmetic: raw.work[2] }
       : null,
-    kernels: (raw.kernels ?? []).map(([name, grid, block, registers, sharedBytes, localBytes, occupancy]) => ({
+    kernels: (raw.kernels ?? []).map(([name, grid, block, registers, sharedBytes, localBytes, occupancy, launches, time]) => ({
       name: text(name),
       grid,
       block,
@@ -239,6 +242,8 @@ function detailsOf(data: RawDocument, raw: RawCase): Details {
       sharedBytes,
       localBytes,
       occupancy: number(occupancy),
+      launches: number(launches),
+      timeNs: number(time),
     })),
     values,
     spreads: (raw.spreads ?? []).map(([metric, method, baseline, measured, batches]) => ({

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/overhead.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "gate/batch_rule.hpp"
+#include "stats/distributions.hpp"
+#include "stats/spread.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+constexpr double confidence = 0.95;
+/// Of a program these contain the host's time between launches, which recording lengthens.
+constexpr std::string_view host_metrics[] = {"span", "idle_share"};
+
+std::string percent(double fraction) {
+    return fmt::format("{:.1f}", 100 * fraction);
+}
+
+}  // namespace
+
+std::optional<Overhead> overhead_of(const model::CaseResult& result) {
+    const auto series = result.metrics.find("tracing_overhead");
+    if (result.command.empty() || series == result.metrics.end()) return std::nullopt;
+    std::vector<double> ratios;  // logarithms
+    for (const double percent_longer : batch_values(series->second)) {
+        const double ratio = std::log1p(percent_longer / 100);
+        if (std::isfinite(ratio)) ratios.push_back(ratio);
+    }
+    if (ratios.empty()) return std::nullopt;
+    const double mean = stats::trimmed_mean(ratios, 0);
+    Overhead overhead{std::expm1(mean)};
+    if (ratios.size() < 2) return overhead;
+    const stats::PooledSpread spread = stats::pooled_spread(std::array{ratios});
+    const double half = stats::student_upper_quantile((1 - confidence) / 2, spread.df) *
+                        spread.deviation / std::sqrt(static_cast<double>(ratios.size()));
+    overhead.low = std::expm1(mean - half);
+    overhead.high = std::expm1(mean + half);
+    return overhead;
+}
+
+std::string to_text(const Overhead& overhead) {
+    if (!overhead.low) return fmt::format("{} % (one batch: no interval)", percent(overhead.mean));
+    return fmt::format("{} % ({} to {} %)", percent(overhead.mean), percent(*overhead.low),
+                       percent(*overhead.high));
+}
+
+std::string distortion(const model::CaseResult& result, std::string_view metric) {
+    if (!result.max_overhead || std::find(std::begin(host_metrics), std::end(host_metrics),
+                                          metric) == std::end(host_metrics)) {
+        return {};
+    }
+    const std::optional<Overhead> overhead = overhead_of(result);
+    if (!overhead || !overhead->low || *overhead->low <= *result.max_overhead) return {};
+    return fmt::format(
+        "recording lengthened the program by {}, more than 'max_overhead' allows ({:g} %), and "
+        "{} contains that; let the program run longer, gate gpu_time, or raise 'max_overhead'",
+        to_text(*overhead), 100 * *result.max_overhead, metric);
+}
+
+}  // namespace perfgate::gate

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a program's case, from recordings that are made here.
+#include "command/pieces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace perfgate::command {
+namespace {
+
+/// A recording of one process, built up call by call; each launch takes 1 µs on the host.
+class Process {
+  public:
+    Process() {
+        recording_.strings = {""};
+        recording_.configurations.resize(1);
+    }
+
+    Process& kernel(const std::string& symbol, std::uint64_t length_ns, std::uint32_t grid = 1) {
+        activity::LaunchConfiguration configuration;
+        configuration.id = static_cast<std::uint32_t>(recording_.configurations.size());
+        configuration.symbol = text(symbol);
+        configuration.grid = {grid, 1, 1};
+        configuration.block = {128, 1, 1};
+        configuration.registers_per_thread = 32;
+        configuration.dynamic_smem_bytes = 1024;
+        recording_.configurations.push_back(configuration);
+        const std::uint32_t correlation = ++correlation_;
+        recording_.records.launch_calls.push_back({now_, 1, correlation});
+        activity::Kernel kernel;
+        kernel.start_ns = now_;
+        kernel.end_ns = now_ + length_ns;
+        kernel.place.correlation = correlation;
+        kernel.configuration = configuration.id;
+        recording_.records.kernels.push_back(kernel);
+        now_ += 1000;
+        return *this;
+    }
+    Process& range(const std::string& name, bool begins) {
+        const auto kind = begins ? activity::MarkerKind::begin : activity::MarkerKind::end;
+        if (begins) open_.push_back(++marker_);
+        recording_.records.markers.push_back({now_, open_.back(), kind, text(name), 0, 1, 0});
+        if (!begins) open_.pop_back();
+        now_ += 1000;
+        return *this;
+    }
+    Process& code(const std::string& symbol, const std::string& fingerprint) {
+        recording_.records.function_codes.push_back({text(symbol), text(fingerprint)});
+        return *this;
+    }
+    activity::Recording take() { return std::move(recording_); }
+
+  private:
+    activity::StringId text(const std::string& text) {
+        recording_.strings.push_back(text);
+        return static_cast<activity::StringId>(recording_.strings.size() - 1);
+    }
+
+    activity::Recording recording_;
+    std::uint64_t now_ = 1000;
+    std::uint32_t correlation_ = 0, marker_ = 0;
+    std::vector<std::uint32_t> open_;
+};
+
+Process steps(int count) {
+    Process process;
+    process.kernel("warm_up", 100);
+    for (int i = 0; i < count; ++i) {
+        process.range("step", true).kernel("norm", 200).kernel("gemm", 300, 8).kernel("norm", 400);
+        if (i % 2 == 1) process.kernel("gemm", 700, 16);
+        process.range("step", false);
+    }
+    return process;
+}
+
+std::vector<model::Kernel> kernels(Process process, const model::Piece& piece) {
+    std::vector<activity::Recording> recordings;
+    recordings.push_back(process.take());
+    return kernels_of(Recorded(std::move(recordings)), piece);
+}
+
+const model::Piece step{model::Piece::Kind::range, "step", "", false, 0};
+
+TEST(KernelsOfPieces, OfARangeAreMeansOverItsInstances) {
+    const auto found = kernels(steps(4).code("norm", "c0de"), step);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].name, "norm");
+    EXPECT_EQ(found[0].launches, 2);
+    EXPECT_EQ(found[0].time_ns, 600);
+    EXPECT_EQ(found[0].duration_ns, 300);
+    EXPECT_EQ(found[0].code, "c0de");
+    EXPECT_EQ(found[0].block, (std::array<std::int64_t, 3>{128, 1, 1}));
+    EXPECT_EQ(found[0].registers, 32);
+    EXPECT_EQ(found[0].dynamic_smem, 1024);
+    // One name with two grids is two.
+    EXPECT_EQ(found[1].name, "gemm");
+    EXPECT_EQ(found[1].grid[0], 8);
+    EXPECT_EQ(found[1].launches, 1);
+    EXPECT_EQ(found[1].code, "");
+    EXPECT_EQ(found[2].grid[0], 16);
+    EXPECT_EQ(found[2].launches, 0.5);
+    EXPECT_EQ(found[2].time_ns, 350);
+    EXPECT_EQ(found[2].duration_ns, 700);
+}
+
+TEST(KernelsOfPieces, SkippedInstancesHaveNone) {
+    model::Piece piece = step;
+    piece.skip = 3;
+    EXPECT_EQ(kernels(steps(4), piece).back().launches, 1);
+}
+
+TEST(KernelsOfPieces, OfTheProgramAreAllOfThem) {
+    const auto found = kernels(steps(4), {});
+    ASSERT_EQ(found.size(), 4U);
+    EXPECT_EQ(found[0].name, "warm_up");
+    EXPECT_EQ(found[1].launches, 8);
+}
+
+TEST(KernelsOfPieces, OfAKernelLabelAreThoseThatMatch) {
+    const auto within = kernels(steps(4), {model::Piece::Kind::kernels, "n*", "step", false, 0});
+    ASSERT_EQ(within.size(), 1U);
+    EXPECT_EQ(within[0].launches, 2);
+    const auto anywhere = kernels(steps(4), {model::Piece::Kind::kernels, "*", "", false, 2});
+    EXPECT_EQ(anywhere[0].name, "gemm") << "two launches are skipped";
+    EXPECT_EQ(anywhere[1].launches, 7);
+}
+
+TEST(KernelsOfPieces, OfSeveralProcessesAreOneList) {
+    std::vector<activity::Recording> recordings;
+    recordings.push_back(steps(2).take());
+    recordings.push_back(steps(2).take());
+    const auto found = kernels_of(Recorded(std::move(recordings)), step);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].launches, 2);
+}
+
+TEST(KernelsOfPieces, VeryManyConfigurationsBecomeOne) {
+    Process process;
+    process.range("step", true);
+    for (std::uint32_t grid = 1; grid <= 2 * most_kernels; ++grid) process.kernel("norm", 10, grid);
+    process.range("step", false);
+    const auto found = kernels(process, step);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].launches, 2 * most_kernels);
+    EXPECT_EQ(found[0].time_ns, 20 * most_kernels);
+}
+
+TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
+    Process process;
+    for (std::size_t i = 0; i <= most_kernels; ++i) process.kernel(std::to_string(i), 10);
+    EXPECT_TRUE(kernels(process, {}).empty());
+}
+
+}  // namespace
+}  // namespace perfgate::command

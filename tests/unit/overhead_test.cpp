@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/overhead.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "baseline/refresh.hpp"
+#include "gate/batch_rule.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using model::CaseResult;
+using model::Verdict;
+
+/// One batch for each value.
+model::MetricSeries batches(const std::vector<double>& values, const std::string& unit) {
+    model::MetricSeries series{unit, values.front(), "activity/callbacks", {}};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        series.batches.push_back({static_cast<std::int64_t>(i), "board-a", 1, {values[i]}});
+    }
+    return series;
+}
+
+/// A range of a program that gates what depends on the host and what does not. `overheads` in %.
+CaseResult program(const std::vector<double>& overheads) {
+    CaseResult result = documents::measured_case();
+    result.command = {"./app"};
+    result.max_overhead = 0.05;
+    result.gates.clear();
+    result.metrics.clear();
+    const std::vector<double> same(overheads.size(), 1000);
+    for (const std::string metric : {"gpu_time", "span", "idle_share", "kernels", "wall_time"}) {
+        result.gates.push_back({metric, {0.5, std::nullopt, 1}, 0});
+        result.metrics[metric] = batches(same, metric == "kernels" ? "count" : "ns");
+    }
+    result.metrics["tracing_overhead"] = batches(overheads, "%");
+    return result;
+}
+
+model::Run run_of(const CaseResult& result) {
+    model::Run run = documents::run_of({result});
+    for (const std::string metric : {"span", "idle_share", "wall_time", "tracing_overhead"}) {
+        run.metric_definitions[metric] =
+            documents::definition(metric, "ns", model::MetricClass::timing);
+    }
+    run.metric_definitions["kernels"] =
+        documents::definition("kernels", "count", model::MetricClass::exact);
+    return run;
+}
+
+model::VerdictDocument judged(const model::Run& run, bool with_baseline) {
+    BaselineSet baselines;
+    if (with_baseline) {
+        baselines["s"] = {"b.json",
+                          baseline::refresh(run, run.suites[0], std::nullopt, {}).baseline};
+    }
+    return judge(run, baselines, {}, BatchRule({}));
+}
+
+const model::MetricVerdict& find(const model::CaseVerdict& verdict, const std::string& metric) {
+    for (const model::MetricVerdict& each : verdict.metrics) {
+        if (each.metric == metric) return each;
+    }
+    throw std::out_of_range(metric);
+}
+
+TEST(Overhead, IsAnIntervalOverTheBatches) {
+    const auto overhead = overhead_of(program({1, 2, 3}));
+    ASSERT_TRUE(overhead && overhead->low && overhead->high);
+    EXPECT_NEAR(overhead->mean, 0.02, 1e-4);
+    // Student: t(97.5 %, 2 df) = 4.303; deviation about 1 %.
+    EXPECT_NEAR(*overhead->low, 0.02 - 4.303 * 0.01 / 1.7320, 5e-4);
+    EXPECT_NEAR(*overhead->high, 0.02 + 4.303 * 0.01 / 1.7320, 5e-4);
+    EXPECT_EQ(to_text({0.012, 0.004, 0.021}), "1.2 % (0.4 to 2.1 %)");
+}
+
+TEST(Overhead, OfOneBatchThereIsNoIntervalAndNothingIsInvalid) {
+    const CaseResult one = program({300});
+    EXPECT_EQ(to_text(*overhead_of(one)), "300.0 % (one batch: no interval)");
+    EXPECT_EQ(distortion(one, "span"), "");
+}
+
+TEST(Overhead, OnlyProgramsHaveOne) {
+    CaseResult plugin = program({10, 11, 12});
+    plugin.command.clear();
+    EXPECT_FALSE(overhead_of(plugin));
+    CaseResult without = program({10, 11, 12});
+    without.metrics.erase("tracing_overhead");
+    EXPECT_FALSE(overhead_of(without));
+    EXPECT_EQ(distortion(without, "span"), "");
+}
+
+TEST(Overhead, ValuesThatAreNoRatioAreLeftOut) {
+    EXPECT_FALSE(overhead_of(program({-100})));
+    EXPECT_NEAR(overhead_of(program({-200, 1, 1}))->mean, 0.01, 1e-9);
+}
+
+TEST(Overhead, AboveTheBoundWhatDependsOnTheHostIsInvalid) {
+    for (const bool with_baseline : {true, false}) {
+        const auto document = judged(run_of(program({10, 10.5, 11})), with_baseline);
+        const model::CaseVerdict& verdict = document.suites[0].cases[0];
+        EXPECT_EQ(verdict.verdict, Verdict::invalid);
+        EXPECT_EQ(document.exit_code, 3);
+        for (const char* metric : {"span", "idle_share"}) {
+            const model::MetricVerdict& invalid = find(verdict, metric);
+            EXPECT_EQ(invalid.verdict, Verdict::invalid);
+            EXPECT_NE(invalid.sentence.find("recording lengthened the program by 10.5 % (9.3 to "
+                                            "11.7 %), more than 'max_overhead' allows (5 %)"),
+                      std::string::npos)
+                << invalid.sentence;
+        }
+        for (const char* metric : {"gpu_time", "kernels", "wall_time"}) {
+            EXPECT_EQ(find(verdict, metric).verdict,
+                      with_baseline ? Verdict::pass : Verdict::no_baseline);
+        }
+    }
+}
+
+TEST(Overhead, BelowTheBoundOrTooUncertainNothingIs) {
+    // 5.2 % on the average, and as well 3 %; and exactly at the bound.
+    for (const std::vector<double>& overheads :
+         {std::vector<double>{1, 1.1, 1.2}, {3, 5, 7.6}, {-2, -1, 0}, {5, 5, 5}}) {
+        const auto document = judged(run_of(program(overheads)), true);
+        EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::pass);
+        EXPECT_EQ(document.exit_code, 0);
+    }
+    CaseResult unbounded = program({50, 50.1, 50.2});
+    unbounded.max_overhead = 0.6;
+    EXPECT_EQ(judged(run_of(unbounded), true).exit_code, 0);
+    unbounded.max_overhead.reset();
+    EXPECT_EQ(judged(run_of(unbounded), true).exit_code, 0);
+}
+
+TEST(Overhead, IsANoteOfTheCase) {
+    const auto document = judged(run_of(program({1, 1, 1})), true);
+    const auto& notes = document.suites[0].cases[0].notes;
+    EXPECT_NE(std::find(notes.begin(), notes.end(),
+                        "recording lengthened the program by 1.0 % (1.0 to 1.0 %)"),
+              notes.end());
+}
+
+TEST(Overhead, AnExpectationOnWhatIsInvalidCannotBeJudged) {
+    CaseResult result = program({10, 10.5, 11});
+    result.gates.clear();
+    for (const std::string metric : {"span", "gpu_time"}) {
+        model::Run run = run_of(result);
+        model::Relation relation;
+        relation.operands = {"gemm/tiled"};
+        relation.left = {model::OperandMetric{0, metric}};
+        relation.left_text = "gemm/tiled." + metric;
+        relation.right = {10.0};
+        relation.right_text = "10 s";
+        relation.comparator = model::Comparator::less_equal;
+        relation.unit = "ns";
+        relation.instances = {{model::case_id(result.spec)}};
+        run.suites[0].relations = {relation};
+        const auto document = judged(run, false);
+        const model::RelationVerdict& verdict = document.suites[0].relations.at(0);
+        EXPECT_EQ(verdict.verdict, metric == "span" ? Verdict::error : Verdict::pass)
+            << verdict.sentence;
+        EXPECT_EQ(document.exit_code, metric == "span" ? 3 : 0);
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::gate
