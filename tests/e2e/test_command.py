@@ -181,7 +181,7 @@ class Command(tool.Case):
         self.refresh()
         done = self.run_suite(code=3)
         self.assertRegex(done.stdout, r"idle_share is invalid: .*recording lengthened the program "
-                                      r"by .* %, more than 'max_overhead' allows \(5 %\)")
+                                      r"by .* %\), more than 'max_overhead' allows \(5 %\)")
         verdicts = {case["id"].split("/")[1].split("[")[0]: case
                     for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]}
         self.assertEqual("invalid", verdicts["step"]["verdict"])

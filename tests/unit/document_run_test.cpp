@@ -59,12 +59,15 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
         kernel.cooperative = any.coin();
         kernel.code = any.text();
         kernel.arguments = any.text();
+        if (any.coin()) kernel.launches = any.positive();
+        if (any.coin()) kernel.time_ns = any.positive();
         return kernel;
     });
     result.metrics = any.metrics();
     result.not_collected = any.list([&] { return NotCollected{any.text(), any.text()}; });
     result.not_applicable = any.texts();
     result.host_code = any.text();
+    if (any.coin()) result.max_overhead = any.positive();
     if (any.coin()) result.libraries = Libraries{{any.text(), any.text()}};
     if (any.coin()) {
         result.memory_operations = any.list([&] {

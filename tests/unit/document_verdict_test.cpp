@@ -59,6 +59,13 @@ VerdictDocument awkward_document(unsigned seed) {
                     {},
                     {{any.text(), any.number()}, {"m", any.number()}},
                     any.list([&] {
+                        model::Kernel kernel;
+                        kernel.name = any.text();
+                        kernel.launches = any.positive();
+                        kernel.time_ns = any.positive();
+                        return kernel;
+                    }),
+                    any.list([&] {
                         return Cause{
                             any.text(), any.text(), any.list([&] {
                                 return Figure{any.text(), any.text(), any.number(), any.number()};

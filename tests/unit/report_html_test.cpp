@@ -179,6 +179,21 @@ TEST(ReportHtml, WhyABatchDoesNotCountIsTold) {
     EXPECT_EQ(data["texts"][batch[3].get<std::size_t>()], "power brake");
 }
 
+TEST(ReportHtml, KernelsOfAProgramHaveTheirLaunchesAndTime) {
+    Documents documents = one_case();
+    model::Kernel kernel;
+    kernel.name = "gemm";
+    result_in(documents).kernels = {kernel};
+    EXPECT_EQ(data_of(documents)["cases"][0]["kernels"][0].size(), 7U);
+    kernel.launches = 2.5;
+    kernel.time_ns = 1000;
+    result_in(documents).kernels = {kernel};
+    const json shown = data_of(documents)["cases"][0]["kernels"][0];
+    ASSERT_EQ(shown.size(), 9U);
+    EXPECT_EQ(shown[7], 2.5);
+    EXPECT_EQ(shown[8], 1000);
+}
+
 TEST(ReportHtml, ThePolicySaysWhatAVerdictIsWorth) {
     Documents documents = first_run();
     const auto outcome = [&] {
