@@ -121,7 +121,12 @@ class Reader {
             known = true;
             const std::size_t before = all.size();
             payload.records(all);
-            for (std::size_t i = before; i < all.size(); ++i) check(all[i]);
+            try {
+                for (std::size_t i = before; i < all.size(); ++i) check(all[i]);
+            } catch (const Damage&) {
+                all.resize(before);  // what refers to nothing must not reach the analysis
+                throw;
+            }
         });
         if (!known) {
             throw Damage{fmt::format(

@@ -74,6 +74,7 @@ Instances instances_of(const Recorded& recorded, const std::string& pattern,
 std::string on_record(const std::set<std::string>& names, std::string_view what) {
     if (names.empty()) return fmt::format("the program had no {}", what);
     std::vector<std::string> quoted;
+    quoted.reserve(names.size());
     for (const std::string& name : names) {
         quoted.push_back(fmt::format("'{}'", model::printable(name, 80)));
     }

@@ -184,6 +184,22 @@ TEST_F(Stream, what_a_hostile_writer_could_say_is_incomplete) {
     }
 }
 
+TEST_F(Stream, of_a_block_that_refers_to_nothing_no_record_stays) {
+    std::string head = content(small(path()));
+    head.resize(sizeof(Prologue));
+    const auto bytes = [](const auto& record) {
+        return std::string(reinterpret_cast<const char*>(&record), sizeof(record));
+    };
+    const std::string codes = bytes(FunctionCode{0, 0}) + bytes(FunctionCode{1000000, 0});
+    Kernel kernel;
+    kernel.configuration = 1000000;
+    const Recording recording = parse_recording(head + block(1, "") + block(15, codes), "codes");
+    EXPECT_EQ(1u, recording.incomplete.size());
+    EXPECT_TRUE(recording.records.function_codes.empty());
+    EXPECT_TRUE(parse_recording(head + block(1, "") + block(4, bytes(kernel)), "kernels")
+                    .records.kernels.empty());
+}
+
 TEST_F(Stream, counted_losses_make_it_incomplete) {
     const std::vector<std::pair<std::uint64_t Counts::*, const char*>> losses = {
         {&Counts::dropped_records, "3 records were dropped by CUPTI"},
