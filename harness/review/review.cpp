@@ -93,12 +93,6 @@ void compare_profiles(const Expectations& before, const Expectations& after, Fin
     }
 }
 
-}  // namespace
-
-std::string_view to_text(Loosening kind) {
-    return names[static_cast<std::size_t>(kind)];
-}
-
 std::vector<Finding> loosened(const Expectations& before, const Expectations& after) {
     Findings findings;
     compare_suites(before, after, findings);
@@ -128,6 +122,22 @@ std::vector<std::string> not_reviewed(const Expectations& before, const Expectat
         }
     }
     return notes;
+}
+
+}  // namespace
+
+std::string_view to_text(Loosening kind) {
+    return names[static_cast<std::size_t>(kind)];
+}
+
+Review review(const Files& before, const Files& after, const model::WorkloadCatalogue& workloads) {
+    const Expectations old_state = read_expectations(before, after, workloads);
+    const Expectations new_state = read_expectations(after, before, workloads);
+    return {loosened(old_state, new_state), not_reviewed(old_state, new_state)};
+}
+
+int exit_code(const Review& review, bool advisory) {
+    return review.findings.empty() || advisory ? 0 : 1;
 }
 
 }  // namespace perfgate::review

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "document/baseline.hpp"
+#include "review/output.hpp"
 #include "suite_catalogue.hpp"
 
 namespace perfgate::review {
@@ -74,9 +75,7 @@ Files files() {
 }
 
 std::vector<Finding> reviewed(const Files& before, const Files& after) {
-    const auto& workloads = suite::test::workloads();
-    return loosened(read_expectations(before, after, workloads),
-                    read_expectations(after, before, workloads));
+    return review(before, after, suite::test::workloads()).findings;
 }
 
 /// The files with `from` replaced once in one of them.
@@ -353,9 +352,8 @@ TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
     const Files more = edited(suite_path, "workloads:\n",
                               "workloads:\n  - workload: brand_new\n    variants: [fast]\n");
     EXPECT_EQ(in_words(reviewed(files(), more)), "");
-    const auto& workloads = suite::test::workloads();
-    const std::vector<std::string> notes = not_reviewed(
-        read_expectations(files(), more, workloads), read_expectations(more, files(), workloads));
+    const std::vector<std::string> notes =
+        review(files(), more, suite::test::workloads()).not_reviewed;
     ASSERT_EQ(notes.size(), 1U);
     EXPECT_NE(notes.front().find("suites/gemm.yaml:6:15: unknown workload 'brand_new'"),
               std::string::npos)
@@ -366,6 +364,25 @@ TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
     EXPECT_NE(in_words(findings).find("case removed gemm: in the suite → not in it (4)"),
               std::string::npos)
         << in_words(findings);
+}
+
+TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
+    EXPECT_EQ(exit_code({}, false), 0);
+    EXPECT_EQ(exit_code({{}, {"a note"}}, false), 0);
+    EXPECT_EQ(exit_code({{Finding{}}, {}}, false), 1);
+    EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
+}
+
+TEST(Review, ListsFindingsAndNotesAsText) {
+    EXPECT_EQ(write_text({}, "main"), "nothing is looser than in main\n");
+    Finding raised{
+        Loosening::tolerance_raised, {"suites/gemm.yaml", 3}, "gpu_time", "3%", "5%", {}};
+    raised.cases = {"gemm/naive", "gemm/tiled"};
+    EXPECT_EQ(write_text({{raised}, {"ci.yaml: a new\x1b profile"}}, "main"),
+              "1 thing is looser than in main:\n\n"
+              "  what              of        change   where               case\n"
+              "  tolerance raised  gpu_time  3% → 5%  suites/gemm.yaml:3  gemm/naive and 1 more\n"
+              "note: not reviewed: ci.yaml: a new? profile\n");
 }
 
 }  // namespace
