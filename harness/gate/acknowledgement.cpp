@@ -16,7 +16,7 @@ namespace {
 using model::Acknowledgement;
 using model::Verdict;
 
-/// " by Ada: a driver bug", as far as it is told.
+/// " by Ada: a driver bug", as far as it is known.
 std::string origin(const Acknowledgement& acknowledgement) {
     std::string text;
     if (!acknowledgement.by.empty()) text += " by " + model::printable(acknowledgement.by, 100);

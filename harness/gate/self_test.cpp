@@ -14,9 +14,9 @@ namespace {
 
 using model::Verdict;
 
-/// What a line claims to see, it promises to find this often.
+/// How often a change of the minimum detectable size is to be found.
 constexpr double promised_share = 0.9;
-/// Promises that are kept at that rate look broken this often, by chance.
+/// How often a gate that keeps to this rate looks worse by chance.
 constexpr double chance = 0.01;
 
 void count(Verdict verdict, SizeTally& tally) {

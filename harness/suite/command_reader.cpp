@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 14> command_keys{"command",
                                                         "tags"};
 constexpr std::array<std::string_view, 5> label_keys{"nvtx", "kernel", "within", "threads", "skip"};
 
-/// What a piece of each kind is measured for, in the order of reports.
+/// The metrics of each kind of piece, in the order of reports.
 std::vector<std::string> metrics_of(model::Piece::Kind kind) {
     std::vector<std::string> names{"gpu_time"};
     if (kind != model::Piece::Kind::kernels) {
@@ -76,7 +76,7 @@ bool is_identifier(std::string_view text) {
     });
 }
 
-/// `text` with each `{identifier}` replaced by what `value_of` gives for it.
+/// `text` with each `{identifier}` replaced by `value_of(identifier)`.
 template <typename ValueOf>
 std::string replaced(std::string_view text, const ValueOf& value_of) {
     std::string result;
@@ -99,7 +99,7 @@ std::string replaced(std::string_view text, const ValueOf& value_of) {
     return result;
 }
 
-/// A value as a program takes it: text as it is, without the quotes of case ids.
+/// A value as an argument of a program: text without the quotes of case ids.
 std::string word_of(const model::ParamValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? *text : model::to_text(value);
@@ -253,7 +253,7 @@ class CommandReader {
     }
 
     void parameters(const YamlNode& matrix) {
-        if (matrix.kind != YamlNode::Kind::map) return;  // whoever reads it says so
+        if (matrix.kind != YamlNode::Kind::map) return;  // reported where it is read
         const auto of_map = [&](const YamlNode& map, bool rule) {
             for (const YamlNode::Entry& entry : map.entries) {
                 const std::string& name = entry.key->text;
@@ -359,7 +359,7 @@ class CommandReader {
         const auto pattern = [&](std::string_view key) -> std::string {
             const YamlNode* found = fields.find(key);
             if (found == nullptr) return {};
-            // A name such as 3 is a number to YAML and a name here.
+            // YAML reads a name such as 3 as a number.
             if (found->kind == YamlNode::Kind::scalar && !found->text.empty() &&
                 found->text.size() <= longest_pattern) {
                 return found->text;
@@ -394,7 +394,7 @@ class CommandReader {
 
     // --- gates
 
-    /// The label that "step.gpu_time" begins with; the program's is there once it is asked for.
+    /// The label that "step.gpu_time" begins with; the program's is added when it is first used.
     Label* label_of(const YamlNode& key) {
         const std::string& text = key.text;
         const std::string name =

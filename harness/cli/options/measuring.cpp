@@ -19,7 +19,7 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
                    "GPUs of one kind: all, or a list such as 0,1 of index, UUID or PCI bus id "
                    "(default: the first)")
         ->type_name("LIST");
-    // The README's name for it, once.
+    // Its former name.
     app.add_option("--device", choice.devices)->group("");
     app.add_option("--plugin", choice.plugins,
                    "A plugin with workloads, in addition to the bundled ones (repeatable)")

@@ -19,7 +19,7 @@ bool is_output_option(const std::string& name) {
     return name == "--out" || (name.starts_with("--") && report::find_format(name.substr(2)));
 }
 
-/// The values of all other options, as they were typed, whatever their options make of them.
+/// The values of all other options, as typed.
 std::vector<std::string> inputs_of(const CLI::App& verb) {
     std::vector<std::string> inputs;
     for (const CLI::Option* option : verb.get_options()) {

@@ -53,7 +53,7 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
     return text;
 }
 
-/// What the processes taught: how fine tolerances can be, and which counts do not repeat.
+/// What pooling found: how small tolerances can be, and which counts do not repeat.
 std::string findings_text(const baseline::PoolingFindings& findings) {
     constexpr std::size_t most_names = 20;
     const auto percent = [](double fraction) { return fmt::format("{:.3g} %", fraction * 100); };

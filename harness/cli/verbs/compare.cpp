@@ -40,7 +40,7 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     return runner::judge_and_report(run, judging_of(options.gate), options.output);
 }
 
-/// What says how a run is judged, or how a verdict is written, has no meaning here.
+/// Options for judging a run or writing a verdict have no meaning here.
 void refuse_options_of_judging(const CLI::App& verb) {
     static const std::set<std::string> meaningful{"RUN",    "--across-devices", "--filter", "--tag",
                                                   "--json", "--color",          "--verbose"};
