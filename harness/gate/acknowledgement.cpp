@@ -44,9 +44,10 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
                     std::int64_t most_days) {
     const std::string& until = acknowledgement.until;
     if (day.empty()) {
-        return {false,
-                fmt::format("acknowledged until {}, which says nothing of a run without a time",
-                            until)};
+        return {
+            false,
+            fmt::format("acknowledged until {}, which cannot be checked for a run without a time",
+                        until)};
     }
     if (until < day) {
         return {false,

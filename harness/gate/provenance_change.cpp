@@ -132,8 +132,8 @@ std::string clock_explanation(const Comparison& comparison, const Judgement& jud
     const std::optional<double> before = mean_clock_mhz(*comparison.baseline);
     const std::optional<double> now = mean_clock_mhz(*comparison.measured);
     if (!before || !now || *before / *now - 1 < most * slower) return {};
-    return fmt::format("the clock's doing: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before, *now,
-                       model::change_text(*cycles));
+    return fmt::format("explained by the clock: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before,
+                       *now, model::change_text(*cycles));
 }
 
 }  // namespace perfgate::gate

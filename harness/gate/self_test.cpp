@@ -91,9 +91,9 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                 }
                 if (added->second == 0 &&
                     (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved)) {
-                    report.problems.push_back(fmt::format("{} is called {}, and had no more work",
-                                                          model::printable(judged.id),
-                                                          model::to_text(judged.verdict)));
+                    report.problems.push_back(
+                        fmt::format("{} is reported as {} and had no added work",
+                                    model::printable(judged.id), model::to_text(judged.verdict)));
                 }
             }
         }
@@ -119,7 +119,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
     if (report.promised > 0 &&
         stats::binomial_lower_tail(report.kept, report.promised, promised_share) < chance) {
         report.problems.push_back(
-            fmt::format("of {} slowdowns as large as the gate claims to see it found {}",
+            fmt::format("of {} slowdowns at or above the minimum detectable change it found {}",
                         report.promised, report.kept));
     }
     return report;

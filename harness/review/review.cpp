@@ -54,10 +54,10 @@ class ProfileComparison {
         other("junit_profile", before.junit_profile, after.junit_profile);
         lowered(before.processes && after.processes.value_or(0) < *before.processes, "processes",
                 before.processes ? fmt::format("{}", *before.processes) : "",
-                after.processes ? fmt::format("{}", *after.processes) : "not told");
+                after.processes ? fmt::format("{}", *after.processes) : "not set");
         lowered(before.creep && (!after.creep || *after.creep > *before.creep), "creep",
                 before.creep ? percent(*before.creep) : "",
-                after.creep ? percent(*after.creep) : "not told");
+                after.creep ? percent(*after.creep) : "not set");
         lowered(before.canary && !after.canary, "canary", "true", "false");
     }
 
@@ -75,7 +75,7 @@ class ProfileComparison {
     /// Where one value is no more than another, any change is for people to look at.
     void other(const std::string& key, const std::optional<std::string>& before,
                const std::optional<std::string>& after) {
-        lowered(before != after, key, before.value_or("not told"), after.value_or("not told"));
+        lowered(before != after, key, before.value_or("not set"), after.value_or("not set"));
     }
 
     model::SourcePlace place_;

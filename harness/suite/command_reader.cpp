@@ -206,10 +206,11 @@ class CommandReader {
         for (const YamlNode::Entry& entry : node.entries) {
             const std::string& name = entry.key->text;
             if (!is_identifier(name)) {
-                problems_.add(entry.key->at,
-                              fmt::format("{} is no name of a variable; expected letters, digits "
-                                          "and '_'",
-                                          in_quotes(name)));
+                problems_.add(
+                    entry.key->at,
+                    fmt::format("{} is not the name of a variable; expected letters, digits "
+                                "and '_'",
+                                in_quotes(name)));
                 continue;
             }
             if (name.starts_with("PERFGATE_") || name.ends_with("_INJECTION64_PATH") ||
@@ -285,9 +286,10 @@ class CommandReader {
                         [&](const model::ParamInfo& info) { return info.name == name; });
         if (known) return;
         if (!is_identifier(name)) {
-            problems_.add(key.at, fmt::format("{} is no name of a parameter; expected letters, "
-                                              "digits and '_'",
-                                              in_quotes(name)));
+            problems_.add(key.at,
+                          fmt::format("{} is not the name of a parameter; expected letters, "
+                                      "digits and '_'",
+                                      in_quotes(name)));
         }
         model::ParamInfo& info = read_.workload.params.emplace_back();
         info.name = name;
@@ -307,7 +309,7 @@ class CommandReader {
             used.insert(name);
             if (std::find(names.begin(), names.end(), name) != names.end()) continue;
             problems_.add(
-                at, fmt::format("'{{{}}}' is no parameter of 'matrix'; expected one{}",
+                at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected one{}",
                                 model::printable(name, 80), model::did_you_mean(name, names)));
         }
         for (const std::string& name : names) {

@@ -126,7 +126,7 @@ class EntryReader {
                 matrix.exclude = rules(*entry.value, key);
             } else if (key == "variant" || key == "cache") {
                 problems_.add(entry.key->at,
-                              fmt::format("{} is no axis; expected '{}' in the workload entry",
+                              fmt::format("{} is not an axis; expected '{}' in the workload entry",
                                           in_quotes(key), key == "cache" ? "cache" : "variants"));
             } else {
                 matrix.axes.push_back(axis(entry));

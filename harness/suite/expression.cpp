@@ -319,9 +319,10 @@ class SideParser {
         if (workload.empty() || peek() != '/' || at_ + 1 >= text_.size() ||
             !is_name_char(text_[at_ + 1])) {
             at_ = begin;
-            fail(begin, fmt::format("{} is no metric of a case; expected workload/variant.metric, "
-                                    "such as gemm/tiled.gpu_time",
-                                    found()));
+            fail(begin,
+                 fmt::format("{} is not a metric of a case; expected workload/variant.metric, "
+                             "such as gemm/tiled.gpu_time",
+                             found()));
         }
         ++at_;
         const std::size_t variant_at = at_;

@@ -299,12 +299,11 @@ class RelationReader {
     }
 
     void refuse_ambiguous(const Operand& operand, std::size_t lead, const CaseIndices& partners) {
-        problems_.add(operand.at,
-                      fmt::format("{} cases of {} belong to {}: they differ in {}; expected one, "
-                                  "the others ruled out in brackets",
-                                  partners.size(), in_quotes(operand.text),
-                                  model::printable(scope_.cases[lead].id, 200),
-                                  differences(scope_.cases, partners)));
+        problems_.add(operand.at, fmt::format("{} cases of {} belong to {}: they differ in {}; "
+                                              "expected one; rule out the others in brackets",
+                                              partners.size(), in_quotes(operand.text),
+                                              model::printable(scope_.cases[lead].id, 200),
+                                              differences(scope_.cases, partners)));
     }
 
     void check_metrics(const std::vector<Operand>& operands, const CaseIndices& instance) {

@@ -202,7 +202,7 @@ class TreeBuilder : public YAML::EventHandler {
         std::erase_if(map.entries, [&](const YamlNode::Entry& entry) {
             const YamlNode& key = *entry.key;
             if (key.kind != YamlNode::Kind::scalar) {
-                problems_.add(key.at, "a key that is no text; expected a name");
+                problems_.add(key.at, "a key that is not text; expected a name");
                 return true;
             }
             if (key.plain && key.text == "<<") {

@@ -236,13 +236,13 @@ TEST(Review, FindsALoweredProfile) {
               "policy lowered false_alarms: 1 % → 0.01 %");
     EXPECT_EQ(found("driver: refuse", "driver: accept"),
               "policy lowered changed.driver: refuse → accept");
-    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → not told");
+    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → not set");
     EXPECT_EQ(found("baselines: baselines", "baselines: mine"),
               "policy lowered baselines: baselines → mine");
     EXPECT_EQ(found("junit_profile: strict", "junit_profile: github"),
               "policy lowered junit_profile: strict → github");
     EXPECT_EQ(found("processes: 8", "processes: 2"), "policy lowered processes: 8 → 2");
-    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not told");
+    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not set");
     EXPECT_EQ(found("creep: 5%", "creep: 50%"), "policy lowered creep: 5 % → 50 %");
     EXPECT_EQ(found("canary: true", "canary: false"), "policy lowered canary: true → false");
     Files without = files();

@@ -39,7 +39,7 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
                    "names it)")
         ->type_name("N");
     app.add_option("--case-limit", choice.case_limit_s,
-                   "Seconds after which a case is given up and its worker ended")
+                   "Seconds after which a case is an error and its worker is ended")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     app.add_option("--processes", choice.processes,

@@ -54,7 +54,7 @@ void add_output_options(CLI::App& app, runner::OutputOptions& options) {
         ->check(CLI::IsMember({"github", "strict"}))
         ->capture_default_str();
     app.add_option("--report-url", options.report_url,
-                   "Where the whole report can be seen: Markdown that leaves cases out links to it")
+                   "Address of the whole report; Markdown that leaves cases out links to it")
         ->type_name("URL");
     app.add_option("--color", options.color,
                    "Colours in the table; auto: on a terminal, without NO_COLOR and CI")

@@ -40,13 +40,16 @@ void add_ab(CLI::App& app, Invocation& invocation) {
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
     verb->add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
-    CLI::Option* base = verb->add_option("--base", request.base,
-                                         "What to compare with: a plugin, or a folder of plugins")
-                            ->check(CLI::ExistingPath)
-                            ->type_name("PATH");
-    CLI::Option* head = verb->add_option("--head", request.head, "What is judged, likewise")
-                            ->check(CLI::ExistingPath)
-                            ->type_name("PATH");
+    CLI::Option* base =
+        verb->add_option("--base", request.base,
+                         "The build to compare with: a plugin, or a folder of plugins")
+            ->check(CLI::ExistingPath)
+            ->type_name("PATH");
+    CLI::Option* head =
+        verb->add_option("--head", request.head,
+                         "The build that is judged: a plugin, or a folder of plugins")
+            ->check(CLI::ExistingPath)
+            ->type_name("PATH");
     CLI::Option* base_root =
         verb->add_option("--base-root", request.base_root,
                          "A checkout to compare with: the suite's programs run in it, in place of "
