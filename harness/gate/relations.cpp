@@ -73,8 +73,9 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
     if (series != nullptr && std::isfinite(series->value)) return std::nullopt;
     std::string why = "the run has no value of it; measure again";
     for (const model::NotCollected& missing : result.not_collected) {
-        if (missing.metric == metric && !missing.reason.empty())
+        if (missing.metric == metric && !missing.reason.empty()) {
             why = model::printable(missing.reason);
+        }
     }
     return Unjudged{Verdict::error,
                     fmt::format("{} of {} was not collected: {}", model::printable(metric),

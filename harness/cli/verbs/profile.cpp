@@ -14,8 +14,6 @@
 namespace perfgate::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Options {
     runner::ProfileRequest request;
     std::string level = "api", json, trace;
