@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over sources of a build: tidy.py BUILD_FOLDER SOURCE...; sources that the build does not
-compile are left out. What was found clean is not checked again until its text, that of a header it
+"""clang-tidy over sources of a build: tidy.py CLANG_TIDY BUILD_FOLDER SOURCE...; sources that the build
+does not compile are left out. What was found clean is not checked again until its text, that of a header it
 includes, its options, the checks or clang-tidy itself change: BUILD_FOLDER/tidy remembers."""
 
 import concurrent.futures
@@ -30,14 +30,14 @@ def text_of(folder, words):
     return done.stdout if done.returncode == 0 else None
 
 
-def check(build, rules, source, folder, words):
+def check(tidy, build, rules, source, folder, words):
     """What clang-tidy says where it is not content; None: it is."""
     text = text_of(folder, words)
     key = hashlib.sha256(b"\0".join([rules, " ".join(words).encode(), text or b""])).hexdigest()
     clean = build / "tidy" / key
     if text is not None and clean.exists():
         return None
-    done = subprocess.run(["clang-tidy", "-p", build, *WORDS, source], stdout=subprocess.PIPE,
+    done = subprocess.run([tidy, "-p", build, *WORDS, source], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         return done.stdout or done.stderr
@@ -47,17 +47,18 @@ def check(build, rules, source, folder, words):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    tidy = sys.argv[1]
+    build = pathlib.Path(sys.argv[2]).resolve()
     (build / "tidy").mkdir(exist_ok=True)
-    version = subprocess.run(["clang-tidy", "--version"], check=True, stdout=subprocess.PIPE).stdout
+    version = subprocess.run([tidy, "--version"], check=True, stdout=subprocess.PIPE).stdout
     settings = [pathlib.Path(".clang-tidy"), *sorted(pathlib.Path().glob("*/.clang-tidy"))]
     checks = b"".join(path.read_bytes() for path in settings)
     rules = version + checks + " ".join(WORDS).encode()
     compiled = commands(build)
-    sources = [source for source in map(os.path.realpath, sys.argv[2:]) if source in compiled]
+    sources = [source for source in map(os.path.realpath, sys.argv[3:]) if source in compiled]
     status = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        for complaint in threads.map(lambda source: check(build, rules, source, *compiled[source]),
+        for complaint in threads.map(lambda source: check(tidy, build, rules, source, *compiled[source]),
                                      sources):
             if complaint:
                 print(complaint, end="", flush=True)

@@ -212,14 +212,14 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
 
 }  // namespace
 
-std::string write_trace(const std::vector<const Timeline*>& processes) {
+std::string write_trace(const std::vector<Timeline>& processes) {
     std::uint64_t origin = std::numeric_limits<std::uint64_t>::max();
-    for (const Timeline* each : processes) {
-        if (each->span().begin != 0) origin = std::min(origin, each->span().begin);
+    for (const Timeline& each : processes) {
+        if (each.span().begin != 0) origin = std::min(origin, each.span().begin);
     }
     Writer writer(origin);
     std::int64_t order = 0;
-    for (const Timeline* each : processes) writer.add(*each, order++);
+    for (const Timeline& each : processes) writer.add(each, order++);
     return writer.finish();
 }
 

@@ -12,6 +12,6 @@
 namespace perfgate::activity {
 
 /// Times are microseconds from the first record of all processes, as the format wants them.
-std::string write_trace(const std::vector<const Timeline*>& processes);
+std::string write_trace(const std::vector<Timeline>& processes);
 
 }  // namespace perfgate::activity

@@ -89,7 +89,7 @@ std::string undecided(const CaseVerdict& verdict) {
                    : fmt::format("{}: {}", model::to_text(verdict.verdict), verdict.reason);
 }
 
-/// The metrics share one provenance: from elsewhere they come together or not at all.
+/// The metrics share one provenance: with another one, all are replaced or none.
 bool same_provenance(const model::Provenance& then, const model::Provenance& now) {
     return then.board == now.board && then.driver == now.driver &&
            then.cuda_toolkit == now.cuda_toolkit && then.cupti == now.cupti &&
@@ -236,7 +236,7 @@ class Accepting {
         return replaced;
     }
 
-    /// Those that moved with the others, as far as the spread tells.
+    /// Metrics that are not gated and changed significantly.
     void add_ungated(const CaseResult& result, const BaselineCase& before,
                      const std::set<std::string>& gated, std::set<std::string>& replaced) const {
         std::vector<std::string> names;

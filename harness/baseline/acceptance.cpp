@@ -31,7 +31,7 @@ const MetricSeries* find(const Metrics& metrics, const std::string& name) {
     return found == metrics.end() ? nullptr : &found->second;
 }
 
-/// Seconds to three digits: no more is known of what it will cost next time.
+/// Seconds to three digits: the next run will not cost exactly the same.
 double rounded(double seconds) {
     if (!(seconds > 0) || !std::isfinite(seconds)) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(seconds)) - 2);

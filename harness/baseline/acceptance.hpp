@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What accepting measured values takes, whole runs (refresh.hpp) or single changes (accept.hpp):
-// who and why, which cases are fit for it, and the guard against creep.
+// What accepting whole runs (refresh.hpp) and single changes (accept.hpp) share: who and why, which
+// cases are fit to be a reference, and the guard against creep.
 //
-// Creep is many small regressions, each accepted for a reason, that nobody would have accepted as
-// one. So accepted changes of a gated metric add up against its anchor: the value from before the
-// first of them. A better value, beyond the tolerance, is the anchor from then on.
+// Creep is many small regressions, each accepted for a reason, that would not have been accepted as
+// one. Therefore accepted changes of a gated metric add up against its anchor: the value before the
+// first of them. A value that is better by more than the tolerance becomes the new anchor.
 #pragma once
 
 #include <cstdint>
@@ -18,47 +18,47 @@
 
 namespace perfgate::baseline {
 
-/// How far accepted changes may add up, as a fraction of the anchor.
+/// The limit for the sum of accepted changes, as a fraction of the anchor.
 inline constexpr double usual_creep_bound = 0.1;
 
-/// Who accepts, why, and how. Empty: not told.
+/// Who accepts, why, and how. Empty: not given.
 struct Acceptance {
     std::string accepted_by;
     std::string reason;
     std::string at = {};  ///< UTC, now
     double creep_bound = usual_creep_bound;
-    bool reset_anchors = false;  ///< what changes now is its own anchor
-    /// The last day of an acknowledgement is at most so many days ahead.
+    bool reset_anchors = false;  ///< changed values become their own anchors
+    /// The last day of an acknowledgement is at most this many days ahead.
     std::int64_t acknowledgement_days = model::Policy{}.acknowledgement_days;
 };
 
-/// Why a case's values are no truth to compare with, in one clause; empty: they are.
+/// Why a case's values are not fit to be a reference, in one clause; empty: they are.
 std::string objection(const model::Run& run, const model::CaseResult& result);
 
-/// Throws InputError for a run that only verified, or did not come to its end.
+/// Throws InputError for a run that only verified, or that was interrupted.
 void require_finished(const model::Run& run);
 
 model::Provenance provenance_of(const model::Run& run, const model::CaseResult& result,
                                 const Acceptance& acceptance);
 
-/// What has to be the same again of a case's kernels; what one launch took and counted is in the
-/// metrics. Kernels of programs keep their times: metrics have none for each kernel.
+/// The part of a case's kernels that must be the same again; times and counts of one launch are in
+/// the metrics. Kernels of programs keep their times, because metrics have none for each kernel.
 std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels);
 
-/// The anchors of a case's gated metrics where `after` comes in place of `before`. Values of
-/// another unit or method have nothing to add up with and are anchors themselves.
+/// The anchors of a case's gated metrics when `after` replaces `before`. Values with another unit
+/// or method cannot be added up and become anchors themselves.
 std::map<std::string, double> moved_anchors(const model::Run& run, const model::CaseResult& result,
                                             const model::BaselineCase& before,
                                             const std::map<std::string, model::MetricSeries>& after,
                                             bool reset);
 
-/// A sentence for each metric that is worse than its anchor by more than `bound`. What the metric's
-/// tolerance lets pass is no creep.
+/// A sentence for each metric that is worse than its anchor by more than `bound`. Changes within
+/// the metric's tolerance are not creep.
 std::vector<std::string> creeping(const model::Run& run, const model::CaseResult& result,
                                   const model::BaselineCase& accepted, double bound);
 
-/// Throws InputError with `head`, and a line for each of `problems` where there are any; of very
-/// many the first.
+/// Throws InputError with `head` and a line for each of `problems` (at most the first few), if
+/// there are any.
 void refuse_if_any(const std::string& head, const std::vector<std::string>& problems);
 
 }  // namespace perfgate::baseline

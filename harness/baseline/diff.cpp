@@ -22,7 +22,7 @@ std::string changed_words(std::string_view what, const std::string& before,
                        model::printable(after, 100));
 }
 
-/// What is different, or nothing where neither value, unit nor method is.
+/// The difference, or nothing if value, unit and method are the same.
 std::optional<MetricChange> change_of(const MetricSeries& before, const MetricSeries& after) {
     MetricChange change;
     change.before = before.value;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would change: two sets of expectations of one suite, side by side. Says nothing of good or
-// bad; that is the gate's business.
+// The difference between two baselines of one suite. It is not judged; that is done by the gate.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +15,9 @@ namespace perfgate::baseline {
 struct MetricChange {
     std::string id;  ///< of the case
     std::string metric;
-    std::optional<double> before, after;  ///< absent: that side does not have the metric
+    std::optional<double> before, after;  ///< absent: this side does not have the metric
     std::string before_unit, after_unit;
-    std::optional<double> change;  ///< fraction of `before`; absent where there is none
+    std::optional<double> change;  ///< fraction of `before`; absent if there is none
     std::string note;              ///< "method changed: event/cold → activity/cold"
 
     bool operator==(const MetricChange&) const = default;
@@ -34,7 +33,7 @@ struct BaselineDiff {
 
 BaselineDiff diff(const model::Baseline& before, const model::Baseline& after);
 
-/// What a suite of a run measured, in the shape of a baseline, good or not.
+/// The measured values of a suite of a run as a baseline, without checks.
 model::Baseline measured_values(const model::Run& run, const model::SuiteResult& suite);
 
 }  // namespace perfgate::baseline

@@ -35,7 +35,7 @@ bool is_at(const fs::path& path, int fd) {
            here.st_dev == locked.st_dev && here.st_ino == locked.st_ino;
 }
 
-/// A descriptor with the lock, or -1 and an errno: EWOULDBLOCK where another process holds it.
+/// A descriptor with the lock, or -1 and an errno: EWOULDBLOCK if another process holds it.
 template <typename Flock>
 int try_lock(const fs::path& path, int flags, const Flock& flock, int& error) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
@@ -69,7 +69,7 @@ BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(st
     for (bool told = false;; told = true) {
         int error = 0;
         fd_ = try_lock(itself, O_RDONLY | O_DIRECTORY, lock, error);
-        // NFS locks what is open for writing, which no folder can be.
+        // NFS locks only what is open for writing, which a folder cannot be.
         if (error != 0 && error != EWOULDBLOCK && error != EINTR) {
             fd_ = try_lock(folder_ / ".perfgate.lock", O_RDWR | O_CREAT, lock, error);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One writer at a time for a folder of baselines: held from before a baseline is read until it and
-// its ledger are written, so that of two acceptances at once none is lost. Readers need no lock:
+// its ledger are written, so that none of two concurrent acceptances is lost. Readers need no lock:
 // each file is replaced as a whole.
 #pragma once
 
@@ -14,13 +14,13 @@ class BaselineLock {
     struct Waiting {
         double limit_s = 60;
         std::function<void()> tell = {};  ///< once, when it has to wait
-        /// As flock(2). Network file systems may lock no folder, which a test plays with this.
+        /// As flock(2). Tests use it to simulate network file systems that cannot lock folders.
         std::function<int(int fd, int operation)> flock = {};
     };
-    /// Locks the folder itself, which leaves no file behind and works where it is read-only; where
-    /// the file system locks no folder, a file `.perfgate.lock` in it. The kernel releases the lock
-    /// when the process ends, however it ends. Creates the folder. Throws model::Error naming the
-    /// folder where another process holds the lock for longer than the limit, or nothing can be
+    /// Locks the folder itself, which leaves no file behind and works if it is read-only; if the
+    /// file system cannot lock folders, a file `.perfgate.lock` in it. The kernel releases the lock
+    /// when the process ends, even by a signal. Creates the folder. Throws model::Error naming the
+    /// folder if another process holds the lock for longer than the limit, or if nothing can be
     /// locked.
     BaselineLock(std::filesystem::path folder, const Waiting& waiting);
     ~BaselineLock();

@@ -27,7 +27,7 @@ using model::CaseStatus;
 using model::MetricSeries;
 using model::Run;
 
-/// What a run has before any case is flagged, as the gate gets it.
+/// The first round of a run, as the gate gets it.
 constexpr std::size_t first_processes = 5;
 
 void require_equal(std::string_view what, const std::string& first, const std::string& other) {
@@ -48,7 +48,8 @@ std::string names_of_cases(const Run& run) {
     return names;
 }
 
-/// A case's values have one board's provenance. One that a run did not measure is refused for that.
+/// A case's values have the provenance of one board. A case that a run did not measure is refused
+/// later.
 void require_same_board(const Run& first, const CaseResult& then, const Run& other,
                         const CaseResult& now) {
     if (then.status != CaseStatus::measured || now.status != CaseStatus::measured) return;
@@ -85,7 +86,7 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
     }
 }
 
-/// Code that differed from run to run is no one's: then none is known.
+/// Code that differs between the runs counts as not known.
 void keep_common_code(const CaseResult& from, CaseResult& to) {
     if (from.host_code != to.host_code) to.host_code.clear();
     if (from.libraries != to.libraries) to.libraries.reset();
@@ -98,7 +99,7 @@ void keep_common_code(const CaseResult& from, CaseResult& to) {
     }
 }
 
-/// What the other run measured of the case, added to the first's.
+/// Adds the other run's values of the case to the first's.
 void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
     if (to.status != CaseStatus::measured) return;
     if (from.status != CaseStatus::measured || !from.not_collected.empty()) {
@@ -124,7 +125,7 @@ double middle(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// Up to two digits: a tolerance that people write.
+/// Rounded up to two digits, as people write tolerances.
 double written(double fraction) {
     if (!(fraction > 0)) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(fraction)) - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several runs together teach a baseline: how far processes and runs lie apart, which counts
-// do not repeat, and how fine a tolerance can be.
+// Pools several runs for a baseline: the spread of processes and runs, counts that do not repeat,
+// and how small a tolerance can be.
 #pragma once
 
 #include <cstddef>
@@ -14,38 +14,37 @@
 
 namespace perfgate::baseline {
 
-/// The runs as one: the first, with the batches of all, each told which run it is of
-/// (model::Batch::run). A case that one of them did not measure is what it is there. Throws
-/// InputError where they are not of the same cases, device and tools: of what differs, nothing can
-/// be pooled.
+/// The runs as one: the first, with the batches of all, each marked with its run
+/// (model::Batch::run). A case that one of them did not measure has that run's status. Throws
+/// InputError if they do not have the same cases, device and tools.
 model::Run combine_runs(std::vector<model::Run> runs);
 
-/// A series as a baseline keeps it: of several processes one value each, as BatchRule takes them.
-/// That is all the rule asks of them; hundreds of samples a line would hide from a reviewer what
-/// changed. A single process keeps its samples.
+/// A series as a baseline stores it: one value for each of several processes, as BatchRule uses
+/// them. The rule needs no more, and hundreds of samples per line would hide changes from a
+/// reviewer. A single process keeps its samples.
 model::MetricSeries condensed(const model::MetricSeries& series);
 
-/// Whether a metric that the case gates lies further apart between its processes than half of its
-/// tolerance: as many processes again then let the gate see noticeably smaller changes.
+/// Whether a gated metric of the case differs between its processes by more than half of its
+/// tolerance: then twice as many processes noticeably reduce the minimum detectable change.
 bool noisy(const model::CaseResult& result);
-/// The same of one metric.
+/// The same for one metric.
 bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tolerance);
 
-/// How fine the tolerance of a metric can be, over the cases that gate it.
+/// How small the tolerance of a metric can be, over the cases that gate it.
 struct Proposal {
     std::string metric;
     std::size_t cases = 0;
-    /// Fractions of the baseline that suffice for half of the cases, nine of ten, and all: coarser
-    /// than what the spread alone makes.
+    /// Fractions of the baseline that suffice for half of the cases, nine of ten, and all: larger
+    /// than the changes that the spread alone causes.
     double half = 0, most = 0, all = 0;
     std::string worst_id;
-    /// Of the cases, those whose present tolerance is finer than what the gate can tell from noise.
+    /// How many of the cases have a tolerance below the minimum detectable change.
     std::size_t too_fine = 0;
 
     bool operator==(const Proposal&) const = default;
 };
 
-/// An exact metric of a case that its processes did not repeat.
+/// An exact metric of a case that differed between its processes.
 struct Demotion {
     std::string id, metric;
 
@@ -53,11 +52,11 @@ struct Demotion {
 };
 
 struct PoolingFindings {
-    std::vector<Proposal> proposals;  ///< by metric; of those whose spread is known
+    std::vector<Proposal> proposals;  ///< by metric, for those whose spread is known
     std::vector<Demotion> demotions;
 };
 
-/// What the baseline of a run's suite taught, for the metrics that its cases gate.
+/// The findings for the baseline of a run's suite, for the metrics that its cases gate.
 PoolingFindings pooling_findings(const model::Run& run, const model::SuiteResult& suite,
                                  const model::Baseline& baseline, const model::Policy& policy);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking out of a baseline the cases that its suite no longer has. Reads and writes no file.
+// Removes from a baseline the cases that its suite no longer has. Reads and writes no files.
 #pragma once
 
 #include <set>
@@ -14,10 +14,10 @@ namespace perfgate::baseline {
 
 struct Pruned {
     model::Baseline baseline;
-    std::vector<model::LedgerEntry> entries;  ///< one for each case that was taken out
+    std::vector<model::LedgerEntry> entries;  ///< one for each removed case
 };
 
-/// `ids` are of all the suite's cases, of every target.
+/// `ids` are those of all the suite's cases, for every target.
 Pruned prune(model::Baseline baseline, const std::set<std::string>& ids,
              const Acceptance& acceptance);
 

@@ -47,7 +47,7 @@ void require_acceptable(const model::Run& run, const model::SuiteResult& suite) 
                     model::printable(suite.name), listed));
 }
 
-/// Whether accepting again would change nothing but when, and from which revision.
+/// Whether accepting again would change only the time and the revision.
 bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     const Provenance& then = before.provenance;
     Provenance candidate = now.provenance;
@@ -62,8 +62,8 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
            then == candidate;
 }
 
-/// What somebody acknowledged until a day is not accepted before by refreshing all: such a metric
-/// keeps what is expected of it. Returns how many do.
+/// A refresh does not accept an acknowledged regression before its day is over: such a metric keeps
+/// its expected value. Returns how many do.
 std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
                               BaselineCase& now) {
     std::size_t kept = 0;
@@ -110,7 +110,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
 
     Refreshed refreshed;
     refreshed.baseline.suite = suite.name;
-    // A partial refresh leaves the file's head alone: most of it still speaks of the old run.
+    // A partial refresh keeps the file's header: it still describes most cases.
     const bool keep_head = existing && suite.partial;
     refreshed.baseline.device = keep_head ? existing->device : run.environment.device;
     refreshed.baseline.device.board.clear();

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names of files and folders that mean nothing to a file system: no separators, no dots.
+/// Names of files and folders without special meaning to a file system: no separators, no dots.
 bool is_slug(std::string_view text) {
     constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789-_";
     return !text.empty() && text.size() <= 200 &&
@@ -37,7 +37,7 @@ void require_slug(std::string_view text, std::string_view what) {
         model::printable(text), a_file ? "the name that the file states (name: …), " : ""));
 }
 
-/// A document's own word for what its path says.
+/// Compares a field of the document with its path.
 void require_place(std::string_view kind, std::string_view file, std::string_view field,
                    std::string_view found, std::string_view expected) {
     if (found == expected) return;
@@ -70,7 +70,7 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
         throw model::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
                                             model::printable(folder.string())));
     }
-    // Not where a link leads to: one that leads nowhere is a fault, no missing baseline.
+    // Does not follow links: a dangling link is a fault, not a missing baseline.
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
 
     gate::StoredBaseline stored = read_baseline(path);
@@ -161,8 +161,8 @@ std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_vie
     return ledger;
 }
 
-/// Two branches that accept different cases both add lines, often at the same place: git is to keep
-/// the lines of both. A project's own file is left alone.
+/// Two branches that accept different cases both add lines, often at the same place: git must keep
+/// the lines of both. A project's own file is not changed.
 static void let_git_merge_ledgers(const fs::path& folder) {
     const fs::path attributes = folder / ".gitattributes";
     std::error_code ignored;

@@ -22,16 +22,16 @@ namespace perfgate::baseline {
 /// More than a suite of 10,000 cases with 30 metrics takes.
 inline constexpr std::size_t baseline_limit_bytes = std::size_t{256} << 20;
 
-/// Throws InputError where the key or the name is no plain slug: nothing that a document says may
-/// lead out of the folder.
+/// Throws InputError unless key and name are plain slugs: a document must not name a path outside
+/// the folder.
 std::filesystem::path baseline_path(const std::filesystem::path& folder,
                                     std::string_view device_key, std::string_view suite);
 
-/// A baseline file wherever it is. Throws InputError naming file and fault.
+/// Reads a baseline file in any place. Throws InputError naming the file and the fault.
 gate::StoredBaseline read_baseline(const std::filesystem::path& file);
 
-/// The stored baseline, or nothing where there is none. Throws InputError for one that is there and
-/// cannot be used, or that is not what its path says (another device key, another suite).
+/// The stored baseline, or nothing if there is none. Throws InputError if it cannot be used, or if
+/// it contradicts its path (another device key, another suite).
 std::optional<gate::StoredBaseline> load_baseline(const std::filesystem::path& folder,
                                                   std::string_view device_key,
                                                   std::string_view suite);
@@ -50,12 +50,12 @@ struct BaselinePlace {
     auto operator<=>(const BaselinePlace&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Where the folder has a baseline or a ledger, sorted. Throws InputError where there is no such
-/// folder. Files of these kinds that cannot be either are named in `faults`, where it is given.
+/// Where the folder has a baseline or a ledger, sorted. Throws InputError if there is no such
+/// folder. Files with these endings that cannot be either are added to `faults`, if given.
 std::vector<BaselinePlace> stored_places(const std::filesystem::path& folder,
                                          std::vector<std::string>* faults = nullptr);
 
-/// Writes to its place in the folder, atomically. A file that has this content already is not
+/// Writes to its place in the folder, atomically. A file that already has this content is not
 /// touched. Returns the path.
 std::filesystem::path save_baseline(const std::filesystem::path& folder,
                                     const model::Baseline& baseline);
@@ -66,19 +66,19 @@ inline constexpr std::size_t ledger_limit_bytes = std::size_t{256} << 20;
 std::filesystem::path ledger_path(const std::filesystem::path& folder, std::string_view device_key,
                                   std::string_view suite);
 
-/// A ledger, or nothing where there is none. Throws InputError for one that is there and cannot be
-/// used, or that is not what its path says.
+/// A ledger, or nothing if there is none. Throws InputError if it cannot be used, or if it
+/// contradicts its path.
 std::optional<model::Ledger> load_ledger(const std::filesystem::path& folder,
                                          std::string_view device_key, std::string_view suite);
 
-/// Adds to the ledger of this device key and suite, atomically. Without entries nothing is touched.
+/// Adds to the ledger of this device key and suite, atomically. Without entries nothing is written.
 /// A folder without .gitattributes gets one that makes git merge ledgers by keeping both sides.
 void append_to_ledger(const std::filesystem::path& folder, const std::string& device_key,
                       const std::string& suite, const std::vector<model::LedgerEntry>& entries);
 
-/// Stores what was accepted, and in the ledger why: the ledger first, so that an acceptance which
-/// is cut short in between is found by `verify` and can be made again. A baseline without cases is
-/// removed; its ledger stays, and says so. Returns the baseline's path.
+/// Stores what was accepted, and in the ledger why. The ledger is written first, so that `verify`
+/// finds an acceptance that was interrupted in between, and it can be repeated. A baseline without
+/// cases is removed; its ledger stays and records that. Returns the baseline's path.
 std::filesystem::path store_accepted(const BaselineLock& lock, const model::Baseline& baseline,
                                      const std::vector<model::LedgerEntry>& entries);
 

@@ -29,12 +29,12 @@ using model::LedgerAction;
 using model::LedgerEntry;
 using model::MetricSeries;
 
-/// Of two doubles that one computation wrote and another repeats.
+/// For two doubles, one stored and one computed again.
 bool same_number(double left, double right) {
     return std::fabs(left - right) <= 1e-9 * std::max(std::fabs(left), std::fabs(right));
 }
 
-/// What is wrong with one baseline and its ledger.
+/// The faults of one baseline and its ledger.
 class Checking {
   public:
     Checking(std::string file, StoreCheck& check) : file_(std::move(file)), check_(check) {}
@@ -80,7 +80,7 @@ class Checking {
         }
     }
 
-    /// Nobody but `accept` writes acknowledgements, and it tells the ledger.
+    /// Only `accept` writes acknowledgements, and it records them in the ledger.
     void acknowledgements(const model::Baseline& baseline, const model::Ledger* ledger) {
         std::set<std::pair<std::string, std::string>> known;  // case and day
         if (ledger != nullptr) {
@@ -105,7 +105,7 @@ class Checking {
                                             fmt::format(text, std::forward<Args>(args)...)));
     }
 
-    /// The gate judges samples; reviewers read the value.
+    /// The gate uses the samples; reviewers read the value.
     void value(const std::string& id, const std::string& metric, const MetricSeries& series) {
         const std::vector<double> samples = model::all_samples(series);
         if (samples.empty()) return;
@@ -116,13 +116,13 @@ class Checking {
         }
     }
 
-    /// What the ledger says of one case. Times are of whole seconds, and of one second any entry
+    /// What the ledger says about one case. Times are whole seconds; any entry of the same second
     /// may be the last one.
     struct Told {
         std::string at;                         ///< of the newest entry that names the case
-        std::set<std::string> digests;          ///< of that second, as the next two
+        std::set<std::string> digests;          ///< of that second, like the next two
         bool removed = false, old = false;      ///< old: an entry without a digest
-        std::vector<const LedgerEntry*> alone;  ///< all entries of this case alone
+        std::vector<const LedgerEntry*> alone;  ///< all entries of only this case
     };
 
     Told& newest(const std::string& id, const std::string& at) {
@@ -155,7 +155,7 @@ class Checking {
                 tell(entry.id, [](Told& told) { told.old = true; });
                 any_old_ = true;
             } else if (entry.digests.empty() && entry.cases > 0) {
-                // Of which cases, an old refresh does not say.
+                // Old refresh entries do not name their cases.
                 last_old_refresh_ = std::max(last_old_refresh_, entry.at);
                 any_old_ = true;
             }
@@ -184,15 +184,15 @@ class Checking {
         }
     }
 
-    /// What the newest entries of a case say of its values: names what was edited, as far as they
-    /// tell. `entries` are of this case alone.
+    /// Compares the values of a case with its newest entries, to name what was edited. `entries`
+    /// are those of only this case.
     void history(const std::string& id, std::vector<const LedgerEntry*>& entries,
                  const BaselineCase* expected) {
-        // Of one second, what stands last is the newest.
+        // Of entries of the same second, the last one is the newest.
         std::reverse(entries.begin(), entries.end());
         std::stable_sort(entries.begin(), entries.end(),
                          [](const auto* left, const auto* right) { return left->at > right->at; });
-        // A refresh takes what it finds: what was accepted before says nothing of it.
+        // A refresh replaces values: what was accepted before does not apply.
         std::erase_if(entries, [&](const LedgerEntry* entry) { return entry->at < last_refresh_; });
         const auto newest = std::find_if(entries.begin(), entries.end(), [](const auto* entry) {
             return entry->action != LedgerAction::acknowledge;
@@ -244,7 +244,7 @@ class Checking {
     bool any_old_ = false;  ///< an entry without digests
 };
 
-/// The document, or nothing and a fault.
+/// The document; nothing after adding a fault.
 template <typename Load>
 auto attempt(StoreCheck& check, const Load& load) -> decltype(load()) {
     try {
@@ -276,7 +276,7 @@ StoreCheck verify_store(const fs::path& folder, const std::string& today) {
             attempt(check, [&] { return load_ledger(folder, place.device_key, place.suite); });
         check.baselines += baseline ? 1 : 0;
         check.ledgers += ledger ? 1 : 0;
-        // Of files that cannot be read, nothing follows.
+        // Files that cannot be read are not compared.
         if (check.faults.size() > faults) continue;
         Checking checking(file.string(), check);
         if (baseline) {

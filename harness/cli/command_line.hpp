@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every option of every verb.
+// Rules for every option of every verb.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ class App;
 
 namespace perfgate::cli {
 
-/// Makes each option and argument of `app` and its verbs refuse an empty value, with its name: a
-/// variable that is not set, as in `--profile "$PROFILE"`, must not turn an option off. Call it
-/// when all verbs are there.
+/// Makes each option and argument of `app` and its verbs refuse an empty value by name: an unset
+/// variable, as in `--profile "$PROFILE"`, must not disable an option. Call it after adding all
+/// verbs.
 void refuse_empty_values(CLI::App& app);
 
-/// The words of a command line for CLI::App::parse(), which wants the last one first. "--option="
-/// becomes "--option" and an empty value: CLI11 would take the next word for the value.
+/// The words of a command line for CLI::App::parse(), which expects the last one first. "--option="
+/// becomes "--option" and an empty value: CLI11 would read the next word as the value.
 std::vector<std::string> reversed_words(int argc, const char* const* argv);
 
 }  // namespace perfgate::cli

@@ -22,7 +22,7 @@
 
 namespace {
 
-/// A message has a line for each problem; every line is made printable on its own.
+/// A message may have several lines, one per problem; each line is made printable separately.
 int report_error(std::string_view message, int exit_code) {
     while (!message.empty()) {
         const std::size_t end = std::min(message.find('\n'), message.size());
@@ -33,8 +33,8 @@ int report_error(std::string_view message, int exit_code) {
     return exit_code;
 }
 
-/// Standard descriptors that are closed would become those of the next files that are opened, and
-/// what is printed would go there. Opened to read, so that printing to them still fails.
+/// If standard descriptors are closed, the next opened files would get their numbers, and output
+/// would go there. They are opened for reading, so that printing to them still fails.
 void occupy_standard_descriptors() {
     int fd = 0;
     do fd = ::open("/dev/null", O_RDONLY);
@@ -47,9 +47,9 @@ void occupy_standard_descriptors() {
 int main(int argc, char** argv) {
     using namespace perfgate;
     occupy_standard_descriptors();
-    // A reader that goes away (`perfgate list | head`) is a write error, not a death.
+    // If a reader ends (`perfgate list | head`), writing fails; the process does not die.
     std::signal(SIGPIPE, SIG_IGN);
-    // So is a file that has become too large for the limits on this process.
+    // The same for a file that exceeds the process's size limit.
     std::signal(SIGXFSZ, SIG_IGN);
 
     CLI::App app{

@@ -16,7 +16,7 @@ namespace {
 using model::Acknowledgement;
 using model::Verdict;
 
-/// " by Ada: a driver bug", as far as it is told.
+/// " by Ada: a driver bug", as far as it is known.
 std::string origin(const Acknowledgement& acknowledgement) {
     std::string text;
     if (!acknowledgement.by.empty()) text += " by " + model::printable(acknowledgement.by, 100);
@@ -44,9 +44,10 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
                     std::int64_t most_days) {
     const std::string& until = acknowledgement.until;
     if (day.empty()) {
-        return {false,
-                fmt::format("acknowledged until {}, which says nothing of a run without a time",
-                            until)};
+        return {
+            false,
+            fmt::format("acknowledged until {}, which cannot be checked for a run without a time",
+                        until)};
     }
     if (until < day) {
         return {false,

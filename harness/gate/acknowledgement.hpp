@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions that somebody has acknowledged until a day: let pass through that day (of UTC, when
-// the run began), and no worse than what was known then.
+// Regressions that were acknowledged until a date. They do not fail a run that began on or before
+// that day (UTC), unless they got worse.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace perfgate::gate {
 
-/// A comparison that went badly, or may have, and its acknowledgement.
+/// A comparison that may be a regression, and its acknowledgement.
 struct AcknowledgedComparison {
     const Comparison* comparison = nullptr;
     const model::Acknowledgement* acknowledgement = nullptr;
@@ -21,13 +21,13 @@ struct AcknowledgedComparison {
 
 struct Acknowledged {
     bool holds = false;
-    std::string words;           ///< what to say of it, in one clause
-    std::string ends_soon = {};  ///< a warning where it ends within days
+    std::string words;           ///< the explanation, in one clause
+    std::string ends_soon = {};  ///< a warning if it ends within days
 };
 
-/// One answer for each comparison, in order. `started_at` is the run's. What is no worse than the
-/// known values by the comparison's tolerance and `rule` is covered; not so by an acknowledgement
-/// whose last day is more than `most_days` ahead.
+/// One answer for each comparison, in order. `started_at` is the run's. A comparison is covered if
+/// it is no worse than the acknowledged values by its tolerance and `rule`, and if the last day of
+/// the acknowledgement is at most `most_days` ahead.
 std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
                                        const Rule& rule, const std::string& started_at,
                                        std::int64_t most_days);

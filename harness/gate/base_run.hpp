@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run in the place of the baseline: what the base of a back-to-back measurement says of the
-// head's cases.
+// A run in place of the baseline: the base of a back-to-back measurement.
 #pragma once
 
 #include <string>
@@ -11,11 +10,11 @@
 
 namespace perfgate::gate {
 
-/// The measured cases of each suite, all batches as they were taken. `name` stands where a
-/// baseline's file does.
+/// The measured cases of each suite, with all batches. Messages use `name` where they name the file
+/// of a baseline.
 BaselineSet baselines_of(const model::Run& base, const std::string& name);
 
-/// Why a case of the head has nothing to be compared with, in the words of the base's run.
+/// Gives the base run's reason for each case of the head that has nothing to compare with.
 void explain_what_base_lacks(const model::Run& base, model::VerdictDocument& document);
 
 }  // namespace perfgate::gate

@@ -13,8 +13,8 @@ namespace perfgate::gate {
 
 namespace {
 
-/// The driver keeps back more or less of the memory from version to version; what tells devices
-/// apart is a different amount of it on the board.
+/// The driver reserves an amount of memory that depends on its version. Only a different amount on
+/// the board makes another device.
 bool same_memory(std::uint64_t left, std::uint64_t right) {
     const auto larger = static_cast<double>(std::max(left, right));
     const auto smaller = static_cast<double>(std::min(left, right));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is judged against: the baselines of its suites, read by whoever keeps them.
+// What a run is judged against: the baselines of its suites. The gate does not read them itself.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ struct StoredBaseline {
 /// By suite name. A suite without an entry has no baseline.
 using BaselineSet = std::map<std::string, StoredBaseline>;
 
-/// Throws InputError naming the field in which the devices' keys differ: values of one are nothing
-/// to the other. Boards of one key are the same device here. `baseline_file` is for the message.
+/// Throws InputError naming the field in which the devices differ: their values cannot be compared.
+/// Boards of one key are the same device here. `baseline_file` is for the message.
 void require_same_device(const model::Device& measured, const model::Device& baseline,
                          std::string_view baseline_file);
 

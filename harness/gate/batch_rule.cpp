@@ -22,28 +22,28 @@ namespace {
 using model::MetricClass;
 using model::Verdict;
 
-/// Runs of a baseline that lie apart more than their processes explain, at this level, are taken
-/// to do so again: the next one within what so few runs let expect with this probability.
+/// If the runs of a baseline differ by more than their processes explain, at this level, the next
+/// run may differ as much: within what so few runs predict with this probability.
 constexpr double drift_level = 0.01;
 constexpr std::size_t least_drift_runs = 3;
-/// Processes that agree to this are not asked to agree better, however fine the tolerance.
+/// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
 bool all_finite(const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// One comparison, made ready: what its test needs.
+/// One comparison with what its test needs.
 struct Evidence {
     std::vector<double> baseline, measured;
     std::int64_t last_round = 0;      ///< of the measured
-    std::size_t first_processes = 0;  ///< of round 0, before any case is flagged
+    std::size_t first_processes = 0;  ///< of round 0, which flags cases
     Basis basis = Basis::one_process;
-    double drift = 0;  ///< how far a run may lie off the baseline's for no reason
+    double drift = 0;  ///< how far a run may differ from the baseline's without a cause
     bool finite = true;
 };
 
-/// How far the runs of a baseline lie apart, over what their processes explain.
+/// How far the runs of a baseline differ, beyond what their processes explain.
 double drift_of(const model::MetricSeries& series) {
     std::map<std::int64_t, std::vector<double>> by_run;
     for (const model::Batch& batch : series.batches) {
@@ -98,8 +98,8 @@ bool rank_sum_reaches(std::size_t baseline, std::size_t measured, double level) 
     return stats::rank_sum_least(baseline, measured) <= level;
 }
 
-/// P(the measured lie so far over the baseline | they do not lie over it by more than `leeway`),
-/// one-sided; `rises` says which side.
+/// The one-sided probability of measuring values so far above the baseline if they are not above it
+/// by more than `leeway`; `rises` selects the side.
 double probability_of(const Comparison& comparison, const Evidence& evidence, bool rises,
                       double leeway, double level) {
     std::vector<double> baseline = evidence.baseline;
@@ -132,7 +132,7 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
     resolution.measured = measured_spread(evidence);
     resolution.cautious = spread_to_trust(comparison, evidence);
     resolution.df_at_last = static_cast<double>(baseline + resolution.last) - 2;
-    // As few as a handful say little of how they are distributed.
+    // A handful of values says little about their distribution.
     if (resolution.ranks) {
         resolution.differences = stats::pairwise_differences(evidence.baseline);
     }
@@ -160,7 +160,7 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
 }
 
 std::vector<double> batch_values(const model::MetricSeries& series) {
-    // A document written by hand may have the value alone.
+    // A document written by hand may have only the value.
     if (series.batches.empty()) return {series.value};
     std::vector<double> values;
     for (const model::Batch* batch : batches_in_use(series)) values.push_back(batch_value(*batch));

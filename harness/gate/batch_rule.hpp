@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule that gates: a change counts where it is beyond the tolerance and the spread between
-// processes does not explain it, at a level that keeps the false alarms of the whole run within
-// the policy's budget. harness/gate/README.md argues for each part.
+// The rule that gates: a change counts if it is beyond the tolerance and the spread between
+// processes does not explain it, at a level that keeps the false alarms of the whole run within the
+// policy's budget. harness/gate/README.md gives the reasons.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace perfgate::gate {
 
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
-/// - Where the baseline has one process, how far processes lie apart is not known: the tolerance
+/// - If the baseline has one process, the spread between processes is not known: the tolerance
 ///   alone decides, as in judge_medians().
-/// - An `exact` metric whose baseline's processes all agreed is compared to the tolerance as it
-///   stands; one that varied there is judged like a `counter`.
-/// - Else the change has to be beyond the tolerance *and* significant: by the exact rank-sum test
-///   of the processes, or, with too few processes for it to reach the level, by Student's t with a
-///   spread that is never taken for smaller than what is known of its class.
-/// - Where batches of a later round exist, they alone are the measured ones.
+/// - An `exact` metric whose baseline processes all agreed is compared with the tolerance alone;
+///   one that varied is judged like a `counter`.
+/// - Otherwise the change must be beyond the tolerance *and* significant: by the exact rank-sum
+///   test of the processes, or, if there are too few processes for it to reach the level, by
+///   Student's t-test with a spread that is never assumed smaller than what is known for its class.
+/// - If there are batches of a later round, only they are used.
 class BatchRule final : public Rule {
   public:
     explicit BatchRule(const model::Policy& policy);
@@ -33,7 +33,7 @@ class BatchRule final : public Rule {
     std::int64_t rounds_;
 };
 
-/// The batches that count: not excluded, and of the rounds after the first where there are any.
+/// The batches that count: not excluded, and of the rounds after the first if there are any.
 std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
 
 /// One value for each of them: what BatchRule judges. A series without batches has its value;
@@ -41,9 +41,9 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
 std::vector<double> batch_values(const model::MetricSeries& series);
 
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
-/// the better half of them alone, the baseline itself would be beyond it. What the gate compares
-/// with is then no longer what most processes do, and a regression of twice the tolerance passes. A
-/// tolerance below 1 % counts as 1 %: so much times spread anyway.
+/// the better half of its own processes, the baseline would be beyond it. Then the reference value
+/// does not describe most processes, and a regression of twice the tolerance passes. A tolerance
+/// below 1 % counts as 1 %, because times spread by that much anyway.
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
                const model::Tolerance& tolerance);
 inline constexpr const char* disagreement_words =

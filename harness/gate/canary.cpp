@@ -14,16 +14,17 @@ CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& ve
         for (const model::CaseVerdict& judged : suite.cases) {
             if (suite.name != canary.suite || judged.id != canary.id) continue;
             if (judged.verdict != model::Verdict::regressed) {
-                return {false, fmt::format("{}, is called {}: where this gate passes a case here, "
-                                           "that says nothing ({})",
-                                           what, model::to_text(judged.verdict),
-                                           model::printable(judged.reason, 1000))};
+                return {
+                    false,
+                    fmt::format("{}, is reported as {}, so a pass of this gate proves nothing ({})",
+                                what, model::to_text(judged.verdict),
+                                model::printable(judged.reason, 1000))};
             }
             if (verdict.exit_code != 1) {
-                return {false, fmt::format("{}, is called regressed, and the exit code is {}", what,
-                                           verdict.exit_code)};
+                return {false, fmt::format("{}, is reported as regressed, but the exit code is {}",
+                                           what, verdict.exit_code)};
             }
-            return {true, what + ", is called regressed, as it should be"};
+            return {true, what + ", is reported as regressed, as it should be"};
         }
     }
     return {false, what + ", was not judged"};

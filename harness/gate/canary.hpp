@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A canary: one quick case of a run is measured once more, slower by far more than the gate lets
-// pass. A gate that does not call that a regression cannot be believed where it passes the others.
-// A pure function of documents.
+// A canary: one quick case of a run is measured once more, slowed down far beyond the tolerance. If
+// the gate does not report that as a regression, its passes for the other cases prove nothing. A
+// pure function of documents.
 #pragma once
 
 #include <string>
@@ -16,11 +16,10 @@ struct Canary {
     std::string id;
     std::string metric;  ///< a time that the suite gates
     double added = 0;    ///< as model::PlannedCase has it: beyond the tolerance, and a launch more
-    BaselineSet baselines;  ///< the case as the run measured it
+    BaselineSet baselines;  ///< the case as measured by the run
 };
 
-/// What the gate made of it, in one sentence. `found` says whether it is a regression, and told as
-/// one by verdict and exit code.
+/// The result in one sentence. `found`: both verdict and exit code report a regression.
 struct CanaryResult {
     bool found = false;
     std::string sentence;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cases of a run the gate flags, so that they are measured again in fresh processes before
-// anything is reported. The verdict then rests on the new batches alone: the flagged ones were
-// selected for being slow.
+// anything is reported. The verdict then uses only the new batches: the flagged ones were selected
+// for being slow.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ using model::SuiteVerdict;
 using model::Verdict;
 using model::VerdictDocument;
 
-/// A metric that waits for the rule, and where its verdict belongs.
+/// A metric to be judged by the rule, and where its verdict belongs.
 struct Pending {
     std::size_t suite = 0;
     std::size_t index = 0;  ///< of the case
@@ -98,7 +98,7 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     verdict.measured_batches = std::move(measured);
 }
 
-/// Judges one run. Holds the documents while the verdicts take shape.
+/// Judges one run. Holds the documents while the verdicts are made.
 class Judging {
   public:
     Judging(const Run& run, const BaselineSet& baselines, const model::Policy& policy)
@@ -207,7 +207,7 @@ class Judging {
     }
 
     /// Only --changed-only and the suite itself may leave out what the baseline expects: a variant
-    /// that is no longer built, or asks for a newer device, is a gate that is gone.
+    /// that is no longer built, or needs a newer device, is no longer gated.
     void add_skipped(const CaseResult& result, const BaselineCase* expected,
                      CaseVerdict& verdict) const {
         verdict.verdict = Verdict::skipped;
@@ -224,14 +224,14 @@ class Judging {
             result.reason);
     }
 
-    /// Of the metrics that nobody judges: reports that explain a change need both sides.
+    /// Metrics that are not judged: reports that explain a change need both values.
     void add_baseline_values(const CaseResult& result, const BaselineCase& expected,
                              CaseVerdict& verdict) const {
         std::set<std::string_view> gated;
         for (const GateRule& gate : result.gates) gated.insert(gate.metric);
         const bool times_refused = refused(result, expected, model::MetricClass::timing);
         const bool others_refused = refused(result, expected, model::MetricClass::counter);
-        // All three by name: side by side.
+        // All three are sorted by name and walked together.
         auto measured = result.metrics.begin();
         auto definition = run_.metric_definitions.begin();
         for (const auto& [name, baseline] : expected.metrics) {
@@ -248,7 +248,7 @@ class Judging {
         }
     }
 
-    /// Whether a circumstance forbids to compare values of this class.
+    /// Whether a change of provenance forbids comparing values of this class.
     bool refused(const CaseResult& result, const BaselineCase& expected,
                  model::MetricClass metric_class) const {
         return !refused_provenance_change(run_, result, expected, metric_class, policy_.changed)
@@ -274,7 +274,7 @@ class Judging {
         for (const model::NotCollected& missing : result.not_collected) {
             verdict.metrics.push_back(not_collected(run_, missing.metric, missing.reason));
         }
-        // A program's case may be gated by what its suite expects of it alone.
+        // A program's case may be gated by a relation of its suite alone.
         const bool expected_only = !result.command.empty() && result.gates.empty();
         if (!gated && !expected_only) {
             verdict.verdict = Verdict::error;
@@ -349,7 +349,7 @@ class Judging {
             const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
             if (code.excuses) judgement.verdict = Verdict::inconclusive;
             std::string doubt;
-            // Processes that lie too far apart to tell are no better an excuse.
+            // Nor does a spread that is too large to decide excuse it.
             const std::string& name = pending.comparison.definition->name;
             const bool not_told =
                 (name == "gpu_time" || name == "gpu_span") &&
@@ -396,8 +396,8 @@ class Judging {
         limits_.note(verdicts_);
     }
 
-    /// For each pending metric: what an acknowledgement says of its judgement, where it is bad and
-    /// there is one of the same kind of values.
+    /// For each pending metric that may have regressed: the result of its acknowledgement, if it
+    /// has one with the same unit and method.
     std::vector<Acknowledged> acknowledgements(const std::vector<Judgement>& judgements,
                                                const Rule& rule) const {
         std::vector<std::size_t> places;
@@ -422,7 +422,7 @@ class Judging {
         return result;
     }
 
-    /// A case is measured again once, whatever number of its metrics is flagged.
+    /// A case is measured again once, however many of its metrics are flagged.
     void flag(const Pending& pending, const std::string& why) {
         if (!flagged_.empty() && flagged_.back().suite == pending.suite &&
             flagged_.back().index == pending.index) {
@@ -444,8 +444,8 @@ bool is_measured(const CaseResult& result) {
     return result.status == CaseStatus::measured;
 }
 
-/// Cases that --changed-only left out are as good as measured: their values are the baseline's. A
-/// run that was only to verify did that.
+/// Cases that --changed-only left out count as measured: their values are the baseline's. A run
+/// with --verify-only did what it should.
 bool nothing_measured(const Run& run, const VerdictDocument& document) {
     const bool verified =
         run.verify_only &&
@@ -477,8 +477,8 @@ int exit_code_of(const VerdictDocument& document) {
     return code;
 }
 
-/// Relations and ceilings: they follow from the run alone. Cases that only a baseline has come
-/// behind the run's.
+/// Relations and ceilings, which depend on the run alone. Cases that only a baseline has are added
+/// after the run's.
 void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
     for (std::size_t i = 0; i < run.suites.size(); ++i) {
         const SuiteResult& suite = run.suites[i];
@@ -524,7 +524,7 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     if (run.interrupted) {
         document.exit_code = 130;
     } else if (nothing_measured(run, document)) {
-        // A gate that measured nothing must not look like one that passed.
+        // A run that measured nothing must not look like one that passed.
         document.exit_code = 2;
         for (SuiteVerdict& suite : document.suites) {
             suite.notes.emplace_back("nothing was measured: every selected case was skipped");

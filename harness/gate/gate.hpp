@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate: what a Run is worth against its baselines, per metric, case and suite, and the exit
-// code that follows. A pure function of documents.
+// The gate: judges a Run against its baselines, per metric, case and suite, and computes the exit
+// code. A pure function of documents.
 #pragma once
 
 #include "gate/baseline_set.hpp"
@@ -10,13 +10,13 @@
 
 namespace perfgate::gate {
 
-/// A case's verdict is the worst of its metrics'; a case that was not measured keeps what the run
-/// says of it. A metric that was not collected makes its case incomplete, gated or not. Cases that
-/// only the baseline has are `missing`, unless the suite is partial or the run was interrupted.
+/// A case's verdict is the worst of its metrics'; a case that was not measured keeps the run's
+/// status. A metric that was not collected makes its case incomplete, gated or not. Cases that only
+/// the baseline has are `missing`, unless the suite is partial or the run was interrupted.
 ///
-/// The exit code is 130 for an interrupted run and 2 where not one selected case was measured.
-/// Throws InputError for a run without cases, for a baseline of another device (naming the field)
-/// or another suite, and for a gated metric that the run does not define.
+/// The exit code is 130 for an interrupted run and 2 if no selected case was measured. Throws
+/// InputError for a run without cases, for a baseline of another device (naming the field) or
+/// another suite, and for a gated metric that the run does not define.
 model::VerdictDocument judge(const model::Run& run, const BaselineSet& baselines,
                              const model::Policy& policy, const Rule& rule);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gate cannot see: metrics whose baseline has no spread, and tolerances finer than the least
-// change that their samples show. Said once of a suite, not of every case.
+// What the gate cannot detect: metrics whose baseline has no known spread, and tolerances below the
+// minimum detectable change. Reported once per suite, not for every case.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace perfgate::gate {
 
 class Limits {
   public:
-    /// Takes note of a judgement of a case; `suite` is an index into what note() gets.
+    /// Records a judgement of a case; `suite` is an index into the argument of note().
     void add(std::size_t suite, const std::string& id, const model::MetricDefinition& definition,
              const Judgement& judgement);
 
@@ -27,8 +27,8 @@ class Limits {
   private:
     struct OfMetric {
         std::size_t one_process = 0;  ///< cases whose baseline has no spread
-        std::size_t finer = 0;        ///< cases whose tolerance is finer than what is seen
-        double worst = 0;             ///< the coarsest of these
+        std::size_t finer = 0;  ///< cases whose tolerance is below the minimum detectable change
+        double worst = 0;       ///< the coarsest of these
         std::string worst_id;
     };
 

@@ -41,7 +41,7 @@ std::string size_text(const std::array<std::int64_t, 3>& size) {
     return fmt::format("{}x{}x{}", size[0], size[1], size[2]);
 }
 
-/// The first thing in which two launches of the same machine code differ; empty: in none.
+/// The first difference between two launches of the same machine code; empty: none.
 std::string launch_difference(const Kernel& before, const Kernel& now) {
     std::string difference;
     const auto differs = [&](std::string_view what, const std::string& was, const std::string& is) {
@@ -93,7 +93,7 @@ bool is_of_program(const std::vector<Kernel>& kernels) {
                        [](const Kernel& kernel) { return kernel.launches > 0; });
 }
 
-/// Of kernels whose machine code is known.
+/// For kernels whose machine code is known.
 std::string code_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now) {
     if (before.size() != now.size()) {
         return fmt::format("machine code changed: {} kernel{} → {}", before.size(),
@@ -121,8 +121,8 @@ std::string program_code_difference(const std::vector<Kernel>& before,
     return code_changed(names);
 }
 
-/// The value to compare with; nothing where one side does not know what the other has some of. What
-/// neither has any of, a document from before it was recorded lacks as well.
+/// The value to compare with; nothing if one side lacks a record of what the other has. A document
+/// from before it was recorded equals one that has none.
 template <class T>
 std::optional<std::pair<T, T>> both_known(const std::optional<T>* before,
                                           const std::optional<T>* now) {
@@ -133,7 +133,7 @@ std::optional<std::pair<T, T>> both_known(const std::optional<T>* before,
     return both;
 }
 
-/// How the libraries differ: empty: not at all; nothing: that is not known.
+/// How the libraries differ; empty: they do not; nothing: not known.
 std::optional<std::string> library_difference(const Code& now, const Code& baseline) {
     const auto both = both_known(baseline.libraries, now.libraries);
     if (!both) return std::nullopt;
@@ -181,7 +181,7 @@ std::string change_of(std::size_t index, const MemoryOperation& before,
     return text + operation_text(before) + " → " + operation_text(now);
 }
 
-/// As library_difference. The order is not looked at: streams overlap.
+/// As library_difference. The order does not matter, because streams overlap.
 std::optional<std::string> memory_operation_difference(const Code& now, const Code& baseline) {
     const auto both = both_known(baseline.memory_operations, now.memory_operations);
     if (!both) return std::nullopt;
@@ -198,7 +198,7 @@ std::optional<std::string> memory_operation_difference(const Code& now, const Co
     return change_of(static_cast<std::size_t>(is - after.begin()), *was, *is);
 }
 
-/// How the launches differ, the libraries, or driver and inputs; empty: they do not.
+/// How launches, libraries, driver or inputs differ; empty: they do not.
 std::string launch_provenance_difference(const Code& now, const Code& baseline) {
     for (std::size_t i = 0; i < now.kernels->size(); ++i) {
         std::string difference = launch_difference((*baseline.kernels)[i], (*now.kernels)[i]);

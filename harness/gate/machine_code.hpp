@@ -16,7 +16,7 @@
 
 namespace perfgate::gate {
 
-/// What a case runs, whoever recorded it.
+/// What a case runs, from a run or a baseline.
 struct Code {
     const std::vector<model::Kernel>* kernels = nullptr;
     const std::string* host_code = nullptr;
@@ -26,36 +26,35 @@ struct Code {
     const std::optional<std::vector<model::MemoryOperation>>* memory_operations = nullptr;
 };
 
-/// Parameters are not looked at: both are of one case, and its id has them.
+/// Parameters are not compared: both are of the same case, whose id contains them.
 Code code_of(const model::CaseResult& result, const model::Environment& environment);
 Code code_of(const model::BaselineCase& expected);
 
 struct CodeComparison {
     model::CodeChange change = model::CodeChange::unknown;
-    /// What differs, for people: "machine code changed: kernel saxpy". Empty where nothing does, or
-    /// where it is not known.
+    /// What differs, in words: "machine code changed: kernel saxpy". Empty if nothing does, or if
+    /// it is not known.
     std::string difference;
 };
 
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies
-/// and memsets. A baseline from before libraries, copies and memsets were recorded says of them
-/// nothing: that is the same as a case that has none, and not known of one that has some.
+/// and memsets. A baseline from before libraries, copies and memsets were recorded equals a case
+/// without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 
-/// What the code has to say of a regressed metric, for its sentence.
+/// What the comparison of the code adds to the sentence of a regressed metric.
 struct CodeAside {
-    /// A time of the device that got worse where nothing changed is no verdict on the code.
+    /// A device time that got worse although nothing changed says nothing about the code.
     bool excuses = false;
-    std::string words;   ///< behind the verdict: "nothing changed", "device code unchanged"
+    std::string words;   ///< after the verdict: "nothing changed", "device code unchanged"
     std::string detail;  ///< one clause
 };
-/// Nothing of other verdicts, of other metrics than the device's times, and of code that is not
-/// known.
+/// Empty for other verdicts, for metrics other than device times, and if the code is not known.
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
-/// The most that a machine alone can make of a time: the lowest SM clock of the GPUs that perfgate
-/// runs on is about a tenth of the highest (harness/gate/README.md).
+/// The largest factor that the machine alone can add to a time: the lowest SM clock of the GPUs
+/// that perfgate runs on is about a tenth of the highest (harness/gate/README.md).
 inline constexpr double slowest_machine = 10;
 
 /// Whether a time is so much longer than the baseline's that no clock explains it.
@@ -66,7 +65,8 @@ inline constexpr const char* beyond_any_machine_words =
 
 /// Whether a case need not be measured again: what it launches is the baseline's to the bit, with
 /// the same inputs under the same driver, and the same libraries are loaded. Another plugin file
-/// that launches the same is the same here: a change to one of its kernels is none to the others.
+/// that launches the same counts as unchanged: a change to one of its kernels does not affect the
+/// others.
 bool runs_the_same(const Code& now, const Code& baseline);
 
 }  // namespace perfgate::gate

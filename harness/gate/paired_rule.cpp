@@ -23,7 +23,7 @@ namespace {
 /// The pairs that decide, as two values each.
 struct Pairs {
     std::vector<double> base, differences;
-    std::size_t first = 0;  ///< pairs of round 0, before any case is flagged
+    std::size_t first = 0;  ///< pairs of round 0, which flags cases
     std::int64_t last_round = 0;
     bool finite = true;
 };
@@ -69,8 +69,8 @@ stats::PooledSpread spread_to_trust(const Comparison& comparison, const Pairs& p
                            stats::trimmed_mean(pairs.base, trimmed_processes), std::sqrt(2.0));
 }
 
-/// P(the differences lie so far over zero | they do not lie over it by more than `leeway`),
-/// one-sided; `rises` says which side.
+/// The one-sided probability of differences so far above zero if they are not above it by more than
+/// `leeway`; `rises` selects the side.
 double probability_of(const Comparison& comparison, const Pairs& pairs, bool rises, double leeway,
                       double level) {
     std::vector<double> differences = pairs.differences;
@@ -87,7 +87,7 @@ double probability_of(const Comparison& comparison, const Pairs& pairs, bool ris
 
 Resolution resolution_of(const Comparison& comparison, const Pairs& pairs, const Levels& levels) {
     Resolution resolution;
-    // Differences stand against zero, which is known as if from any number of processes.
+    // Differences are compared with zero, which is exact.
     resolution.against = std::numeric_limits<std::uint32_t>::max();
     resolution.first = std::max<std::size_t>(pairs.first, 1);
     resolution.last = processes_at_verdict(levels, pairs.differences.size());

@@ -27,7 +27,7 @@ struct ProvenanceChange {
     bool timing_only = false;
 };
 
-/// Empty where one of the two is not known: what is not known is not called a change.
+/// Empty if either is not known: that is not a change.
 std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
     if (before.empty() || now.empty() || before == now) return {};
     return fmt::format("{} changed since the baseline: {} → {}", what,
@@ -115,7 +115,7 @@ std::optional<double> mean_clock_mhz(const MetricSeries& series) {
 
 std::string clock_explanation(const Comparison& comparison, const Judgement& judgement,
                               const model::CaseResult& result, const BaselineCase& expected) {
-    // Of the change in time, the clock has to explain most and the cycles next to nothing.
+    // The clock must explain most of the change in time, and the cycles almost none of it.
     constexpr double most = 0.8;
     constexpr double little = 0.2;
     using model::Verdict;
@@ -132,8 +132,8 @@ std::string clock_explanation(const Comparison& comparison, const Judgement& jud
     const std::optional<double> before = mean_clock_mhz(*comparison.baseline);
     const std::optional<double> now = mean_clock_mhz(*comparison.measured);
     if (!before || !now || *before / *now - 1 < most * slower) return {};
-    return fmt::format("the clock's doing: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before, *now,
-                       model::change_text(*cycles));
+    return fmt::format("explained by the clock: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before,
+                       *now, model::change_text(*cycles));
 }
 
 }  // namespace perfgate::gate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was different around a run from when its baseline was recorded: board, driver, toolkit,
-// tool, clock. What may explain a change is named; what the policy refuses is not compared.
+// What else differs between a run and its baseline: board, driver, toolkit, tool, clock.
+// Differences that may explain a change are reported; values are not compared if the policy refuses
+// the difference.
 #pragma once
 
 #include <optional>
@@ -14,12 +15,12 @@
 
 namespace perfgate::gate {
 
-/// Whether it is known of both sides which board measured the case, and the boards differ.
+/// Whether the board that measured the case is known on both sides, and differs.
 bool other_board(const model::Run& run, const model::CaseResult& result,
                  const model::BaselineCase& expected);
 
-/// "driver changed since the baseline: 570.1 → 580.1", for each that the policy does not accept in
-/// silence. What one of the two does not know is no change.
+/// "driver changed since the baseline: 570.1 → 580.1", for each that the policy does not accept
+/// silently. What either side does not know is not a change.
 std::vector<std::string> provenance_notes(const model::Run& run, const model::CaseResult& result,
                                           const model::BaselineCase& expected,
                                           const model::ChangePolicy& policy);
@@ -31,13 +32,13 @@ std::string refused_provenance_change(const model::Run& run, const model::CaseRe
                                       model::MetricClass metric_class,
                                       const model::ChangePolicy& policy);
 
-/// Mean SM clock of the batches that a judgement of the series rests on; nothing where not all of
-/// them tell.
+/// Mean SM clock of the batches that decide a judgement of the series; nothing unless all of them
+/// recorded it.
 std::optional<double> mean_clock_mhz(const model::MetricSeries& series);
 
-/// Of a timing that got worse: why the clock did it, in one clause, where both the cycles of the
-/// case did not rise with its time and the SM clock was lower by about as much. Empty elsewhere: a
-/// time is not excused for what is not known.
+/// For a timing that got worse: explains the change by the clock, in one clause, if the cycles of
+/// the case did not rise with its time and the SM clock was lower by about as much. Otherwise
+/// empty: what is not known does not excuse a time.
 std::string clock_explanation(const Comparison& comparison, const Judgement& judgement,
                               const model::CaseResult& result, const model::BaselineCase& expected);
 

@@ -23,48 +23,10 @@ namespace {
 
 using model::CaseResult;
 using model::CaseStatus;
-using model::Comparator;
 using model::Operator;
 using model::Relation;
 using model::RelationVerdict;
 using model::Verdict;
-
-/// "at most": how a sentence states what was expected.
-std::string_view in_words(Comparator comparator) {
-    switch (comparator) {
-        case Comparator::less:
-            return "less than";
-        case Comparator::less_equal:
-            return "at most";
-        case Comparator::greater:
-            return "more than";
-        case Comparator::greater_equal:
-            return "at least";
-        case Comparator::equal:
-            return "exactly";
-        case Comparator::not_equal:
-            return "anything but";
-    }
-    return "?";
-}
-
-bool holds(double left, Comparator comparator, double right) {
-    switch (comparator) {
-        case Comparator::less:
-            return left < right;
-        case Comparator::less_equal:
-            return left <= right;
-        case Comparator::greater:
-            return left > right;
-        case Comparator::greater_equal:
-            return left >= right;
-        case Comparator::equal:
-            return left == right;
-        case Comparator::not_equal:
-            return left != right;
-    }
-    return false;
-}
 
 /// Why a relation was not judged.
 struct Unjudged {
@@ -72,30 +34,27 @@ struct Unjudged {
     std::string reason;
 };
 
-/// Why the case has no values; nothing where it may have.
+/// Why the case has no values; nothing if it may have.
 std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& id) {
-    const auto failed = [&](std::string_view what) {
-        return Unjudged{
-            Verdict::error,
-            fmt::format("{} was not measured: it {}{}{}", model::printable(id), what,
-                        result.reason.empty() ? "" : ": ", model::printable(result.reason))};
-    };
-    switch (result.status) {
-        case CaseStatus::measured:
-            break;
-        case CaseStatus::incorrect:
-            return failed("is incorrect");
-        case CaseStatus::error:
-            return failed("had an error");
-        case CaseStatus::invalid:
-            return failed("is invalid");
-        case CaseStatus::skipped:
-            return Unjudged{Verdict::skipped,
-                            fmt::format("{} was skipped: {}", model::printable(id),
-                                        model::printable(result.reason))};
+    if (result.status == CaseStatus::skipped) {
+        return Unjudged{Verdict::skipped, fmt::format("{} was skipped: {}", model::printable(id),
+                                                      model::printable(result.reason))};
     }
-    if (result.verification && !result.verification->passed) return failed("is incorrect");
-    return std::nullopt;
+    std::string_view what;
+    if (result.status == CaseStatus::error) {
+        what = "had an error";
+    } else if (result.status == CaseStatus::invalid) {
+        what = "is invalid";
+    } else if (result.status == CaseStatus::incorrect ||
+               (result.verification && !result.verification->passed)) {
+        what = "is incorrect";
+    } else {
+        return std::nullopt;
+    }
+    return Unjudged{
+        Verdict::error,
+        fmt::format("{} was not measured: it {}{}{}", model::printable(id), what,
+                    result.reason.empty() ? "" : ": ", model::printable(result.reason))};
 }
 
 const model::MetricSeries* find_series(const CaseResult& result, const std::string& metric) {
@@ -120,8 +79,9 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
     if (series != nullptr && std::isfinite(series->value)) return std::nullopt;
     std::string why = "the run has no value of it; measure again";
     for (const model::NotCollected& missing : result.not_collected) {
-        if (missing.metric == metric && !missing.reason.empty())
+        if (missing.metric == metric && !missing.reason.empty()) {
             why = model::printable(missing.reason);
+        }
     }
     return Unjudged{Verdict::error,
                     fmt::format("{} of {} was not collected: {}", model::printable(metric),
@@ -138,26 +98,13 @@ double evaluate(const model::PostfixExpression& expression, const Instance& inst
         values.pop_back();
         return value;
     };
-    const auto apply = [&](Operator op) {
-        const double right = pop();
-        if (op == Operator::negate) return -right;
-        const double left = pop();
-        switch (op) {
-            case Operator::add:
-                return left + right;
-            case Operator::subtract:
-                return left - right;
-            case Operator::multiply:
-                return left * right;
-            default:
-                return left / right;
-        }
-    };
     for (const model::ExpressionStep& step : expression) {
         if (const auto* number = std::get_if<double>(&step)) {
             values.push_back(*number);
         } else if (const auto* op = std::get_if<Operator>(&step)) {
-            values.push_back(apply(*op));
+            const double right = pop();
+            const double left = *op == Operator::negate ? 0 : pop();
+            values.push_back(apply(*op, left, right));
         } else {
             const auto& metric = std::get<model::OperandMetric>(step);
             const model::MetricSeries* series =
@@ -168,7 +115,7 @@ double evaluate(const model::PostfixExpression& expression, const Instance& inst
     return values.back();
 }
 
-/// The parameters that tell this instance apart: the leading id behind workload and variant.
+/// The parameters that identify this instance: the leading id after workload and variant.
 std::string_view parameters_of(std::string_view id) {
     const std::size_t bracket = id.find_first_of("[@");
     return bracket == std::string_view::npos ? std::string_view() : id.substr(bracket);
@@ -178,7 +125,7 @@ bool is_lone_metric(const model::PostfixExpression& expression) {
     return expression.size() == 1 && std::holds_alternative<model::OperandMetric>(expression[0]);
 }
 
-/// " (transpose/naive.gpu_time is 160.4 µs)": the values that an expression was made of.
+/// " (transpose/naive.gpu_time is 160.4 µs)": the values in an expression.
 std::string ingredients(const Relation& relation, const model::PostfixExpression& expression,
                         const Instance& instance) {
     std::string text;
@@ -236,7 +183,7 @@ class SuiteJudging {
         return verdict;
     }
 
-    /// Skipped cases speak first: what a device cannot do is no error of the cases beside it.
+    /// Skipped cases take precedence: what a device cannot run is not an error of the other cases.
     std::optional<Unjudged> obstacle(const Relation& relation,
                                      const std::vector<std::string>& ids) const {
         std::optional<Unjudged> worst;
@@ -299,14 +246,14 @@ class SuiteJudging {
         const model::QuantityTexts values =
             model::quantity_texts(*verdict.right, *verdict.left, verdict.unit);
         const std::optional<double> change = model::change_fraction(*verdict.right, *verdict.left);
-        const bool told = relation.right.size() == 1 && !is_lone_metric(relation.right);
+        const bool is_constant = relation.right.size() == 1 && !is_lone_metric(relation.right);
         const std::string where(parameters_of(verdict.leading));
         return fmt::format("{} is {}{}{} {} {}{}{}{}{}", model::printable(relation.left_text),
                            values.after, ingredients(relation, relation.left, instance),
                            good ? ", expected" : " and should be", in_words(relation.comparator),
                            values.before,
                            change ? fmt::format(" ({})", model::change_text(*change)) : "",
-                           told ? "" : ": " + model::printable(relation.right_text),
+                           is_constant ? "" : ": " + model::printable(relation.right_text),
                            ingredients(relation, relation.right, instance),
                            where.empty() ? "" : ", for " + model::printable(where));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a suite states of its own cases against each other, judged on one run's values; no baseline
-// takes part. A pure function of the run.
+// Conditions between the cases of one suite, judged on the values of one run, without a baseline. A
+// pure function of the run.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,10 @@
 namespace perfgate::gate {
 
 /// One verdict per relation and instance, in the run's order: `regressed` where the relation is
-/// broken, `pass` where it holds. Where a case was skipped, or a metric is none of this chip's, it
-/// is `skipped` with that reason, and so it is where a selection left a case out. Where a case or
-/// metric was not measured for any other reason it is an `error`: what nobody measured does not
-/// hold. Instances of which the run has no case at all are left out. A run that only verified has
-/// no verdicts.
+/// broken, `pass` where it holds. If a case was skipped or not selected, or if the chip does not
+/// have a metric, it is `skipped` with that reason. If a case or metric was not measured for any
+/// other reason, it is an `error`. Instances of which the run has no case are left out. A run that
+/// only verified has no verdicts.
 std::vector<model::RelationVerdict> judge_relations(const model::Run& run,
                                                     const model::SuiteResult& suite);
 

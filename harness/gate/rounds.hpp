@@ -7,8 +7,8 @@
 
 namespace perfgate::gate {
 
-/// Fresh processes that a round, from 1, gives each flagged case: what is clear after few is over,
-/// and what is not gets more. The least change that a verdict claims to see counts on them.
+/// Fresh processes that a round (from 1) gives each flagged case: cases that are still unclear get
+/// more. The minimum detectable change assumes these numbers.
 constexpr std::size_t round_size(std::int64_t round) {
     return round <= 1 ? 8 : 32;
 }

@@ -14,8 +14,8 @@ namespace {
 using model::Direction;
 using model::Verdict;
 
-/// The samples decide where there are any: `value` may have been edited by hand. NaN where one of
-/// them is no number.
+/// The samples decide where there are any: `value` may have been edited by hand. NaN if one of them
+/// is not a number.
 double median_of(const model::MetricSeries& series) {
     const std::vector<double> samples = model::all_samples(series);
     if (samples.empty()) return series.value;

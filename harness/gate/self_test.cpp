@@ -14,9 +14,9 @@ namespace {
 
 using model::Verdict;
 
-/// What a line claims to see, it promises to find this often.
+/// How often a change of the minimum detectable size is to be found.
 constexpr double promised_share = 0.9;
-/// Promises that are kept at that rate look broken this often, by chance.
+/// How often a gate that keeps to this rate looks worse by chance.
 constexpr double chance = 0.01;
 
 void count(Verdict verdict, SizeTally& tally) {
@@ -91,9 +91,9 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                 }
                 if (added->second == 0 &&
                     (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved)) {
-                    report.problems.push_back(fmt::format("{} is called {}, and had no more work",
-                                                          model::printable(judged.id),
-                                                          model::to_text(judged.verdict)));
+                    report.problems.push_back(
+                        fmt::format("{} is reported as {} and had no added work",
+                                    model::printable(judged.id), model::to_text(judged.verdict)));
                 }
             }
         }
@@ -119,7 +119,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
     if (report.promised > 0 &&
         stats::binomial_lower_tail(report.kept, report.promised, promised_share) < chance) {
         report.problems.push_back(
-            fmt::format("of {} slowdowns as large as the gate claims to see it found {}",
+            fmt::format("of {} slowdowns at or above the minimum detectable change it found {}",
                         report.promised, report.kept));
     }
     return report;

@@ -15,13 +15,13 @@ namespace {
 
 using model::Verdict;
 
-/// Names and methods in a sentence come from documents that anyone may have written.
+/// Names and methods come from documents, which are untrusted.
 std::string name_text(std::string_view name) {
     return model::printable(name, 200);
 }
 
-/// To two digits, never below the value: a the claimed minimum detectable change is not made better
-/// by its text.
+/// To two digits, never below the value: the text must not claim a better minimum detectable
+/// change.
 double rounded_up(double value) {
     if (!(value > 0)) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);

@@ -15,8 +15,8 @@ namespace perfgate::gate {
 /// "3 %", "0 %, either way", "3 % and 2 % more for another board".
 std::string tolerance_words(const Comparison& comparison);
 
-/// "gpu_time regressed: 12.34 µs → 13.60 µs (+10.2 %), tolerance 3 %". `aside` stands behind the
-/// verdict: "regressed (device code unchanged)".
+/// "gpu_time regressed: 12.34 µs → 13.60 µs (+10.2 %), tolerance 3 %". `aside` follows the verdict:
+/// "regressed (device code unchanged)".
 std::string judged_sentence(std::string_view metric, const Comparison& comparison,
                             const Judgement& judgement, std::string_view aside = {});
 
@@ -30,11 +30,11 @@ std::string not_comparable_sentence(std::string_view metric, const model::Metric
 /// "gpu_time is not compared: driver changed …; policy refuses that".
 std::string refused_sentence(std::string_view metric, std::string_view circumstance);
 
-/// Of a suite: for this many cases the tolerance of a metric decides alone.
+/// For a suite: the tolerance of a metric alone decides this many cases.
 std::string one_process_note(std::string_view metric, std::size_t cases);
 
-/// Of a suite: the tolerance of a metric is finer than what is seen in this many cases, at worst
-/// `minimum_detectable_change` (a fraction) in the case `id`.
+/// For a suite: the tolerance of a metric is below the minimum detectable change in this many
+/// cases, which is at worst `minimum_detectable_change` (a fraction) in the case `id`.
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id);
 

@@ -17,29 +17,29 @@ using model::Direction;
 using model::MetricClass;
 using model::Verdict;
 
-/// Of a batch's samples, this share at either end says nothing: outliers of the launch.
+/// The share of a batch's samples that is trimmed at either end: outliers of the launch.
 constexpr double trimmed_samples = 0.1;
-/// A wrong flag costs GPU time and no trust: one in twenty is cheap.
+/// A wrong flag costs GPU time, not reliability: one in twenty is cheap.
 constexpr double flagging_level = 0.05;
-/// Of a test's share of the budget. The rest is for what no test of processes knows: that they came
+/// The share of a test's budget. The rest covers what no test of processes models: that they ran
 /// one after the other, on a machine that changes.
 constexpr double spent_in_rounds = 0.5;
-/// What the minimum detectable change promises: each of the two steps to a verdict, flagging and
-/// confirmation, finds the change with this probability, so that both do in nine cases of ten.
+/// Each of the two steps to a verdict, flagging and confirmation, finds the minimum detectable
+/// change with this probability, so that both do in nine of ten cases.
 constexpr double power_of_a_step = 0.975;
 constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power_of_a_step)
-/// The rank-sum test needs this much larger a change than Student's to find it as often, and its
-/// far tail is coarse with few processes.
+/// The rank-sum test needs a change larger by this factor than Student's test to find it as often,
+/// and its far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
 
-/// Processes often are multimodal or have a tail, which a standard deviation hides. So the
-/// change has to reach as far up among their own differences as Student's reaches in normal ones,
-/// times this: a baseline's processes are few (tests/bench/README.md has what came of it).
+/// Processes are often multimodal or have a tail, which a standard deviation hides. So the change
+/// must reach the quantile of their own differences that Student's test reaches for normal ones,
+/// times this factor, because a baseline has few processes (results: tests/bench/README.md).
 constexpr double recorded_margin = 1.2;
 
-/// What is known of the spread between processes before measuring any: relative and absolute parts,
-/// and how many degrees of freedom that knowledge is worth. Timing: of 496 cases over 20 µs on five
-/// boards three in four spread less (tests/bench/README.md).
+/// The spread between processes that is assumed before measuring any: relative and absolute parts,
+/// and its weight in degrees of freedom. Timing: of 496 cases over 20 µs on five boards, three in
+/// four spread less (tests/bench/README.md).
 struct Prior {
     double relative;
     double absolute_ns;
@@ -57,7 +57,7 @@ Prior prior_of(MetricClass metric_class) {
     return {0.01, 0};
 }
 
-/// The change that is `shift` standard deviations in normal values, in these differences.
+/// The quantile of these differences that is `shift` standard deviations in a normal distribution.
 double recorded_shift(const std::vector<double>& differences, double shift) {
     if (differences.empty()) return 0;
     const double reached = 1 - stats::normal_upper_tail(recorded_margin * shift / std::sqrt(2.0));
@@ -135,7 +135,7 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
         shifts(against, resolution.first, std::max(measured.df, 1.0), flagging_level);
     const double flagging = std::max(flagging_shift * spread.deviation,
                                      recorded_shift(resolution.differences, flagging_shift));
-    // The estimate has to be beyond what is allowed in every step.
+    // The estimate must be beyond what is allowed in every step.
     const double allowed =
         change_between(comparison, judgement.baseline, judgement.baseline).allowed;
     const double error =
@@ -143,7 +143,7 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
     const double beyond = allowed + power_in_deviations * spread.deviation * error;
     const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0) + resolution.drift;
     const double change = std::max(unexplained, beyond + resolution.drift) / size;
-    if (!std::isfinite(change)) return;  // values so large that their spread is no number
+    if (!std::isfinite(change)) return;  // values so large that their spread is not finite
     judgement.minimum_detectable_change = change;
     judgement.tolerance_is_finer = unexplained > allowed;
 }

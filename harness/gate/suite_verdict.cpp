@@ -51,7 +51,7 @@ void finish_case(CaseVerdict& verdict, bool expected) {
     if (as_bad > 1) verdict.reason += fmt::format(" (and {} more)", as_bad - 1);
 }
 
-/// Circumstances that every compared case shares are said once, of the suite.
+/// Differences of provenance that all compared cases share are reported once, for the suite.
 void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
                  const model::Baseline& baseline, const model::ChangePolicy& policy,
                  SuiteVerdict& verdict) {
@@ -73,7 +73,7 @@ void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
     }
 }
 
-/// The cases that the suite has and this run need not have: another shard does.
+/// Cases of the suite that this run need not have, because another shard has them.
 std::set<std::string> of_other_shards(const model::Run& run, const std::string& suite) {
     if (!run.shard) return {};
     for (const model::ShardedSuite& whole : run.shard->whole) {
@@ -91,7 +91,8 @@ bool is_partial(const model::Run& run, const model::SuiteResult& suite) {
                        });
 }
 
-/// Of cases that the baseline has and the run has not, and nobody knows whether it should.
+/// A note about cases of the baseline that the run does not have, if it is not known whether it
+/// should.
 std::string not_judged_note(const std::vector<std::string>& ids, bool selection_known) {
     constexpr std::size_t shown = 10;
     std::string listed;
@@ -118,7 +119,7 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
     for (const auto& [id, expected] : baseline.cases) {
         if (present.contains(id)) continue;
         std::optional<bool> covered = covers(run.selections, id, expected.tags);
-        // Nothing was left out: then the suite no longer has the case, whatever its tags.
+        // Nothing was deselected: the suite no longer has the case, whatever its tags.
         if (!covered && !partial) covered = true;
         if (partial && run.selections.empty()) covered.reset();
         if (!covered) not_judged.push_back(id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a suite's verdict says once its metrics are judged: each case's verdict from its metrics',
-// what all cases share, and the cases that only the baseline has.
+// Completes a suite's verdict once its metrics are judged: the verdict of each case, what all cases
+// share, and the cases that only the baseline has.
 #pragma once
 
 #include "model/baseline.hpp"
@@ -9,7 +9,7 @@
 
 namespace perfgate::gate {
 
-/// How an expectation is written for the first time, or written anew.
+/// How a baseline is created or renewed.
 inline constexpr const char* refresh_remedy = "'perfgate baseline refresh'";
 
 /// Completes the verdict of a suite of the run; the baseline may be null.

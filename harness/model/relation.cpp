@@ -3,40 +3,64 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace perfgate::model {
 
+namespace {
+
+struct ComparatorRow {
+    std::string_view text, words;
+    bool less, equal, greater;  ///< whether it holds if left is less than right, …
+};
+
+constexpr std::array<ComparatorRow, 6> comparators{{
+    {"<", "less than", true, false, false},
+    {"<=", "at most", true, true, false},
+    {">", "more than", false, false, true},
+    {">=", "at least", false, true, true},
+    {"==", "exactly", false, true, false},
+    {"!=", "anything but", true, false, true},
+}};
+constexpr std::array<std::string_view, 5> operators{"+", "-", "*", "/", "negate"};
+
+const ComparatorRow& row(Comparator comparator) {
+    return comparators[static_cast<std::size_t>(comparator)];
+}
+
+}  // namespace
+
 std::string_view to_text(Comparator comparator) {
-    switch (comparator) {
-        case Comparator::less:
-            return "<";
-        case Comparator::less_equal:
-            return "<=";
-        case Comparator::greater:
-            return ">";
-        case Comparator::greater_equal:
-            return ">=";
-        case Comparator::equal:
-            return "==";
-        case Comparator::not_equal:
-            return "!=";
-    }
-    return "unknown";
+    return row(comparator).text;
+}
+
+std::string_view in_words(Comparator comparator) {
+    return row(comparator).words;
+}
+
+bool holds(double left, Comparator comparator, double right) {
+    if (left < right) return row(comparator).less;
+    return left > right ? row(comparator).greater : row(comparator).equal;
 }
 
 std::string_view to_text(Operator op) {
+    return operators[static_cast<std::size_t>(op)];
+}
+
+double apply(Operator op, double left, double right) {
     switch (op) {
         case Operator::add:
-            return "+";
+            return left + right;
         case Operator::subtract:
-            return "-";
+            return left - right;
         case Operator::multiply:
-            return "*";
+            return left * right;
         case Operator::divide:
-            return "/";
+            return left / right;
         case Operator::negate:
-            return "negate";
+            break;
     }
-    return "unknown";
+    return -right;
 }
 
 bool is_complete(const PostfixExpression& expression, std::size_t operands) {

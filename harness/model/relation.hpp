@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a suite states of its own cases against each other, as a value: read from an expression by
-// the suite room, carried by Plan and Run, judged by the gate. Nothing in it needs to be parsed or
-// matched again.
+// A condition between a suite's own cases, as a value. The suite module parses it and finds its
+// cases, Plan and Run carry it, the gate judges it.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +16,14 @@ namespace perfgate::model {
 enum class Comparator { less, less_equal, greater, greater_equal, equal, not_equal };
 enum class Operator { add, subtract, multiply, divide, negate };
 
-std::string_view to_text(Comparator comparator);  ///< "<="
-std::string_view to_text(Operator op);            ///< "+", "negate"
+std::string_view to_text(Comparator comparator);   ///< "<="
+std::string_view in_words(Comparator comparator);  ///< "at most"
+std::string_view to_text(Operator op);             ///< "+", "negate"
+
+/// Of numbers, not NaN.
+bool holds(double left, Comparator comparator, double right);
+/// `negate` ignores `left`.
+double apply(Operator op, double left, double right);
 
 /// The metric of the case that an operand stands for.
 struct OperandMetric {
@@ -32,18 +37,18 @@ struct OperandMetric {
 using ExpressionStep = std::variant<double, OperandMetric, Operator>;
 using PostfixExpression = std::vector<ExpressionStep>;
 
-/// Whether the steps leave one value, never take one that is not there, and name operands below
+/// Whether the steps leave one value, never pop from an empty stack, and name operands below
 /// `operands`.
 bool is_complete(const PostfixExpression& expression, std::size_t operands);
 
 struct Relation {
     SourcePlace place;
-    std::string left_text, right_text;  ///< as the suite has them
+    std::string left_text, right_text;  ///< as written in the suite
     Comparator comparator = Comparator::less_equal;
-    std::string unit;                   ///< both sides are told in it; empty: plain numbers
+    std::string unit;                   ///< in which both sides are reported; empty: plain numbers
     std::vector<std::string> operands;  ///< "transpose/naive[dtype=f32]"
     PostfixExpression left, right;
-    /// The ids of the cases that belong together, one per operand; the first leads.
+    /// The ids of the cases of each instance, one per operand; the first is the leading case.
     std::vector<std::vector<std::string>> instances;
 
     bool operator==(const Relation&) const = default;

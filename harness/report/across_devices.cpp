@@ -33,7 +33,7 @@ using model::CaseResult;
 using model::CaseStatus;
 using model::MetricSeries;
 
-/// A case of one run or of both; at least one is there.
+/// A case of one run or of both; at least one pointer is not null.
 struct Pair {
     std::string id;
     const CaseResult* first = nullptr;
@@ -42,7 +42,7 @@ struct Pair {
 
 struct SuitePairs {
     std::string name;
-    std::vector<Pair> pairs;  ///< in the first run's order; those of the second alone last
+    std::vector<Pair> pairs;  ///< in the first run's order; those of only the second run last
 };
 
 /// Suites by name, cases by id.
@@ -87,7 +87,7 @@ const MetricSeries* find_series(const CaseResult* result, std::string_view metri
     return found == result->metrics.end() ? nullptr : &found->second;
 }
 
-/// From the first to the second; nothing where they were not obtained the same way.
+/// From the first to the second; nothing if their methods differ.
 std::optional<double> change_between(const MetricSeries& first, const MetricSeries& second) {
     if (first.unit != second.unit || first.method != second.method) return std::nullopt;
     return model::change_fraction(first.value, second.value);
@@ -95,7 +95,7 @@ std::optional<double> change_between(const MetricSeries& first, const MetricSeri
 
 // --- console
 
-/// The first time that either has.
+/// The first time metric that either has.
 std::string_view time_of(const Pair& pair) {
     for (const std::string_view metric : model::time_metrics) {
         if (find_series(pair.first, metric) != nullptr ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs side by side, of two devices mostly, for information: nothing is judged. Cases belong
-// together by suite and id, values by metric and method.
+// Two runs side by side, usually of two devices, for information: nothing is judged. Cases are
+// matched by suite and id, values by metric and method.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct NamedRun {
 };
 
 /// A table per suite: the time of each case on both devices, the change from the first to the
-/// second, and both shares of the ceiling. Cases that only one run has are listed too. Any text is
-/// taken as hostile. Throws InputError where the runs share no case.
+/// second, and both shares of the ceiling. Cases that only one run has are listed too. All text is
+/// untrusted. Throws InputError if the runs have no case in common.
 std::string write_across_console(const NamedRun& first, const NamedRun& second,
                                  const Options& options);
 

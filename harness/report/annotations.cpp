@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workflow commands of GitHub Actions: each marks a line of a suite with what became of its cases.
-// A step may have ten annotations of a kind, and what is beyond is dropped in silence: cases of the
-// same line share one, the worst come first, and the last one counts what has none.
+// Workflow commands of GitHub Actions: each marks a line of a suite with the results of its cases.
+// GitHub silently drops more than ten annotations of a kind per step: cases of the same line share
+// one, the worst come first, and the last one counts what has none.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr std::size_t longest_sentence = 1000;
 constexpr std::size_t longest_title = 150;
 constexpr std::size_t most_others = 5;
 
-/// What a place of a suite is marked with.
+/// The annotation of a line of a suite.
 struct Remark {
     Verdict verdict = Verdict::pass;
     std::string title;               ///< plain
@@ -41,7 +41,7 @@ struct Group {
     std::vector<Remark> remarks;
 };
 
-/// Groups by place, in the order in which the places come up.
+/// Groups by place, in order of first appearance.
 class Groups {
   public:
     void add(const model::SourcePlace& place, Remark remark) {
@@ -51,7 +51,7 @@ class Groups {
         groups_[known->second].remarks.push_back(std::move(remark));
     }
 
-    /// The places and what is said of each.
+    /// The places with their annotations.
     std::vector<Group> worst_first() && {
         for (Group& group : groups_) {
             std::stable_sort(group.remarks.begin(), group.remarks.end(),
@@ -70,7 +70,7 @@ class Groups {
     std::vector<Group> groups_;
 };
 
-/// As many of the lines as there is room for.
+/// As many of the lines as fit.
 std::string first_lines(const std::vector<std::string>& lines, std::size_t limit) {
     std::string text;
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -83,7 +83,7 @@ std::string first_lines(const std::vector<std::string>& lines, std::size_t limit
     return text;
 }
 
-/// What the worst of a place is about, then what else is there.
+/// The worst result of a place, then the others.
 std::string message_of(const Group& group, std::size_t places_left_out) {
     std::string text = first_lines(group.remarks.front().lines, longest_message);
     const std::size_t listed = std::min(group.remarks.size(), 1 + most_others);
@@ -113,7 +113,7 @@ void append(std::string& out, std::string_view kind, Groups groups) {
     }
 }
 
-/// Whether somebody should know, though CI is not told of a failure.
+/// Whether it deserves a notice although it is not a failure.
 bool is_worth_a_warning(Verdict verdict) {
     return verdict == Verdict::inconclusive || verdict == Verdict::no_baseline;
 }

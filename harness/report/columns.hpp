@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text measured, cut, wrapped and set in tables, in terminal columns.
+// Measures, cuts and wraps text and sets tables, in terminal columns.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ std::size_t display_width(std::string_view text);
 /// case id tell cases apart.
 std::string cut_middle(std::string_view text, std::size_t width);
 
-/// Lines of at most `width` columns, broken at spaces; a longer word has a line of its own, whole,
-/// so that it can be copied. `width` 0: one line.
+/// Lines of at most `width` columns, broken at spaces; a longer word gets its own line, uncut, so
+/// that it can be copied. `width` 0: one line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 enum class Align { left, right };
@@ -28,9 +28,9 @@ std::string pad(std::string_view text, std::size_t width, Align align);
 
 struct TableLayout {
     std::size_t indent = 2;
-    std::vector<Align> align = {};  ///< by column; left where it ends
-    std::size_t width = 0;  ///< the first column is cut so that rows fit; 0: as wide as it gets
-    bool leave_out_empty = false;  ///< columns with nothing below the first row, the heads
+    std::vector<Align> align = {};  ///< by column; left for the rest
+    std::size_t width = 0;          ///< the first column is cut so that rows fit; 0: not limited
+    bool leave_out_empty = false;   ///< columns that are empty below the header row
 };
 
 /// Rows of equally many cells, aligned, two spaces between columns, none at the end of a line.

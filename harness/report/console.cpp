@@ -26,7 +26,7 @@ namespace {
 
 using model::Verdict;
 
-// A terminal is no place for more; the files have everything.
+// The most rows on a terminal; the files have all.
 constexpr std::size_t most_rows = 500;
 constexpr std::size_t most_sentences = 20;
 constexpr std::size_t most_log_lines = 10;
@@ -35,7 +35,7 @@ constexpr std::size_t most_groups = 10;
 constexpr std::size_t narrowest_id = 24;
 constexpr std::string_view gap = "  ";
 
-/// Shown where a case has them and the terminal has room; the last gives way first.
+/// Shown if a case has them and they fit; the last is dropped first.
 constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput", "dram_throughput"};
 constexpr std::string_view baseline_title = "baseline";
 constexpr std::string_view stated_flops = "flop/s (stated)";
@@ -112,7 +112,7 @@ struct Column {
     }
 };
 
-/// A column that no row has anything for is left out.
+/// A column that is empty in all rows is left out.
 bool has_content(const Column& column) {
     return std::any_of(column.cells.begin(), column.cells.end(),
                        [](const std::string& text) { return !text.empty(); });
@@ -155,7 +155,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
             extra.add(cell(other.measured, other.unit));
         }
     }
-    // Measured arithmetic is worth more than stated; two columns of it would not be.
+    // Measured arithmetic is preferred to stated; only one of them is shown.
     if (has_content(extras.front())) stated.cells.clear();
     extras.insert(extras.begin(), std::move(stated));
     extras.insert(extras.begin(), std::move(ceiling));
@@ -189,8 +189,8 @@ bool is_extra(const Column& column) {
                std::end(extra_metrics);
 }
 
-/// Makes the table as wide as the terminal by leaving out what the sentences or the files say too,
-/// and cuts the ids only then.
+/// Fits the table to the terminal: first leaves out columns whose content is also in the sentences
+/// or files, then cuts ids.
 void fit(std::vector<Column>& columns, std::size_t width) {
     if (width == 0) return;
     while (table_width(columns) > width && is_extra(columns.back())) columns.pop_back();
@@ -205,14 +205,14 @@ void fit(std::vector<Column>& columns, std::size_t width) {
         id.width > narrowest_id + excess ? id.width - excess : std::min(id.width, narrowest_id);
 }
 
-/// The sentences and lines that stand under a row.
+/// The sentences and lines below a row.
 std::vector<std::string> details(const JoinedCase& joined) {
     const model::CaseVerdict& verdict = *joined.verdict;
     std::vector<std::string> lines;
     std::size_t left_out = 0;
     bool explained = false;
     for (const model::MetricVerdict& metric : verdict.metrics) {
-        // Values without a baseline stand in the row; one reason for the case is enough.
+        // Values without a baseline are in the row; one reason for the case is enough.
         if (metric.verdict == Verdict::pass || metric.verdict == Verdict::no_baseline) continue;
         explained = explained || metric.verdict == verdict.verdict;
         if (lines.size() == most_sentences) {
@@ -288,8 +288,8 @@ class Console {
         write_notes(suite);
     }
 
-    /// What is broken or could not be judged, worst first; with list_all what holds too. What was
-    /// skipped is grouped by its reason, as cases are.
+    /// Relations that are broken or could not be judged, worst first; with list_all also those that
+    /// hold. Skipped ones are grouped by reason, like cases.
     void write_relations(const model::SuiteVerdict& suite) {
         std::vector<const model::RelationVerdict*> listed;
         std::map<std::string, std::string> first_reasons;  // of each relation that was skipped
@@ -366,7 +366,7 @@ class Console {
         std::vector<std::string> shared = details_of(listed.front(), columns, 0);
         for (std::size_t row = 0; row < listed.size(); ++row) {
             write_row(columns, row, listed[row].verdict->verdict);
-            // Neighbours with the same reason (no baseline, no permission) share one line of it.
+            // Adjacent rows with the same reason (no baseline, no permission) share one line.
             std::vector<std::string> next;
             if (row + 1 < listed.size()) next = details_of(listed[row + 1], columns, row + 1);
             if (row + 1 == listed.size() || next != shared) write_details(shared);

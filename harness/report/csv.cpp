@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV: one row per case and metric, values in the metric's unit with every digit. A case whose
-// verdict none of its metrics explains (it was skipped, it crashed) has a row without a metric, so
-// that no case and no reason disappears. A relation has a row of the workload "expect": its left
-// side is what was measured, its right side the baseline. Quoted as RFC 4180 says; lines end with
-// '\n'.
+// verdict is not explained by a metric (it was skipped, it crashed) has a row without a metric, so
+// that no case and no reason is missing. A relation has a row of the workload "expect": its left
+// side is in the column of the measured value, its right side in that of the baseline. Quoted as
+// RFC 4180 says; lines end with '\n'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::string_view header =
 
 constexpr std::size_t longest_field = 4096;
 
-/// Text from outside, on one line. A spreadsheet takes what begins with one of these characters for
+/// Untrusted text, on one line. Spreadsheets read text that begins with one of these characters as
 /// a formula; the apostrophe makes it text.
 void append_text(std::string& out, std::string_view text) {
     std::string room;
@@ -133,7 +133,7 @@ void append_relation(std::string& out, std::string_view suite,
                    text_field(relation.sentence));
 }
 
-/// The row that speaks for the case itself: no metric of it says what its verdict is.
+/// The row for the case itself, if no metric explains its verdict.
 bool needs_case_row(const JoinedCase& joined, const std::vector<MetricRow>& rows) {
     if (joined.verdict->verdict == model::Verdict::pass) return rows.empty();
     return std::none_of(rows.begin(), rows.end(), [&](const MetricRow& row) {

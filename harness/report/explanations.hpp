@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What explains each case, and nothing else: the answer to "why".
+// The output of `explain`: only what explains each case.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace perfgate::report {
 
 /// The cases that have an explanation, worst first, each with its verdict, its time and the lines
-/// that explain it; the others counted. Any text is taken as hostile.
+/// that explain it; the others counted. All text is untrusted.
 std::string write_explanations(const model::VerdictDocument& document, const Options& options);
 
 }  // namespace perfgate::report

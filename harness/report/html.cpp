@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What repeats (tolerances, methods, kernels' names, tags) is written once, in `texts`, and what is
-// long (the values of a case) is one flat list: a page of 10,000 cases stays a file that opens.
+// Repeated texts (tolerances, methods, kernel names, tags) are written once, in `texts`, and the
+// values of a case are one flat list, so that browsers can open a page of 10,000 cases.
 #include "report/html.hpp"
 
 #include <fmt/format.h>
@@ -46,15 +46,15 @@ constexpr std::string_view placeholder = "@PERFGATE_DATA@";
 constexpr std::size_t longest_name = 1000;
 constexpr std::size_t longest_log = 16384;
 
-/// Of a batch's samples this many are shown, evenly spaced in their order: of a case that nobody
-/// looks for the quartiles, of others enough to see two modes.
+/// How many samples of a batch are shown, evenly spaced in sorted order: quartiles for a case that
+/// passed, enough to recognise two modes for the others.
 constexpr std::size_t few_samples = 5;
 constexpr std::size_t many_samples = 33;
 
 constexpr std::int64_t none = -1;
 
 void write_number(JsonWriter& json, const std::optional<double>& value) {
-    // JSON has no word for a number that is not there; the page takes a text for none.
+    // JSON has no NaN; the page reads a text as a missing number.
     if (value && std::isfinite(*value)) {
         json.value(*value);
     } else {
@@ -73,7 +73,7 @@ std::vector<std::string> plain_lines(const std::vector<std::string>& lines) {
     return plain;
 }
 
-/// Lets numbers be looked up by a view, without a copy of the text.
+/// Allows looking up a view without copying the text.
 struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
@@ -82,7 +82,7 @@ struct TextHash {
 };
 using Numbers = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
 
-/// Texts by number, in the order in which they were first asked for.
+/// Texts by number, in order of first use.
 class Texts {
   public:
     std::int64_t number(std::string_view text) {
@@ -100,8 +100,7 @@ class Texts {
     std::vector<std::string> texts_;
 };
 
-/// Metrics by number. Of two units of one name, as documents made by hand may have them, the first
-/// counts.
+/// Metrics by number. If a hand-written document has two units for one name, the first is used.
 class Metrics {
   public:
     explicit Metrics(const model::Run& run) : run_(run) {}
@@ -231,7 +230,7 @@ std::vector<double> shown_samples(const model::Batch& batch, std::size_t most) {
     return shown;
 }
 
-/// Writes cases one after the other; what they share gathers on the way.
+/// Writes cases one by one and collects what they share.
 class Cases {
   public:
     Cases(JsonWriter& json, const model::VerdictDocument& document, const model::Run& run)
@@ -333,18 +332,18 @@ class Cases {
         return numbered;
     }
 
-    /// Of each metric: its number, both sides, verdict and tolerance.
+    /// For each metric: its number, both values, verdict and tolerance.
     void write_values(const std::vector<NumberedRow>& rows,
                       const std::map<std::string, double>& baseline_values) {
         if (rows.empty()) return;
         json_.key("values");
         json_.begin_array(JsonLayout::compact);
-        auto known = baseline_values.begin();  // by name, as the rows are: side by side
+        auto known = baseline_values.begin();  // sorted by name, like the rows
         for (const NumberedRow& row : rows) {
             std::optional<double> before;
             std::optional<double> after = row.measured();
             if (row.verdict != nullptr) {
-                // What was judged, which the sentences cite.
+                // The judged values, which the sentences quote.
                 before = row.verdict->baseline;
                 if (row.verdict->measured) after = row.verdict->measured;
             } else if (model::advance_to(row.metric, known, baseline_values.end())) {
@@ -360,7 +359,7 @@ class Cases {
         json_.end_array();
     }
 
-    /// Of each metric that is no pass: its number, and what the gate says.
+    /// For each metric that did not pass: its number and the gate's sentence.
     void write_sentences(const std::vector<NumberedRow>& rows) {
         bool open = false;
         const auto add = [&](const NumberedRow& row, const std::string& sentence) {
@@ -383,7 +382,7 @@ class Cases {
         if (open) json_.end_array();
     }
 
-    /// How the values of timings, and of what else was judged by its spread, lie apart.
+    /// The distributions of timings, and of other metrics that were judged by their spread.
     void write_spreads(const std::vector<NumberedRow>& rows, Verdict verdict) {
         const bool is_calm = verdict == Verdict::pass || verdict == Verdict::skipped;
         bool open = false;
@@ -441,8 +440,8 @@ class Cases {
     Metrics metrics_;
 };
 
-/// Appends JSON in which no text ends the script element, or begins a comment that would hide its
-/// end: what could is only found inside of texts, where it may be written as an escape.
+/// Appends JSON in which no text ends the script element or begins a comment that would hide its
+/// end. Such characters occur only inside strings, where they are written as escapes.
 void append_fit_for_script(std::string& out, std::string_view json) {
     constexpr char line_separator_lead = '\xe2';  // the first byte of U+2028, U+2029 and others
     while (true) {

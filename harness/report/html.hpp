@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTML report: the page that harness/report/html builds, with what it shows in it. One file,
-// which needs nothing else.
+// The HTML report: the page that harness/report/html builds, with its data, in one self-contained
+// file.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace perfgate::report {
 /// Whether the page is in this build: npm makes it.
 bool has_html_page();
 
-/// What is said where it is not, with the remedy.
+/// The message if it is not, with the remedy.
 inline constexpr const char* no_html_page =
     "this perfgate was built without the HTML report, which npm makes: build it where npm is "
     "installed and reaches its registry";

@@ -35,7 +35,7 @@ void write_reading(JsonWriter& json, std::string_view label, const std::optional
                    const std::optional<double>& after, std::string_view unit) {
     if (!before && !after) return;
     const auto words = [&](const std::optional<double>& value) {
-        return value ? fmt::format("{:.0f} {}", *value, unit) : "not told";
+        return value ? fmt::format("{:.0f} {}", *value, unit) : "unknown";
     };
     write_fact(json, label, words(before) + " → " + words(after));
 }

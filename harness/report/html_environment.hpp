@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the HTML report's data tell of a run's circumstances.
+// The environment of a run in the data of the HTML report.
 #pragma once
 
 #include "document/json_writer.hpp"
@@ -8,8 +8,7 @@
 
 namespace perfgate::report {
 
-/// Rows of a label and words: device, tools, clocks, machine, what was run. What is not known has
-/// no row.
+/// Rows of a label and text: device, tools, clocks, machine, command. What is not known has no row.
 void write_facts(document::JsonWriter& json, const model::VerdictDocument& document,
                  const model::Run& run);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assembler puts the file in as it is: no generator, and no compiler that reads half a megabyte
-// of digits.
+// The assembler includes the file as it is: this needs no generator, and the compiler does not
+// parse half a megabyte of digits.
 #include "report/html_page.hpp"
 
 #include <cstddef>

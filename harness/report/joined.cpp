@@ -12,7 +12,7 @@ namespace {
 
 const model::SuiteResult* find_suite(const model::Run& run, const std::string& name,
                                      std::size_t position) {
-    // Position first: documents made by hand may repeat a name.
+    // By position first: hand-written documents may repeat a name.
     if (position < run.suites.size() && run.suites[position].name == name) {
         return &run.suites[position];
     }
@@ -45,14 +45,14 @@ std::vector<JoinedCase> join_cases(const model::SuiteVerdict& verdict,
     return cases;
 }
 
-/// To a row of the same metric what another says of it.
+/// Merges another row of the same metric into a row.
 void add(MetricRow& row, const MetricRow& more) {
     if (row.unit.empty()) row.unit = more.unit;
     if (more.verdict != nullptr) row.verdict = more.verdict;
     if (more.not_collected != nullptr) row.not_collected = more.not_collected;
 }
 
-/// What is told of metrics beside their values, by name.
+/// What is known about metrics without values, by name.
 std::vector<MetricRow> told_rows(const JoinedCase& joined) {
     std::vector<MetricRow> rows;
     if (joined.result != nullptr) {
@@ -66,7 +66,7 @@ std::vector<MetricRow> told_rows(const JoinedCase& joined) {
     std::stable_sort(rows.begin(), rows.end(), [](const MetricRow& left, const MetricRow& right) {
         return left.metric < right.metric;
     });
-    // Documents made by hand may name a metric twice: the last verdict counts.
+    // Hand-written documents may name a metric twice: the last verdict is used.
     std::size_t count = 0;
     for (const MetricRow& row : rows) {
         if (count > 0 && rows[count - 1].metric == row.metric) {
@@ -103,7 +103,7 @@ std::vector<MetricRow> metric_rows(const JoinedCase& joined) {
     const std::vector<MetricRow> told = told_rows(joined);
     std::vector<MetricRow> rows;
     rows.reserve(measured.size() + told.size());
-    // Both by name: side by side.
+    // Both are sorted by name.
     auto next = told.begin();
     for (const auto& [name, series] : measured) {
         while (next != told.end() && next->metric < name) rows.push_back(*next++);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate's verdicts next to what was measured: reports show both.
+// Joins the gate's verdicts with the measured values: reports show both.
 #pragma once
 
 #include <optional>
@@ -24,21 +24,21 @@ struct JoinedSuite {
 /// Points into both documents, which must outlive it.
 std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run);
 
-/// One metric of one case, gated or only measured or not even that.
+/// One metric of one case: gated, only measured, or not collected.
 struct MetricRow {
     std::string_view metric;
     std::string_view unit;
     const model::MetricSeries* series = nullptr;         ///< null: not measured
     const model::MetricVerdict* verdict = nullptr;       ///< null: not gated
-    const model::NotCollected* not_collected = nullptr;  ///< null: collected, or never asked for
+    const model::NotCollected* not_collected = nullptr;  ///< null: collected, or not requested
 
     std::optional<double> measured() const;
 };
 
-/// Every metric that either side knows, by name.
+/// Every metric of either side, by name.
 std::vector<MetricRow> metric_rows(const JoinedCase& joined);
 
-/// What is known of a metric of a case, from the gate or, where that did not judge it, the run.
+/// The values of a metric of a case, from the gate or, if it was not judged, from the run.
 struct Value {
     std::string_view metric, unit;
     std::optional<double> baseline, measured, change;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JUnit XML for the readers of CI systems, which agree on little: flat suites, exact counts, one
-// testcase per case with a unique classname and name, seconds in fixed point, and no character that
-// XML 1.0 forbids (one of them makes some readers reject the whole file). See JunitProfile for the
-// two profiles.
+// JUnit XML for the readers of CI systems, which differ: flat suites, exact counts, one testcase
+// per case with a unique classname and name, seconds in fixed point, and no character that XML 1.0
+// forbids (one of them makes some readers reject the whole file). See JunitProfile for the two
+// profiles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,11 +56,11 @@ Counts& operator+=(Counts& left, const Counts& right) {
 }
 
 double sane_seconds(double seconds) {
-    // The comparison is false for NaN.
+    // False for NaN.
     return seconds > 0 ? std::min(seconds, 1e9) : 0;
 }
 
-/// At most three decimals (Jenkins' schema), never an exponent nor a locale's comma.
+/// At most three decimals (Jenkins' schema), never an exponent or a locale's comma.
 std::string seconds_text(double seconds) {
     return fmt::format("{:.3f}", sane_seconds(seconds));
 }
@@ -75,8 +75,8 @@ int digits_value(std::string_view digits) {
     return value;
 }
 
-/// "2026-11-21T10:00:00Z" without the zone, which the Ant schema forbids; the epoch where the
-/// document holds no such time, because an invalid attribute would cost the whole file.
+/// "2026-11-21T10:00:00Z" without the zone, which the Ant schema forbids; the epoch if the document
+/// has no such time, because readers reject a file with an invalid attribute.
 std::string timestamp_text(std::string_view utc) {
     constexpr std::string_view form = "0000-00-00T00:00:00";
     constexpr std::string_view epoch = "1970-01-01T00:00:00";
@@ -97,7 +97,7 @@ std::string timestamp_text(std::string_view utc) {
     return std::string(exists ? utc : epoch);
 }
 
-/// Gives every testcase of a file a name of its own: readers drop or merge what repeats.
+/// Gives every testcase of a file a unique name: readers drop or merge duplicates.
 class UniqueNames {
   public:
     std::string claim(const std::string& classname, const std::string& name) {
@@ -121,7 +121,7 @@ std::string name_text(std::string_view text) {
     return name.empty() ? "(unnamed)" : name;
 }
 
-// All text enters the document through these two, which leave nothing that XML forbids.
+// All text enters the document through these two, which remove what XML forbids.
 
 void set_attribute(pugi::xml_node node, const char* name, std::string_view value) {
     node.append_attribute(name).set_value(plain_line(value, longest_line).c_str());
@@ -150,8 +150,8 @@ std::string join_lines(const std::vector<std::string>& lines) {
     return text;
 }
 
-/// What `told`, the reasons, leaves untold: why the verification failed, which metrics could not be
-/// collected, the worker's last words.
+/// What the reasons in `told` lack: why the verification failed, which metrics could not be
+/// collected, the last lines of the worker.
 std::string evidence(const JoinedCase& joined, const std::string& told) {
     std::string text;
     if (joined.result != nullptr) {
@@ -193,8 +193,8 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, Outcome outc
     set_text(node, told + evidence(joined, told));
 }
 
-/// A case that passed when it was measured again is one that failed once to readers who know of
-/// such (Surefire's flakyFailure); others pass it by. The strict profile's schemas forbid it.
+/// A case that passed when it was measured again: readers that support Surefire's flakyFailure show
+/// it as flaky, others ignore it. The strict profile's schemas forbid it.
 void add_flagged(pugi::xml_node testcase, const JoinedCase& joined) {
     if (joined.verdict->verdict != model::Verdict::pass || joined.result == nullptr) return;
     for (const std::string_view metric : model::time_metrics) {
@@ -217,8 +217,8 @@ std::string quantity_cell(const std::optional<double>& value, std::string_view u
     return value ? model::quantity_text(*value, unit) : "-";
 }
 
-/// The gated metrics as an aligned table, the case's notes, and what explains it where no failure
-/// says that.
+/// The gated metrics as an aligned table, the case's notes, and its explanation unless a failure
+/// contains it.
 std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     const std::size_t limit = is_bad(outcome) ? longest_output : longest_passing_output;
     std::vector<std::vector<std::string>> rows = {
@@ -265,8 +265,8 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     return text;
 }
 
-/// GitLab attaches the file that "[[ATTACHMENT|path]]" in an output names; text from outside must
-/// not be able to ask for one.
+/// GitLab attaches the file that "[[ATTACHMENT|path]]" in an output names; untrusted text must not
+/// be able to request one.
 std::string without_attachments(std::string text) {
     constexpr std::string_view marker = "[[ATTACHMENT|";
     for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Markdown for the summary of a GitHub job, or a comment: a section per suite, the worst first, a
-// table of the cases that need attention with their reasons; the others counted. GitHub drops a
-// summary over 1 MiB whole: what does not fit is left out from the end and counted.
+// table of the cases that need attention with their reasons; the others are counted. GitHub drops a
+// summary over 1 MiB as a whole: what does not fit is left out from the end and counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,11 +25,11 @@ namespace {
 
 using model::Verdict;
 
-/// GitHub takes 1024 KiB of a step: another program of the step may add some.
+/// GitHub accepts 1024 KiB per step, and another program of the step may add some.
 constexpr std::size_t longest_report = std::size_t{900} * 1024;
 /// Headings and notes of all suites; the rest is for cases.
 constexpr std::size_t longest_headings = longest_report / 4;
-constexpr std::size_t room_for_counts = 1024;  ///< what is said of what was left out
+constexpr std::size_t room_for_counts = 1024;  ///< the lines that count what was left out
 
 constexpr std::size_t longest_name = 300;
 constexpr std::size_t longest_sentence = 1000;
@@ -65,7 +65,7 @@ std::string place_text(const model::SourcePlace& place) {
 std::string case_row(const JoinedCase& joined, const model::Policy& policy) {
     const model::CaseVerdict& verdict = *joined.verdict;
     std::string cell = markdown_code(verdict.id, longest_name);
-    // That there is no baseline is said by the verdict.
+    // The verdict already says that there is no baseline.
     if (verdict.verdict != Verdict::no_baseline) {
         if (is_bad(outcome_of(verdict.verdict, policy))) cell += place_text(verdict.place);
         append_lines(cell, reasons(verdict, policy));
@@ -134,7 +134,7 @@ std::string title(const model::VerdictDocument& document, const model::Run& run)
     return text + '\n';
 }
 
-/// An address in angle brackets ends at the next '>', which is no part of one.
+/// An address in angle brackets ends at the next '>', which addresses cannot contain.
 std::string link_to_whole(const Options& options) {
     if (options.report_url.empty()) return {};
     std::string address;
@@ -208,7 +208,7 @@ std::string write_markdown(const model::VerdictDocument& document, const model::
     std::size_t suites_left_out = 0;
     for (const std::size_t suite : order) {
         std::string heading = suite_heading(suites[suite]);
-        // A table and a line that counts belong to it.
+        // It needs room for a table and a line that counts.
         const std::size_t cost = heading.size() + table_head.size() + longest_name;
         if (suites_left_out > 0 || used + cost > longest_headings) {
             ++suites_left_out;

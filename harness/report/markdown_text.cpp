@@ -15,16 +15,16 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Numeric references are text to every reader of CommonMark and GitHub's tables, whatever stands
-/// around them; a backslash is not, before a '|'.
+/// Numeric references are text to every reader of CommonMark and of GitHub's tables in any context;
+/// a backslash before a '|' is not.
 void append_reference(std::string& out, char c) {
     out += "&#" + std::to_string(static_cast<int>(c)) + ';';
 }
 
-/// An empty place that keeps a name or a number from being taken for a mention.
+/// An empty element that prevents a name or a number from becoming a mention.
 constexpr std::string_view no_mention = "&#8203;";
 
-/// "://" and "www." become links where they stand as they are.
+/// "://" and "www." become links if they are not escaped.
 bool begins_link(std::string_view text, std::size_t at) {
     if (text[at] == ':') return text.substr(at, 3) == "://";
     if (text[at] != '.' || at < 3) return false;
@@ -34,7 +34,7 @@ bool begins_link(std::string_view text, std::size_t at) {
     return true;
 }
 
-/// '-', '+', '=', "1." and "1)" begin lists and headings where a line begins with them.
+/// '-', '+', '=', "1." and "1)" at the start of a line begin lists and headings.
 bool begins_block(std::string_view text, std::size_t at) {
     const char c = text[at];
     if (c == '-' || c == '+' || c == '=') return at == 0;
@@ -119,8 +119,8 @@ std::string markdown_text(std::string_view text, std::size_t limit) {
 
 std::string markdown_code(std::string_view text, std::size_t limit) {
     const std::string line = plain_line(text, limit);
-    // Nothing but these two ends a code span or a cell that holds one, and a backslash would change
-    // what the second means. Such names are rare enough to be shown by other means.
+    // Only these two end a code span or the cell that contains it, and a backslash would change the
+    // meaning of the second. Such names are rare and are shown as escaped text.
     if (!line.empty() && line.find_first_of("`|\\") == std::string::npos) return '`' + line + '`';
     return "<code>" + escaped(line) + "</code>";
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from outside made fit for GitHub's Markdown: it shows as it was and does nothing. No markup,
-// no HTML, no cell of its own in a table, no mention of a person, no reference to an issue, no
-// link.
+// Escapes untrusted text for GitHub's Markdown: it is shown unchanged and has no effect: no markup,
+// HTML, table cells, mentions, references to issues or links.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +9,10 @@
 
 namespace perfgate::report {
 
-/// One line of at most about `limit` bytes of `text` (escapes come on top).
+/// One line of at most about `limit` bytes of `text`, not counting escapes.
 std::string markdown_text(std::string_view text, std::size_t limit);
 
-/// The same as code, which is shown in full width and copied as it stands.
+/// The same as code, which is shown in full width and can be copied.
 std::string markdown_code(std::string_view text, std::size_t limit);
 
 }  // namespace perfgate::report

@@ -14,8 +14,8 @@ namespace {
 constexpr char escape = '\x1b';
 constexpr std::string_view ellipsis = "\u2026";
 
-/// How far a string sequence (a window title, a hyperlink) is searched for its end. Without its end
-/// only the introducer goes, so that a stray escape cannot swallow a log.
+/// How far a string sequence (a window title, a hyperlink) is searched for its end. Without an end
+/// only the introducer is removed, so that a stray escape cannot remove a whole log.
 constexpr std::size_t longest_string_sequence = 2048;
 
 bool in_range(char c, char first, char last) {
@@ -63,7 +63,7 @@ bool is_kept(char32_t c) {
     return !model::is_terminal_control(c) && c != 0xFFFE && c != 0xFFFF;
 }
 
-/// Whether nothing of it is dropped or replaced on the way to a plain line.
+/// Whether it is a plain line already, with nothing to drop or replace.
 bool is_plain_line(std::string_view text) {
     bool after_space = true;
     for (std::size_t position = 0; position < text.size();) {
@@ -149,7 +149,7 @@ std::string_view plain_line(std::string_view text, std::size_t limit, std::strin
 
 std::string log_line(std::string_view text, std::size_t limit) {
     std::string line = model::printable(text, limit);
-    // The runner skips white space of any script first.
+    // The runner first skips Unicode white space.
     const auto visible =
         std::find_if(line.begin(), line.end(), [](char c) { return in_range(c, '\x21', '\x7e'); });
     const auto begin = static_cast<std::size_t>(visible - line.begin());
@@ -165,7 +165,7 @@ std::string log_line(std::string_view text, std::size_t limit) {
 std::string plain_tail(std::string_view text, std::size_t limit) {
     std::string plain = plain_text(text);
     if (plain.size() <= limit) return plain;
-    // From the beginning of a line, unless the last line alone is too long.
+    // Starts at the beginning of a line, unless the last line alone is too long.
     std::size_t start = plain.size() - limit;
     const std::size_t newline = plain.find('\n', start);
     if (newline != std::string::npos && newline + 1 < plain.size()) start = newline + 1;

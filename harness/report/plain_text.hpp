@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from outside made fit for a file that other programs parse. What is dropped is dropped for
-// good: terminal escape sequences, control characters, bidirectional overrides (they make a report
-// show what it does not say), everything that XML 1.0 forbids, and bytes that are not UTF-8.
+// Cleans untrusted text for files that other programs parse. Removes terminal escape sequences,
+// control characters, bidirectional overrides (they make a report show what it does not say),
+// everything that XML 1.0 forbids, and bytes that are not UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ std::string plain_text(std::string_view text);
 /// an ellipsis last where it was cut.
 std::string plain_line(std::string_view text, std::size_t limit);
 
-/// The same without a copy where `text` is such a line already, as nearly all are: else `room`
+/// The same without a copy if `text` already is such a line, as in most cases; otherwise `room`
 /// holds the line.
 std::string_view plain_line(std::string_view text, std::size_t limit, std::string& room);
 
 /// The last lines of `text`, plain, of at most `limit` bytes.
 std::string plain_tail(std::string_view text, std::size_t limit);
 
-/// One line for a terminal or the log of a CI job, as model::printable makes it, and no command to
-/// GitHub's runner, which reads "::add-mask::x" and "##[add-mask]x" wherever they are printed.
+/// One line for a terminal or the log of a CI job, as model::printable makes it, and not a command
+/// for GitHub's runner, which reads "::add-mask::x" and "##[add-mask]x" wherever they are printed.
 std::string log_line(std::string_view text, std::size_t limit = 1000);
 
 }  // namespace perfgate::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report formats share: their options. The formats themselves are in formats.hpp.
+// The options that report formats share. The formats are in formats.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace perfgate::report {
 
-/// No one schema serves all readers of JUnit XML. `github` has file, line and properties on each
+/// No single schema serves all readers of JUnit XML. `github` has file, line and properties on each
 /// case, which annotations and dashboards read; `strict` validates against the Jenkins and the Ant
 /// (Windy Road) schemas, which forbid those.
 enum class JunitProfile { github, strict };
 
 struct Options {
     // console
-    std::size_t width = 0;  ///< columns of the terminal; 0: as wide as it gets (files, CI logs)
+    std::size_t width = 0;  ///< columns of the terminal; 0: not limited (files, CI logs)
     bool color = false;     ///< ANSI colours; the caller knows about terminals and NO_COLOR
     bool list_all = false;  ///< a row for every case, not only for those that need attention
     // junit
     JunitProfile junit_profile = JunitProfile::github;
     std::string hostname = "localhost";
     // markdown
-    std::string report_url;  ///< where the whole report is, by is_web_address; empty: unknown
+    std::string report_url;  ///< of the whole report, checked by is_web_address; empty: unknown
 };
 
-/// Whether a report may link to it: http or https, of the characters that RFC 3986 gives addresses,
-/// and of bounded length.
+/// Whether a report may link to it: http or https, only characters that RFC 3986 allows in
+/// addresses, and of bounded length.
 bool is_web_address(std::string_view text);
 
 /// "github" or "strict"; nothing for another name.

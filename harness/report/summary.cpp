@@ -15,7 +15,7 @@ namespace {
 
 using model::Verdict;
 
-// What was hoped for, then the bad news, worst first, then what needs no action.
+// Passes first, then failures, worst first, then what needs no action.
 constexpr Verdict order[] = {
     Verdict::pass,        Verdict::regressed,    Verdict::incorrect,     Verdict::missing,
     Verdict::error,       Verdict::invalid,      Verdict::not_collected, Verdict::inconclusive,
@@ -91,7 +91,8 @@ std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model:
     std::stable_sort(failed.begin(), failed.end(), [](const auto* left, const auto* right) {
         return severity(left->verdict) > severity(right->verdict);
     });
-    // A case that is worse than each of its metrics has a reason of its own, which leads.
+    // A case whose verdict is worse than those of its metrics has its own reason, which comes
+    // first.
     const bool own_reason =
         failed.empty() || severity(failed.front()->verdict) < severity(verdict.verdict);
     const std::string reason = plain_line(verdict.reason, longest_line);
@@ -109,7 +110,7 @@ std::vector<std::string> why_lines(const model::CaseVerdict& verdict) {
     std::vector<std::string> lines;
     lines.reserve(verdict.why.size());
     for (const model::Cause& cause : verdict.why) {
-        // Where a case stands is no cause.
+        // The roofline position is not a cause.
         lines.push_back((cause.rule == "roofline" ? "" : "why: ") + cause.sentence);
     }
     return lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several formats say in the same words.
+// Texts that several formats share.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ std::string counts_text(const model::SuiteVerdict& suite);
 /// The same over all suites.
 std::string counts_text(const model::VerdictDocument& document);
 
-/// What the counts of a run with --verify-only must not be told without.
+/// Must accompany the counts of a run with --verify-only.
 inline constexpr std::string_view verify_only_text = "verified only, nothing was measured";
 
 /// "12 relations hold, 1 broken, 2 skipped"; empty for none.
@@ -26,23 +26,23 @@ std::string relations_text(const model::SuiteVerdict& suite);
 /// "broken", "holds": a relation's verdict.
 std::string_view relation_word(model::Verdict verdict);
 
-/// The relation and what tells this instance of it apart: "a/b.gpu_time <= 5us [m=64]@hot".
+/// The relation and the parameters of this instance: "a/b.gpu_time <= 5us [m=64]@hot".
 std::string relation_name(const model::RelationVerdict& relation);
 
-/// The gate's sentence for a metric, or what can be said without one.
+/// The gate's sentence for a metric, or a replacement if there is none.
 std::string sentence_of(const model::MetricVerdict& metric);
 
 /// A sentence longer than this is cut: GitHub cuts an annotation at 4,096 characters.
 inline constexpr std::size_t longest_line = 4000;
 
-/// Whether CI is told of a failure or an error.
+/// Whether it is a failure or an error in CI.
 bool is_bad(model::Outcome outcome);
 
-/// Why a case is not a pass, a plain line each: its failed metrics, worst first, before them the
-/// reason of the case where none of them has that. Never empty.
+/// Why a case did not pass, one plain line each: the reason of the case if its metrics do not
+/// contain it, then its failed metrics, worst first. Never empty.
 std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy);
 
-/// What explains a case, a line each: "why: spills to local memory: …"; then where it stands:
+/// What explains a case, one line each: "why: spills to local memory: …"; then its position:
 /// "roofline: …".
 std::vector<std::string> why_lines(const model::CaseVerdict& verdict);
 

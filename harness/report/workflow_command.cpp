@@ -28,7 +28,7 @@ std::string message_text(std::string_view text) {
     return out;
 }
 
-/// The same for a property, which a ',' or ':' would end.
+/// The same for a property, which also ends at ',' or ':'.
 std::string property_text(std::string_view text) {
     std::string out;
     for (const char c : message_text(text)) {

@@ -9,11 +9,12 @@
 
 namespace perfgate::report {
 
-/// A step may have so many annotations of a kind; what is beyond is dropped in silence.
+/// The most annotations of a kind per step; GitHub silently drops the rest.
 inline constexpr std::size_t most_annotations = 10;
 
 /// "::warning file=…,line=…,title=…::message" and a newline. `kind`: "error", "warning", "notice".
-/// Title and message are plain (plain_text.hpp) and are escaped here; the message may have lines.
+/// Title and message are plain (plain_text.hpp) and are escaped here; the message may have several
+/// lines.
 std::string workflow_command(std::string_view kind, const model::SourcePlace& place,
                              std::string_view title, std::string_view message);
 

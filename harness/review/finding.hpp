@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thing that a change takes away from the gate.
+// One way in which a change weakens the gate.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ enum class Loosening {
     policy_lowered,    ///< of a profile
     profile_removed,
     baseline_removed,   ///< of a suite, a case or a metric
-    baseline_raised,    ///< what is expected is worse than before
+    baseline_raised,    ///< an expected value is worse than before
     anchor_raised,      ///< what accepted changes add up against
     not_compared,       ///< unit or method changed: the gate compares nothing with it
-    acknowledged,       ///< a regression is let pass, longer, or a larger one
+    acknowledged,       ///< a regression is acknowledged, for longer, or a larger one
     history_rewritten,  ///< a ledger lost entries
-    unreadable,         ///< nothing can be told of the file
+    unreadable,         ///< the file cannot be read
 };
 
 std::string_view to_text(Loosening kind);  ///< "tolerance raised"

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "document/json_writer.hpp"
+#include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/workflow_command.hpp"
 
@@ -17,6 +20,15 @@ namespace {
 
 constexpr std::size_t longest_cell = 200;
 constexpr std::size_t most_ids = 5;  ///< of cases, in an annotation
+
+std::string cell(std::string_view text) {
+    return report::log_line(text, longest_cell);
+}
+
+std::string change_text(const Finding& finding) {
+    if (finding.before.empty()) return cell(finding.after);
+    return cell(finding.before) + " → " + cell(finding.after);
+}
 
 std::string annotation(const Finding& finding, std::string_view kind, std::size_t without) {
     std::string message = change_text(finding);
@@ -33,19 +45,41 @@ std::string annotation(const Finding& finding, std::string_view kind, std::size_
         message);
 }
 
+std::string place_text(const model::SourcePlace& place) {
+    return place.line > 0 ? fmt::format("{}:{}", cell(place.file), place.line) : cell(place.file);
+}
+
+std::string cases_text(const Finding& finding) {
+    if (finding.cases.empty()) return "";
+    std::string text = cell(finding.cases.front());
+    if (finding.cases.size() > 1) text += fmt::format(" and {} more", finding.cases.size() - 1);
+    return text;
+}
+
 }  // namespace
 
-std::string cell(std::string_view text) {
-    return report::log_line(text, longest_cell);
+std::string write_text(const Review& review, const std::string& base) {
+    const std::vector<Finding>& findings = review.findings;
+    std::string text;
+    if (findings.empty()) {
+        text = fmt::format("nothing is looser than in {}\n", cell(base));
+    } else {
+        text = fmt::format("{} {} looser than in {}:\n\n", findings.size(),
+                           findings.size() == 1 ? "thing is" : "things are", cell(base));
+        std::vector<std::vector<std::string>> rows{{"what", "of", "change", "where", "case"}};
+        for (const Finding& finding : findings) {
+            rows.push_back({std::string(to_text(finding.kind)), cell(finding.subject),
+                            change_text(finding), place_text(finding.place), cases_text(finding)});
+        }
+        text += report::table(rows);
+    }
+    for (const std::string& note : review.not_reviewed) {
+        text += "note: not reviewed: " + cell(note) + '\n';
+    }
+    return text;
 }
 
-std::string change_text(const Finding& finding) {
-    if (finding.before.empty()) return cell(finding.after);
-    return cell(finding.before) + " → " + cell(finding.after);
-}
-
-std::string write_json(const std::vector<Finding>& findings, const std::vector<std::string>& notes,
-                       const std::string& base) {
+std::string write_json(const Review& review, const std::string& base) {
     using enum document::JsonLayout;
     document::JsonWriter json;
     json.begin_object(lines);
@@ -54,7 +88,7 @@ std::string write_json(const std::vector<Finding>& findings, const std::vector<s
     write_field(json, "base", base);
     json.key("findings");
     json.begin_array(lines);
-    for (const Finding& finding : findings) {
+    for (const Finding& finding : review.findings) {
         json.begin_object(compact);
         write_field(json, "kind", to_text(finding.kind));
         write_field(json, "file", finding.place.file);
@@ -66,12 +100,13 @@ std::string write_json(const std::vector<Finding>& findings, const std::vector<s
         json.end_object();
     }
     json.end_array();
-    write_field(json, "not_reviewed", notes);
+    write_field(json, "not_reviewed", review.not_reviewed);
     json.end_object();
     return json.finish();
 }
 
-std::string write_annotations(const std::vector<Finding>& findings, bool advisory) {
+std::string write_annotations(const Review& review, bool advisory) {
+    const std::vector<Finding>& findings = review.findings;
     std::string text;
     const std::size_t count = std::min(findings.size(), report::most_annotations);
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings as JSON, as annotations of a pull request, and in words.
+// A review as text, as JSON and as annotations of a pull request. What the change itself says is
+// untrusted: it is made printable for a terminal or a job's log.
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "review/finding.hpp"
+#include "review/review.hpp"
 
 namespace perfgate::review {
 
-/// Text from the change, which is untrusted, for a terminal or a job's log.
-std::string cell(std::string_view text);
+/// A table of the findings; `base` is the commit that the change was compared with.
+std::string write_text(const Review& review, const std::string& base);
 
-/// "3% → 5%".
-std::string change_text(const Finding& finding);
+/// Schema perfgate.review.
+std::string write_json(const Review& review, const std::string& base);
 
-/// Schema perfgate.review; `notes` is what was not reviewed.
-std::string write_json(const std::vector<Finding>& findings, const std::vector<std::string>& notes,
-                       const std::string& base);
-
-/// GitHub workflow commands: warnings where the review is advisory, errors otherwise.
-std::string write_annotations(const std::vector<Finding>& findings, bool advisory);
+/// GitHub workflow commands: warnings if the review is only advice, else errors.
+std::string write_annotations(const Review& review, bool advisory);
 
 }  // namespace perfgate::review

@@ -54,10 +54,10 @@ class ProfileComparison {
         other("junit_profile", before.junit_profile, after.junit_profile);
         lowered(before.processes && after.processes.value_or(0) < *before.processes, "processes",
                 before.processes ? fmt::format("{}", *before.processes) : "",
-                after.processes ? fmt::format("{}", *after.processes) : "not told");
+                after.processes ? fmt::format("{}", *after.processes) : "not set");
         lowered(before.creep && (!after.creep || *after.creep > *before.creep), "creep",
                 before.creep ? percent(*before.creep) : "",
-                after.creep ? percent(*after.creep) : "not told");
+                after.creep ? percent(*after.creep) : "not set");
         lowered(before.canary && !after.canary, "canary", "true", "false");
     }
 
@@ -75,7 +75,7 @@ class ProfileComparison {
     /// Where one value is no more than another, any change is for people to look at.
     void other(const std::string& key, const std::optional<std::string>& before,
                const std::optional<std::string>& after) {
-        lowered(before != after, key, before.value_or("not told"), after.value_or("not told"));
+        lowered(before != after, key, before.value_or("not set"), after.value_or("not set"));
     }
 
     model::SourcePlace place_;
@@ -91,12 +91,6 @@ void compare_profiles(const Expectations& before, const Expectations& after, Fin
             findings.add(Loosening::profile_removed, {path, 0}, path, "there", "gone");
         }
     }
-}
-
-}  // namespace
-
-std::string_view to_text(Loosening kind) {
-    return names[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Finding> loosened(const Expectations& before, const Expectations& after) {
@@ -128,6 +122,22 @@ std::vector<std::string> not_reviewed(const Expectations& before, const Expectat
         }
     }
     return notes;
+}
+
+}  // namespace
+
+std::string_view to_text(Loosening kind) {
+    return names[static_cast<std::size_t>(kind)];
+}
+
+Review review(const Files& before, const Files& after, const model::WorkloadCatalogue& workloads) {
+    const Expectations old_state = read_expectations(before, after, workloads);
+    const Expectations new_state = read_expectations(after, before, workloads);
+    return {loosened(old_state, new_state), not_reviewed(old_state, new_state)};
+}
+
+int exit_code(const Review& review, bool advisory) {
+    return review.findings.empty() || advisory ? 0 : 1;
 }
 
 }  // namespace perfgate::review

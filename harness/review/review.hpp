@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares two states of what is expected and lists what the later one takes away from the gate.
-// What makes the gate stricter, or adds to it, is no finding. Only what documents say can be told:
-// of the code of plugins, harness and workflows this knows nothing (SECURITY.md).
+// Compares two states of suites, profiles and baselines and lists where the later one weakens the
+// gate. Changes that make the gate stricter, or add to it, are not listed. Only documents are read:
+// the code of plugins, harness and workflows is not reviewed (SECURITY.md).
 #pragma once
 
 #include <string>
@@ -12,10 +12,15 @@
 
 namespace perfgate::review {
 
-/// One finding for all cases of a place that have the same in common; by kind, then place.
-std::vector<Finding> loosened(const Expectations& before, const Expectations& after);
+struct Review {
+    /// One finding for all cases of a place that have the same in common; by kind, then place.
+    std::vector<Finding> findings;
+    std::vector<std::string> not_reviewed;  ///< what was not compared, a line each
+};
 
-/// What the comparison says nothing of, a line each.
-std::vector<std::string> not_reviewed(const Expectations& before, const Expectations& after);
+Review review(const Files& before, const Files& after, const model::WorkloadCatalogue& workloads);
+
+/// 1 if something is looser and the review is not only advice.
+int exit_code(const Review& review, bool advisory);
 
 }  // namespace perfgate::review

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "explain/explain.hpp"
@@ -12,11 +13,13 @@
 #include "gate/gate.hpp"
 #include "gate/paired_rule.hpp"
 #include "model/error.hpp"
+#include "model/text.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/fresh_seed.hpp"
+#include "runner/installation.hpp"
 #include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
@@ -55,6 +58,24 @@ class SideProgress final : public ProgressObserver {
     std::string side_;
 };
 
+/// The plugins that an option names: a file, or all of a folder.
+std::vector<std::string> plugins_of(std::string_view option, const std::string& value) {
+    if (value.empty()) return {};
+    if (!std::filesystem::is_directory(value)) return {value};
+    std::vector<std::string> plugins = plugins_in(value);
+    if (plugins.empty()) {
+        throw model::InputError(
+            fmt::format("{} {}: the folder has no plugin (*.so other than *_cuda.so)", option,
+                        model::printable(value)));
+    }
+    return plugins;
+}
+
+/// The name of the base where messages name the file of a baseline.
+std::string base_name(const AbRequest& request) {
+    return "base " + (request.base.empty() ? request.base_root : request.base);
+}
+
 /// The choice for one build: its plugins and those that both have, without the bundled ones, which
 /// offer the same workloads where a build of perfgate's own is compared.
 MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::string>& plugins,
@@ -71,17 +92,24 @@ struct BothRuns {
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
+    if (request.base.empty() && request.base_root.empty()) {
+        throw model::InputError(
+            "nothing to compare: name two builds (--base, --head) or two checkouts of programs "
+            "(--base-root, --head-root)");
+    }
+    const std::vector<std::string> base_plugins = plugins_of("--base", request.base);
+    const std::vector<std::string> head_plugins = plugins_of("--head", request.head);
     MeasuringChoice choice = request.measuring;
     choice.verify_seed = choice.verify_seed.value_or(fresh_seed());
     SharedProgress progress{choice.progress, {}};
 
-    const MeasuringChoice of_head = side_of(choice, request.head, progress, "head");
+    const MeasuringChoice of_head = side_of(choice, head_plugins, progress, "head");
     OpenedBackend head = open_to_measure(of_head);
     if (head.devices.size() > 1) {
         throw model::InputError(
             "--devices: builds are compared back to back on one device; name one");
     }
-    MeasuringChoice of_base = side_of(choice, request.base, progress, "base");
+    MeasuringChoice of_base = side_of(choice, base_plugins, progress, "base");
     of_base.backend.backend = head.name;
     of_base.out = (std::filesystem::path(choice.out) / "base").string();
     // The head's lock holds for both.
@@ -108,7 +136,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
                     choice.processes.value_or(usual_processes));
     both.measure_all();
     confirm(both, [&](const model::Run& so_far) {
-        return flagged_cases(so_far, gate::baselines_of(both.base_run(), request.base_name),
+        return flagged_cases(so_far, gate::baselines_of(both.base_run(), base_name(request)),
                              request.policy, rule);
     });
     if (both.interrupted()) {
@@ -130,7 +158,7 @@ int compare_builds(const AbRequest& request) {
     const int stored =
         model::combine_exit_codes(store_run(runs.base, out / "base"), store_run(runs.head, out));
     model::VerdictDocument document = gate::judge(
-        runs.head, gate::baselines_of(runs.base, request.base_name), request.policy, rule);
+        runs.head, gate::baselines_of(runs.base, base_name(request)), request.policy, rule);
     gate::explain_what_base_lacks(runs.base, document);
     explain::explain(runs.head, explain::Which::moved, document);
     return model::combine_exit_codes(

@@ -13,9 +13,8 @@
 namespace perfgate::runner {
 
 struct AbRequest {
-    std::vector<std::string> suites;      ///< files
-    std::string base_name;                ///< where a baseline's file is named
-    std::vector<std::string> base, head;  ///< plugins
+    std::vector<std::string> suites;  ///< files
+    std::string base, head;           ///< a plugin, or a folder of plugins; empty: there are none
     /// Where programs run: checkouts in place of the suite's folder. Empty: there are no programs.
     std::string base_root, head_root;
     MeasuringChoice measuring;
@@ -25,7 +24,7 @@ struct AbRequest {
 
 /// Returns the exit code. The suites are the head's; a case that the base does not offer is skipped
 /// there. The base's journal and run are in the folder `base` of the output folder. Throws as
-/// run_suites does.
+/// run_suites does, and InputError where no base is named or a folder has no plugin.
 int compare_builds(const AbRequest& request);
 
 }  // namespace perfgate::runner

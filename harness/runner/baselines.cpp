@@ -2,6 +2,7 @@
 #include "runner/baselines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -9,10 +10,13 @@
 
 #include "baseline/lock.hpp"
 #include "baseline/store.hpp"
+#include "document/baseline.hpp"
+#include "document/json_reader.hpp"
+#include "document/run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "model/error.hpp"
-#include "model/selection.hpp"
+#include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/run_file.hpp"
@@ -57,6 +61,39 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
         results.push_back(baseline::refresh(run, suite, existing, request.acceptance));
     }
     return results;
+}
+
+std::string chosen_device(const BaselineChoice& choice) {
+    if (!choice.device_key.empty()) return choice.device_key;
+    const std::vector<std::string> keys =
+        baseline::devices_with_baseline(choice.baselines, choice.suite);
+    if (keys.size() == 1) return keys.front();
+    if (keys.empty()) {
+        throw model::InputError(fmt::format("{}: no device has a baseline of suite '{}'",
+                                            model::printable(choice.baselines),
+                                            model::printable(choice.suite)));
+    }
+    throw model::InputError(fmt::format(
+        "suite '{}' has baselines for several devices; choose one with --device-key: {}",
+        model::printable(choice.suite),
+        model::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
+}
+
+StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
+                               const std::string& baselines) {
+    StoredDiff result;
+    result.partial = partial;
+    result.file = baseline::baseline_path(baselines, after.device.key, after.suite).string();
+    model::Baseline before;
+    if (auto found = baseline::load_baseline(baselines, after.device.key, after.suite)) {
+        gate::require_same_device(after.device, found->baseline.device, found->file);
+        before = std::move(found->baseline);
+    } else {
+        result.stored = false;
+    }
+    result.difference = baseline::diff(before, after);
+    if (partial) result.difference.removed.clear();
+    return result;
 }
 
 /// The runs that the request names, or measures now; nothing where that was interrupted.
@@ -148,6 +185,55 @@ PruneOutcome prune_baselines(const PruneRequest& request) {
         for (const model::LedgerEntry& entry : pruned.entries) file.ids.push_back(entry.id);
     }
     return outcome;
+}
+
+gate::StoredBaseline stored_baseline(const BaselineChoice& choice) {
+    const std::string key = chosen_device(choice);
+    if (auto stored = baseline::load_baseline(choice.baselines, key, choice.suite)) {
+        return std::move(*stored);
+    }
+    throw model::InputError(fmt::format(
+        "there is no baseline {}{}",
+        model::printable(baseline::baseline_path(choice.baselines, key, choice.suite).string()),
+        model::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite))));
+}
+
+std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& choice,
+                                               const std::vector<std::string>& cases) {
+    const std::string key = chosen_device(choice);
+    auto ledger = baseline::load_ledger(choice.baselines, key, choice.suite);
+    if (!ledger) {
+        throw model::InputError(fmt::format(
+            "there is no ledger {}: it begins with the first refresh or acceptance",
+            model::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string())));
+    }
+    std::vector<model::LedgerEntry> entries = std::move(ledger->entries);
+    std::erase_if(entries, [&](const model::LedgerEntry& entry) {
+        return !cases.empty() && std::none_of(cases.begin(), cases.end(), [&](const auto& glob) {
+            return model::glob_match(glob, entry.id);
+        });
+    });
+    // Of entries of the same second, the last in the ledger is the newest.
+    std::reverse(entries.begin(), entries.end());
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const auto& left, const auto& right) { return left.at > right.at; });
+    return entries;
+}
+
+std::vector<StoredDiff> diff_against_stored(const std::string& document,
+                                            const model::Selection& selection,
+                                            const std::string& baselines) {
+    const std::string text = model::read_file(document, run_limit_bytes, "document");
+    if (document::JsonDocument(text, document).root().at("schema").text() == "perfgate.baseline") {
+        return {diff_against_stored(document::parse_baseline(text, document), false, baselines)};
+    }
+    const model::Run run = model::select_cases(document::parse_run(text, document), selection);
+    std::vector<StoredDiff> result;
+    for (const model::SuiteResult& suite : run.suites) {
+        result.push_back(diff_against_stored(baseline::measured_values(run, suite),
+                                             suite.partial || run.interrupted, baselines));
+    }
+    return result;
 }
 
 }  // namespace perfgate::runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the commands that change stored baselines: each reads them, calls baseline/ and
-// writes, under a lock from reading to writing.
+// Carries out the commands on stored baselines: each reads them and calls baseline/. Those that
+// write hold a lock from reading to writing.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,14 @@
 #include <vector>
 
 #include "baseline/accept.hpp"
+#include "baseline/diff.hpp"
 #include "baseline/pooling.hpp"
 #include "baseline/prune.hpp"
 #include "baseline/refresh.hpp"
+#include "gate/baseline_set.hpp"
+#include "model/ledger.hpp"
 #include "model/run.hpp"
+#include "model/selection.hpp"
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"
 
@@ -72,5 +76,35 @@ struct PruneOutcome {
 };
 
 PruneOutcome prune_baselines(const PruneRequest& request);
+
+/// Which stored baseline is meant.
+struct BaselineChoice {
+    std::string baselines = "baselines";  ///< folder
+    std::string suite;
+    std::string device_key;  ///< empty: the only device with a baseline of the suite
+};
+
+/// Throws InputError if there is no such baseline, or if several devices have one and none is
+/// chosen.
+gate::StoredBaseline stored_baseline(const BaselineChoice& choice);
+
+/// The entries of the baseline's ledger, newest first; with `cases` (globs), only those of cases
+/// whose id matches one. Throws InputError as stored_baseline does, and if there is no ledger.
+std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& choice,
+                                               const std::vector<std::string>& cases);
+
+struct StoredDiff {
+    std::string file;      ///< of the stored baseline
+    bool stored = true;    ///< false: there is no such file, everything is new
+    bool partial = false;  ///< the document lacks cases of the suite: `removed` is empty
+    baseline::BaselineDiff difference;
+};
+
+/// What a refresh with the document would change, for each of its suites: a run, of which
+/// `selection` takes cases, or another baseline. Throws InputError if the document cannot be used
+/// or a stored baseline is of another device.
+std::vector<StoredDiff> diff_against_stored(const std::string& document,
+                                            const model::Selection& selection,
+                                            const std::string& baselines);
 
 }  // namespace perfgate::runner

@@ -5,23 +5,34 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
+#include "command/draft.hpp"
 #include "command/recorder.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
 #include "program/program.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 
 namespace perfgate::runner {
 
-std::optional<std::string> record_program(const std::vector<std::string>& words,
-                                          const inject::Settings& settings, double time_limit_s) {
-    const std::filesystem::path library = injection_library();
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Runs the program until it ends, is interrupted, or its time is over. Returns why it did not end
+/// normally; nothing if it did.
+std::optional<std::string> record(const ProfileRequest& request, const fs::path& folder) {
+    inject::Settings settings = request.settings;
+    settings.folder = folder.native();
+    const fs::path library = injection_library();
     command::require_recorder(library);
     program::Program program;
-    program.words = words;
+    program.words = request.words;
     program.environment = environment_for(settings, library.native());
-    if (time_limit_s > 0) {
-        program.time_limit = std::chrono::duration<double>(time_limit_s);
+    if (request.time_limit_s > 0) {
+        program.time_limit = std::chrono::duration<double>(request.time_limit_s);
     }
     catch_interruptions();
     const program::End end = program::run(program, interrupted);
@@ -33,6 +44,64 @@ std::optional<std::string> record_program(const std::vector<std::string>& words,
                            end.survivors);
     }
     return std::nullopt;
+}
+
+void analyse(const fs::path& folder, const activity::ProfileOptions& options,
+             ProfiledProgram& result) {
+    for (const fs::path& file : activity::recordings_in(folder)) {
+        result.recordings.push_back(activity::read_recording(file));
+    }
+    for (const activity::Recording& recording : result.recordings) {
+        result.timelines.emplace_back(recording);
+        result.profiles.push_back(activity::profile_of(result.timelines.back(), options));
+        if (!result.profiles.back().incomplete.empty()) result.exit_code = 3;
+    }
+}
+
+}  // namespace
+
+ProfiledProgram profile_program(const ProfileRequest& request) {
+    ProfiledProgram result;
+    if (!request.recording.empty()) {
+        if (!request.words.empty()) {
+            throw model::InputError("--recording reads what is stored: name no program with it");
+        }
+        if (!request.suite.empty()) {
+            throw model::InputError(
+                "--suite-out needs the program's words: record it again, without --recording");
+        }
+        analyse(request.recording, request.analysis, result);
+        return result;
+    }
+    if (request.words.empty()) {
+        throw model::InputError("name the program to record after --: perfgate profile -- ./app");
+    }
+    if (!request.suite.empty() && fs::exists(request.suite)) {
+        throw model::InputError(fmt::format("{} exists: name a new file for the suite",
+                                            model::printable(request.suite)));
+    }
+    const command::RecordingFolder folder(request.out);
+    const std::optional<std::string> failure = record(request, folder.path());
+    if (fs::is_empty(folder.path())) {
+        result.problems.push_back(
+            fmt::format("nothing was recorded: the program did not initialise CUDA{}",
+                        failure ? "" : ", or clears the environment of the processes it starts"));
+    } else {
+        analyse(folder.path(), request.analysis, result);
+    }
+    if (failure) result.problems.push_back(*failure);
+    if (!result.problems.empty()) result.exit_code = 3;
+    if (interrupted()) result.exit_code = 130;
+    return result;
+}
+
+std::string suite_draft(const ProfileRequest& request, const ProfiledProgram& program) {
+    // A suite's programs run in its folder; this one ran in the current one.
+    const fs::path folder = fs::absolute(request.suite).parent_path().lexically_normal();
+    const fs::path here = fs::current_path();
+    return command::suite_draft(request.words,
+                                folder == here ? "" : here.lexically_relative(folder).native(),
+                                program.profiles);
 }
 
 }  // namespace perfgate::runner

@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program under the injection library, which records its GPU activity (`profile`).
+// Carries out `profile`: runs a program under the injection library, or takes recordings that are
+// stored, and analyses them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "activity/analysis.hpp"
+#include "activity/recording.hpp"
+#include "activity/timeline.hpp"
 #include "inject/settings.hpp"
 
 namespace perfgate::runner {
 
-/// Runs the program until it ends, is interrupted, or `time_limit_s` (0: none) is over. Returns why
-/// it did not end normally; nothing if it did. Throws InputError if another profiler or MPS is in
-/// use, Error without the injection library.
-std::optional<std::string> record_program(const std::vector<std::string>& words,
-                                          const inject::Settings& settings, double time_limit_s);
+struct ProfileRequest {
+    std::vector<std::string> words;  ///< the program and its arguments
+    std::string recording;           ///< folder of stored recordings; then no program runs
+    std::string out;                 ///< new folder that keeps the recordings; empty: they go
+    std::string suite;               ///< new file for suite_draft(); empty: none is wanted
+    inject::Settings settings;       ///< the folder is chosen here
+    double time_limit_s = 0;         ///< 0: none
+    activity::ProfileOptions analysis;
+};
+
+/// The processes of the program, in the order of their files. The timelines refer to the
+/// recordings.
+struct ProfiledProgram {
+    std::vector<activity::Recording> recordings;
+    std::vector<activity::Timeline> timelines;
+    std::vector<activity::Profile> profiles;
+    std::vector<std::string> problems;  ///< of running and recording it, one line each
+    int exit_code = 0;  ///< 3: the program failed or a recording is not complete; 130: interrupted
+};
+
+/// Throws InputError if the request is contradictory, if a recording cannot be read, or if another
+/// profiler or MPS is in use; Error without the injection library.
+ProfiledProgram profile_program(const ProfileRequest& request);
+
+/// YAML for `request.suite`: see command/draft.hpp, which also says what it throws.
+std::string suite_draft(const ProfileRequest& request, const ProfiledProgram& program);
 
 }  // namespace perfgate::runner

@@ -162,6 +162,23 @@ void print_for_people(const OutputOptions& options,
     }
 }
 
+std::vector<fs::path> stored_runs(std::string_view verb, const fs::path& out) {
+    if (out.empty()) return {};
+    if (verb == "run" || verb == "merge") return {out / "run.json"};
+    if (verb == "ab") return {out / "run.json", out / "base" / "run.json"};
+    std::vector<fs::path> runs;
+    if (verb != "selftest") return runs;
+    std::error_code error;
+    for (fs::directory_iterator entry(out, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string folder = entry->path().filename().string();
+        if (folder == "base" || folder.starts_with("trial-")) {
+            runs.push_back(entry->path() / "run.json");
+        }
+    }
+    return runs;
+}
+
 void clear_outputs(const OutputOptions& options) {
     for (const Destination& destination : destinations(options)) clear(options, destination.file);
     for (const fs::path& run : options.runs) clear(options, run);

@@ -31,6 +31,10 @@ struct OutputOptions {
     std::vector<std::filesystem::path> runs;
 };
 
+/// The run documents that a verb stores in its output folder; of `selftest`, those that are there.
+std::vector<std::filesystem::path> stored_runs(std::string_view verb,
+                                               const std::filesystem::path& out);
+
 /// Removes what an earlier call left where this one writes: its results must not pass for this
 /// one's, should this one end early. Left alone are inputs, baselines, and what is no plain file.
 void clear_outputs(const OutputOptions& options);

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 16> command_keys{"command",
                                                         "tags"};
 constexpr std::array<std::string_view, 5> label_keys{"nvtx", "kernel", "within", "threads", "skip"};
 
-/// What a piece of each kind is measured for, in the order of reports.
+/// The metrics of each kind of piece, in the order of reports.
 std::vector<std::string> metrics_of(model::Piece::Kind kind) {
     std::vector<std::string> names{"gpu_time"};
     if (kind != model::Piece::Kind::kernels) {
@@ -79,7 +79,7 @@ bool is_identifier(std::string_view text) {
     });
 }
 
-/// `text` with each `{identifier}` replaced by what `value_of` gives for it.
+/// `text` with each `{identifier}` replaced by `value_of(identifier)`.
 template <typename ValueOf>
 std::string replaced(std::string_view text, const ValueOf& value_of) {
     std::string result;
@@ -102,7 +102,7 @@ std::string replaced(std::string_view text, const ValueOf& value_of) {
     return result;
 }
 
-/// A value as a program takes it: text as it is, without the quotes of case ids.
+/// A value as an argument of a program: text without the quotes of case ids.
 std::string word_of(const model::ParamValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? *text : model::to_text(value);
@@ -222,10 +222,11 @@ class CommandReader {
         for (const YamlNode::Entry& entry : node.entries) {
             const std::string& name = entry.key->text;
             if (!is_identifier(name)) {
-                problems_.add(entry.key->at,
-                              fmt::format("{} is no name of a variable; expected letters, digits "
-                                          "and '_'",
-                                          in_quotes(name)));
+                problems_.add(
+                    entry.key->at,
+                    fmt::format("{} is not the name of a variable; expected letters, digits "
+                                "and '_'",
+                                in_quotes(name)));
                 continue;
             }
             if (name.starts_with("PERFGATE_") || name.ends_with("_INJECTION64_PATH") ||
@@ -269,7 +270,7 @@ class CommandReader {
     }
 
     void parameters(const YamlNode& matrix) {
-        if (matrix.kind != YamlNode::Kind::map) return;  // whoever reads it says so
+        if (matrix.kind != YamlNode::Kind::map) return;  // reported where it is read
         const auto of_map = [&](const YamlNode& map, bool rule) {
             for (const YamlNode::Entry& entry : map.entries) {
                 const std::string& name = entry.key->text;
@@ -301,9 +302,10 @@ class CommandReader {
                         [&](const model::ParamInfo& info) { return info.name == name; });
         if (known) return;
         if (!is_identifier(name)) {
-            problems_.add(key.at, fmt::format("{} is no name of a parameter; expected letters, "
-                                              "digits and '_'",
-                                              in_quotes(name)));
+            problems_.add(key.at,
+                          fmt::format("{} is not the name of a parameter; expected letters, "
+                                      "digits and '_'",
+                                      in_quotes(name)));
         }
         model::ParamInfo& info = read_.workload.params.emplace_back();
         info.name = name;
@@ -323,7 +325,7 @@ class CommandReader {
             used.insert(name);
             if (std::find(names.begin(), names.end(), name) != names.end()) continue;
             problems_.add(
-                at, fmt::format("'{{{}}}' is no parameter of 'matrix'; expected one{}",
+                at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected one{}",
                                 model::printable(name, 80), model::did_you_mean(name, names)));
         }
         for (const std::string& name : names) {
@@ -375,7 +377,7 @@ class CommandReader {
         const auto pattern = [&](std::string_view key) -> std::string {
             const YamlNode* found = fields.find(key);
             if (found == nullptr) return {};
-            // A name such as 3 is a number to YAML and a name here.
+            // YAML reads a name such as 3 as a number.
             if (found->kind == YamlNode::Kind::scalar && !found->text.empty() &&
                 found->text.size() <= longest_pattern) {
                 return found->text;
@@ -410,7 +412,7 @@ class CommandReader {
 
     // --- gates
 
-    /// The label that "step.gpu_time" begins with; the program's is there once it is asked for.
+    /// The label that "step.gpu_time" begins with; the program's is added when it is first used.
     Label* label_of(const YamlNode& key) {
         const std::string& text = key.text;
         const std::string name =

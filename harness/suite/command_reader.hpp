@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads an item of `workloads` that is a program: its words, what of its activity is measured, and
-// how that is gated. The words may have `{param}` for a parameter of the matrix; no shell is
+// Reads an item of `workloads` that is a program: its words, which of its activity is measured, and
+// how that is gated. The words may contain `{param}` for a parameter of the matrix; no shell is
 // involved.
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace perfgate::suite {
 
-/// The case of the program as a whole, beside the labels of `measure`.
+/// The label of the case for the whole program, in addition to those of `measure`.
 inline constexpr std::string_view program_label = "program";
 
 /// A piece that is measured: the cases of one label.
 struct Label {
     std::string name;
     model::Piece piece;
-    Settings settings;  ///< all that such a piece can have, and the tolerances of the label
+    Settings settings;  ///< all metrics of such a piece, and the tolerances of the label
     Position at;
-    bool expected = false;  ///< `expect` says something of it
+    bool expected = false;  ///< a relation of `expect` uses it
 };
 
 struct ReadCommand {
@@ -41,7 +41,7 @@ struct ReadCommand {
 
 enum class EntryKind { workload, command, refused };
 
-/// What an item of `workloads` is, by its keys. One of two kinds, or of a kind that is not
+/// What an item of `workloads` is, by its keys. An item of two kinds, or of a kind that is not
 /// supported yet, is a problem.
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);
 

@@ -23,7 +23,7 @@ struct Override {
     Position at;
 };
 
-/// What all cases of one item of `workloads` share; of a program, those of one label.
+/// What all cases of one item of `workloads` share; for a program, those of one label.
 struct Entry {
     Position at;
     std::vector<std::string> tags;
@@ -43,14 +43,14 @@ struct SuiteCase {
     std::size_t entry = 0;  ///< index into Suite::entries
     /// Absent: a plugin's case. The command is an index into Suite::commands.
     std::optional<model::PlannedProgram> program = std::nullopt;
-    bool expected = false;  ///< of a program: its entry's `expect` gates it, if nothing else does
+    bool expected = false;  ///< of a program: gated by its entry's `expect`, if by nothing else
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };
 
-/// A relation of `expect` with the cases that it holds between.
+/// A relation of `expect` with the cases of each instance.
 struct SuiteRelation {
-    model::Relation relation;  ///< its own instances are the Plan's to fill
+    model::Relation relation;  ///< its own instances are filled in by the Plan
     model::Target target = model::Target::cuda;
     /// Indices into Suite::cases, one per operand; at least one instance.
     std::vector<std::vector<std::size_t>> instances;

@@ -29,8 +29,8 @@ std::vector<std::string_view> entry_keys() {
     return keys;
 }
 
-/// The cache is part of what a case is, and the seed of what it measures: overrides that changed
-/// them would compare different things on different devices.
+/// The cache is part of a case's identity, and the seed of its inputs: overrides of these would
+/// compare different things on different devices.
 std::vector<std::string_view> override_keys() {
     std::vector<std::string_view> keys(override_own_keys.begin(), override_own_keys.end());
     for (const std::string_view key : settings_keys()) {
@@ -126,7 +126,7 @@ class EntryReader {
                 matrix.exclude = rules(*entry.value, key);
             } else if (key == "variant" || key == "cache") {
                 problems_.add(entry.key->at,
-                              fmt::format("{} is no axis; expected '{}' in the workload entry",
+                              fmt::format("{} is not an axis; expected '{}' in the workload entry",
                                           in_quotes(key), key == "cache" ? "cache" : "variants"));
             } else {
                 matrix.axes.push_back(axis(entry));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one item of `workloads`: which workload, variants, parameters and matrix, checked against
-// what the workload declares; and the overrides of an entry or of the suite.
+// Reads one item of `workloads`: workload, variants, parameters and matrix, checked against what
+// the workload declares. Also reads the overrides of an entry or of the suite.
 #pragma once
 
 #include <vector>

@@ -21,7 +21,7 @@ namespace {
 using model::Dimension;
 using model::Operator;
 
-/// What ends the reading of one side; the problem is told already.
+/// Ends the reading of one side; the problem has been reported.
 struct SyntaxError {};
 
 bool is_digit(char c) {
@@ -58,30 +58,13 @@ std::vector<std::string> names_of(const Infos& infos) {
     return names;
 }
 
-/// A parsed part: what it measures (nothing: not known, because of a problem told already), and the
-/// unit that it is told in where it is one metric alone.
+/// A parsed part: its dimension (nothing: unknown, because of a problem that has been reported),
+/// and its unit if it is a single metric.
 struct Part {
     std::optional<Dimension> dimension;
     std::string unit = {};
-    std::optional<double> constant = {};  ///< its value, where no metric is in it
+    std::optional<double> constant = {};  ///< its value, if it contains no metric
 };
-
-std::optional<double> folded(const Part& left, const Part& right, Operator op) {
-    if (!left.constant || !right.constant) return std::nullopt;
-    switch (op) {
-        case Operator::add:
-            return *left.constant + *right.constant;
-        case Operator::subtract:
-            return *left.constant - *right.constant;
-        case Operator::multiply:
-            return *left.constant * *right.constant;
-        case Operator::divide:
-            return *left.constant / *right.constant;
-        case Operator::negate:
-            break;
-    }
-    return std::nullopt;
-}
 
 class SideParser {
   public:
@@ -168,58 +151,68 @@ class SideParser {
 
     // --- arithmetic
 
+    struct FoundOperator {
+        Operator op;
+        std::size_t at, right_at;  ///< where it and its right operand begin
+    };
+
+    std::optional<FoundOperator> take_operator(Operator first, Operator second) {
+        skip_spaces();
+        const std::size_t where = at_;
+        for (const Operator op : {first, second}) {
+            if (!take(to_text(op).front())) continue;
+            skip_spaces();
+            return FoundOperator{op, where, at_};
+        }
+        return std::nullopt;
+    }
+
     Part sum() {
         Part left = product();
-        for (;;) {
-            skip_spaces();
-            const std::size_t where = at_;
-            const bool adds = peek() == '+';
-            if (!adds && peek() != '-') return left;
-            ++at_;
+        while (const auto found = take_operator(Operator::add, Operator::subtract)) {
             const Part right = product();
-            if (left.dimension && right.dimension && *left.dimension != *right.dimension) {
-                placed_.add(where,
-                            fmt::format("{} {} {}; expected two of the same kind",
-                                        in_words(*left.dimension), adds ? "plus" : "minus",
-                                        in_words(*right.dimension)),
-                            problems_);
-                left.dimension.reset();
-            }
-            if (!right.dimension) left.dimension.reset();
-            left.unit.clear();
-            const Operator op = adds ? Operator::add : Operator::subtract;
-            left.constant = folded(left, right, op);
-            steps_.emplace_back(op);
+            left = joined(left, *found, right);
         }
+        return left;
     }
 
     Part product() {
         Part left = factor();
-        for (;;) {
-            skip_spaces();
-            const bool multiplies = peek() == '*';
-            if (!multiplies && peek() != '/') return left;
-            ++at_;
-            skip_spaces();
-            const std::size_t where = at_;
+        while (const auto found = take_operator(Operator::multiply, Operator::divide)) {
             const Part right = factor();
-            if (!multiplies && right.constant == 0.0) {
-                placed_.add(where, "division by zero; expected another divisor", problems_);
-            }
-            if (left.dimension && right.dimension) {
-                left.dimension = multiplies ? *left.dimension * *right.dimension
-                                            : *left.dimension / *right.dimension;
-            } else {
-                left.dimension.reset();
-            }
-            left.unit.clear();
-            const Operator op = multiplies ? Operator::multiply : Operator::divide;
-            left.constant = folded(left, right, op);
-            steps_.emplace_back(op);
+            left = joined(left, *found, right);
         }
+        return left;
     }
 
-    /// The only way down: bounds the depth.
+    Part joined(const Part& left, const FoundOperator& found, const Part& right) {
+        Part part;
+        if (found.op == Operator::divide && right.constant == 0.0) {
+            placed_.add(found.right_at, "division by zero; expected another divisor", problems_);
+        }
+        if (left.dimension && right.dimension) {
+            part.dimension = dimension_of(*left.dimension, found, *right.dimension);
+        }
+        if (left.constant && right.constant) {
+            part.constant = apply(found.op, *left.constant, *right.constant);
+        }
+        steps_.emplace_back(found.op);
+        return part;
+    }
+
+    std::optional<Dimension> dimension_of(const Dimension& left, const FoundOperator& found,
+                                          const Dimension& right) {
+        if (found.op == Operator::multiply) return left * right;
+        if (found.op == Operator::divide) return left / right;
+        if (left == right) return left;
+        placed_.add(found.at,
+                    fmt::format("{} {} {}; expected two of the same kind", in_words(left),
+                                found.op == Operator::add ? "plus" : "minus", in_words(right)),
+                    problems_);
+        return std::nullopt;
+    }
+
+    /// Every recursion passes here: bounds the depth.
     Part factor() {
         skip_spaces();
         if (++depth_ > deepest_expression) {
@@ -326,9 +319,10 @@ class SideParser {
         if (workload.empty() || peek() != '/' || at_ + 1 >= text_.size() ||
             !is_name_char(text_[at_ + 1])) {
             at_ = begin;
-            fail(begin, fmt::format("{} is no metric of a case; expected workload/variant.metric, "
-                                    "such as gemm/tiled.gpu_time",
-                                    found()));
+            fail(begin,
+                 fmt::format("{} is not a metric of a case; expected workload/variant.metric, "
+                             "such as gemm/tiled.gpu_time",
+                             found()));
         }
         ++at_;
         const std::size_t variant_at = at_;
@@ -473,7 +467,7 @@ class SideParser {
     model::PostfixExpression steps_;
 };
 
-/// What `read` returns, or nothing where it met a syntax error.
+/// The result of `read`, or nothing after a syntax error.
 template <typename Read>
 auto unless_wrong(const Read& read) -> std::optional<decltype(read())> {
     try {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sides of a relation, read: arithmetic over metrics of cases.
+// Parses the two sides of a relation: arithmetic over metrics of cases.
 //
 //     sum       = product { ("+" | "-") product }
 //     product   = factor { ("*" | "/") factor }
 //     factor    = "-" factor | "(" sum ")" | number [unit] | reference "." metric
 //     reference = workload "/" variant ["[" param "=" value {"," param "=" value} "]"] ["@" cache]
 //
-// The text is hostile: its length, depth and number of steps are bounded. Which cases a reference
-// stands for is found in relations.hpp.
+// The text is untrusted: its length, depth and number of steps are bounded. relations.hpp finds the
+// cases that a reference stands for.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ struct KnownWorkload {
     std::vector<const model::VariantInfo*> variants;
 };
 
-/// What stands before the dot, once for all places that write it alike.
+/// What is before the dot, once for all places with the same text.
 struct Operand {
-    /// A metric that is asked of it, and where.
+    /// A metric of it that the relation uses, and where.
     struct Use {
         std::string metric;
         Position at;
@@ -51,14 +51,14 @@ struct Operand {
 
 struct RelationExpression {
     model::Comparator comparator = model::Comparator::less_equal;
-    std::string unit;  ///< that both sides are told in
+    std::string unit;  ///< in which both sides are reported
     std::vector<Operand> operands;
     model::PostfixExpression left, right;
 };
 
 /// `left` is an expression with at least one reference, `right` a comparison and an expression.
-/// Nothing, and problems, where either is wrong. A syntax error ends the reading of its side; other
-/// problems (unknown names, units that do not fit) are all told.
+/// Nothing, and problems, if either is wrong. A syntax error ends the reading of its side; other
+/// problems (unknown names, units that do not fit) are all reported.
 std::optional<RelationExpression> parse_relation(const PlacedText& left, const PlacedText& right,
                                                  const std::vector<KnownWorkload>& workloads,
                                                  Problems& problems);

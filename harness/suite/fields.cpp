@@ -119,7 +119,7 @@ std::optional<double> number_of(const YamlNode& node) {
     }
     if (const auto integer = integer_of(node)) return static_cast<double>(*integer);
     if (!has_number_form(text)) return std::nullopt;
-    // Out of a double's range: as good as infinite, or as zero.
+    // Out of a double's range: infinite, or zero.
     const auto value = converted<double>(text);
     return value ? *value : std::numeric_limits<double>::infinity();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed reading of YAML nodes: what a scalar is, the keys that a map may have, lists of names.
 // Every function adds what is wrong to the problems and returns nothing for it, so that reading
-// goes on and all problems are told at once.
+// continues and all problems are reported at once.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ std::optional<std::int64_t> integer_of(const YamlNode& node);
 std::optional<double> number_of(const YamlNode& node);  ///< integers too; may be infinite or NaN
 std::optional<std::string> text_of(const YamlNode& node);
 
-/// A map with a known set of keys. Others are problems; so is a node that is no map, which then
-/// reads as an empty one.
+/// A map with a known set of keys. Other keys are problems; so is a node that is not a map, which
+/// then reads as an empty one.
 class Fields {
   public:
     Fields(const YamlNode& node, std::string_view what, std::span<const std::string_view> keys,
            Problems& problems);
 
-    /// The value of `key`, or null where the map does not have it.
+    /// The value of `key`, or null if the map does not have it.
     const YamlNode* find(std::string_view key) const;
     /// The same; its absence is a problem.
     const YamlNode* require(std::string_view key, Problems& problems) const;
@@ -47,7 +47,7 @@ class Fields {
     bool is_map_;
 };
 
-/// The items of a list, or nothing where the node is no list or an empty one.
+/// The items of a list, or nothing if the node is not a list or is empty.
 std::vector<const YamlNode*> read_list(const YamlNode& node, std::string_view what,
                                        std::string_view expected, Problems& problems);
 

@@ -56,7 +56,7 @@ std::vector<Combination> expand(const Matrix& matrix, std::string_view variant, 
         return (!rule.variant || *rule.variant == variant) && (!rule.cache || *rule.cache == cache);
     };
     std::vector<model::Params> originals;
-    // With includes alone there is nothing that they could be added to.
+    // With includes only, there is nothing that they could be added to.
     if (!matrix.axes.empty() || matrix.include.empty()) originals = product(matrix.axes);
 
     for (std::size_t i = 0; i < matrix.exclude.size(); ++i) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix expansion as GitHub Actions users know it, on plain values, for one variant and cache
-// temperature of a workload entry at a time.
+// Matrix expansion as in GitHub Actions, on plain values, for one variant and cache state of a
+// workload entry at a time.
 //
 // The product of all axes, the first varying slowest; then `exclude`; then `include`, in order. An
 // axis item sets one parameter or several (sizes that are tied to each other). An exclude removes
 // every combination that has all of its values. An include is added to every original combination
-// of which it changes no axis value (values that earlier includes added may change); where there is
-// none it becomes a combination of its own, to which later includes are not added.
+// whose axis values it does not change (values added by earlier includes may change). If there is
+// none, it becomes a combination of its own, to which later includes are not added.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Axis {
     std::vector<model::Params> items;
 };
 
-/// An item of `include` or `exclude`. It may hold for one variant or cache temperature alone.
+/// An item of `include` or `exclude`. It may apply to only one variant or cache state.
 struct MatrixRule {
     model::Params params;
     Position at;
@@ -34,20 +34,20 @@ struct MatrixRule {
 };
 
 struct Matrix {
-    std::vector<Axis> axes;  ///< no parameter is set by two axes
+    std::vector<Axis> axes;  ///< two axes never set the same parameter
     std::vector<MatrixRule> include, exclude;
 };
 
 struct Combination {
     model::Params params;
-    const MatrixRule* made_by = nullptr;  ///< the include that it is; null for an original one
+    const MatrixRule* made_by = nullptr;  ///< the include that made it; null for an original one
 };
 
 /// The number of combinations of the axes, before exclude and include; at most `limit` + 1.
 std::size_t product_size(const Matrix& matrix, std::size_t limit);
 
 /// Without axes and includes: one combination without parameters. `used_excludes` has one entry per
-/// exclude and gets true where that removed something.
+/// exclude and set to true if that removed something.
 std::vector<Combination> expand(const Matrix& matrix, std::string_view variant, model::Cache cache,
                                 std::vector<bool>& used_excludes);
 

@@ -42,7 +42,7 @@ PlacedText SourceText::place(const YamlNode& scalar) const {
     if (begin >= yaml_.size()) return {scalar.text, scalar.at, false};
     const char quote = yaml_[begin];
     const std::size_t skip = !scalar.plain && (quote == '"' || quote == '\'') ? 1 : 0;
-    // What the file has there is what was read: no escape, no fold, no alias in between.
+    // The file has the same bytes there: no escape, fold or alias in between.
     const bool exact = yaml_.substr(begin + skip, scalar.text.size()) == scalar.text;
     if (!exact) return {scalar.text, scalar.at, false};
     return {

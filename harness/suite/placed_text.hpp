@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a YAML scalar with the place of each of its bytes in the file, for messages that
+// The text of a YAML scalar with the location of each of its bytes in the file, for messages that
 // point into it.
 #pragma once
 
@@ -19,14 +19,14 @@ class PlacedText {
     PlacedText(std::string_view text, Position start, bool exact)
         : text_(text), start_(start), exact_(exact) {}
 
-    /// The same with a text before it that the file has not: its place is the beginning.
+    /// The same with a prefix that is not in the file; its location is the beginning.
     PlacedText behind(std::string_view prefix) const;
 
     const std::string& text() const { return text_; }
     Position start() const { return start_; }
 
-    /// Adds a problem at a byte of the text. Where escapes or folding leave only the place of the
-    /// whole scalar, the message says which character it is.
+    /// Adds a problem at a byte of the text. If escapes or folding leave only the location of the
+    /// whole scalar, the message gives the number of the character.
     void add(std::size_t offset, std::string message, Problems& problems) const;
     Position at(std::size_t offset) const;
 

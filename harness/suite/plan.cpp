@@ -29,7 +29,7 @@ bool has_tag(const std::vector<std::string>& tags, const std::string& tag) {
     return std::find(tags.begin(), tags.end(), tag) != tags.end();
 }
 
-/// Every filter and tag is asked, so that one which never matches is found.
+/// Every filter and tag is evaluated, so that one which never matches is found.
 bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& tags,
                  const PlanOptions& options, Used& used) {
     bool filter_matches = options.filters.empty();
@@ -47,7 +47,7 @@ bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& ta
     return filter_matches && tag_matches;
 }
 
-/// "9.0" as the catalogue writes it, 90; 0 for what is no compute capability.
+/// "9.0" as the catalogue writes it, 90; 0 if it is not a compute capability.
 int capability_of(std::string_view text) {
     const char* const end = text.data() + text.size();
     int major = 0;
@@ -76,8 +76,8 @@ std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_
     return {};
 }
 
-/// Why the suite itself skips the case on this device, by the last override that says so; empty: it
-/// does not.
+/// The reason for which the suite itself skips the case on this device, from the last override that
+/// has one; empty: it does not.
 std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key) {
     std::string reason;
     for (const Override* over : suite_case.overrides) {
@@ -88,7 +88,7 @@ std::string stated_skip(const SuiteCase& suite_case, const std::string& device_k
     return reason;
 }
 
-/// Settings per set of layers: the cases of an entry mostly share them.
+/// Settings per set of layers: most cases of an entry share them.
 class SettingsCache {
   public:
     SettingsCache(const Suite& suite, const PlanOptions& options, Problems& problems)
@@ -118,8 +118,8 @@ bool is_other(model::Target target, const PlanOptions& options) {
     return options.target && target != *options.target && target != model::Target::program;
 }
 
-/// The relations of the target, of which an instance is planned where one of its cases is: what the
-/// others did not measure is the gate's to say.
+/// The relations of the target. An instance is planned if any of its cases is: the gate reports the
+/// cases that were not measured.
 std::vector<model::Relation> plan_relations(const Suite& suite,
                                             const std::set<std::size_t>& selected,
                                             const PlanOptions& options) {
@@ -228,7 +228,7 @@ std::string empty_message(const PlanCounts& counts, const PlanOptions& options) 
     return text + "; perfgate list shows the cases and their tags";
 }
 
-/// A filter that selects nothing is a typo, even where others select something.
+/// A filter that selects nothing is a typo, even if others select something.
 void check_used(const std::vector<bool>& used, const std::vector<std::string>& wanted,
                 std::string_view option) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suite to Plan: which of a suite's cases are to be measured on one device, and with what settings.
+// Suite to Plan: which of a suite's cases are measured on one device, and with which settings.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 namespace perfgate::suite {
 
 struct PlanOptions {
-    /// Cases of this target and programs alone; nothing: all (to list them).
+    /// Only cases of this target, and programs; nothing: all (to list them).
     std::optional<model::Target> target;
-    /// Chooses the overrides that name a device; empty: those do not hold.
+    /// Selects the overrides that name a device; empty: none of these apply.
     std::string device_key;
-    /// "9.0"; cases that need more are skipped. Empty (a host): none is.
+    /// "9.0"; cases that need more are skipped. Empty (a host): none are skipped.
     std::string compute_capability;
     std::vector<std::string>
         filters;                    ///< globs on the case id; a case that any matches is selected
     std::vector<std::string> tags;  ///< a case that has any of them is selected
 };
 
-/// Where the cases of a suite went. Filters and tags are asked of the target's cases only.
+/// Counts of a suite's cases. Filters and tags apply only to the target's cases.
 struct PlanCounts {
     std::size_t total = 0;
     std::size_t other_target = 0;
@@ -38,14 +38,14 @@ struct SuitePlan {
     PlanCounts counts;
 };
 
-/// The suite is `partial` where filters or tags left cases out. That a case is of the other target
-/// does not make it partial: baselines belong to a device, and a device has cases of one target.
-/// Throws model::InputError where an override of this device leaves a case without a gate, or gates
-/// what is not collected.
+/// The suite is `partial` if filters or tags left cases out. Cases of the other target do not make
+/// it partial: a baseline belongs to a device, and a device has cases of one target. Throws
+/// model::InputError if an override of this device leaves a case without a gate, or gates a metric
+/// that is not collected.
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options);
 
-/// Throws model::InputError where no case is left, saying how many there were and where they went,
-/// and where a filter or a tag selects nothing in any suite.
+/// Throws model::InputError if no case is left, with the counts, and if a filter or a tag selects
+/// nothing in any suite.
 model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options);
 
 }  // namespace perfgate::suite

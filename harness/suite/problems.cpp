@@ -11,9 +11,10 @@ namespace perfgate::suite {
 
 namespace {
 
-/// Suggestions cost an edit distance per candidate; a file with more problems than this is no typo.
+/// Suggestions cost an edit distance per candidate; in a file with more problems than this they do
+/// not help.
 constexpr std::size_t most_suggestions = 500;
-/// A longer list of candidates is not read by anyone.
+/// Nobody reads a longer list of candidates.
 constexpr std::size_t most_listed = 16;
 
 std::string listed(const std::vector<std::string>& candidates) {

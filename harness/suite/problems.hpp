@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a YAML file: collected with places, told all at once.
+// The problems of a YAML file: collected with their locations and reported all at once.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ struct Position {
     }
 };
 
-/// The problems of one file. Each is a line `file:line:column: message; expected …`, and the same
-/// line is told once.
+/// The problems of one file. Each is a line `file:line:column: message; expected …`; equal lines
+/// are reported once.
 class Problems {
   public:
-    /// At most this many are told; the rest is counted.
+    /// At most this many are reported; the rest is counted.
     static constexpr std::size_t most_told = 50;
 
     explicit Problems(std::string_view file);
@@ -36,17 +36,17 @@ class Problems {
     void add(Position at, std::string message);
 
     /// "unknown WHAT 'name'; expected one of …; did you mean 'x'?" `expected` replaces the list of
-    /// candidates where that is long or open.
+    /// candidates if that is long or open.
     void add_unknown(Position at, std::string_view what, std::string_view name,
                      const std::vector<std::string>& candidates, std::string_view expected = {});
 
-    /// Grows with every problem that is added, one that was known before too.
+    /// Grows with every problem that is added, also with one that is already known.
     std::size_t count() const { return added_; }
 
     /// Throws model::InputError with one line per problem, sorted by place.
     void throw_if_any() const;
 
-    /// For a problem after which nothing else can be said: adds it and throws all.
+    /// For a problem after which reading cannot continue: adds it and throws all.
     [[noreturn]] void fail(Position at, std::string message);
 
   private:

@@ -33,7 +33,7 @@ std::optional<std::string> read_word(const Fields& fields, std::string_view key,
     return choices[*choice];
 }
 
-/// Whether the policy says `fail`; the other word depends on the verdict.
+/// Whether the policy is `fail`; the other word depends on the verdict.
 bool read_fails(const Fields& fields, std::string_view key, std::string_view other,
                 Problems& problems) {
     return read_word(fields, key, {"fail", std::string(other)}, problems) == "fail";

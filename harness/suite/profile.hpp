@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile: defaults for the command line, kept in a file, so that a gate in CI does what it does
-// everywhere. What the command line says wins.
+// A profile: defaults for the command line, kept in a file, so that a gate behaves the same in CI
+// and elsewhere. The command line takes precedence.
 //
 //   backend: cuda            # auto, cuda or host
 //   policy:
@@ -16,11 +16,11 @@
 //   baselines: baselines     # folder, as --baselines
 //   out: perfgate-out        # folder, as --out
 //   processes: 5             # as --processes
-//   creep: 10%               # as --creep: how far accepted changes may add up
+// creep: 10%               # as --creep: limit for the sum of accepted changes
 //   canary: true             # as --canary: proves after a run that the gate finds a slowdown
 //
-// Every key may be left out. Paths are relative to the folder that perfgate runs in, as they are on
-// the command line.
+// Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ namespace perfgate::suite {
 
 struct Profile {
     std::optional<std::string> backend;        ///< "auto", "cuda", "host"
-    model::Policy policy;                      ///< what is left out does not fail
+    model::Policy policy;                      ///< keys that are left out do not fail
     std::optional<std::string> junit_profile;  ///< "github", "strict"
     std::optional<std::string> baselines;
     std::optional<std::string> out;

@@ -32,30 +32,28 @@ std::string_view side_of(model::Target target) {
     return "";
 }
 
-std::vector<KnownWorkload> known_workloads(const RelationScope& scope) {
-    std::vector<KnownWorkload> known;
-    for (const SuiteCase& suite_case : scope.cases) {
-        const model::WorkloadInfo* info =
-            model::find_workload(scope.workloads, suite_case.spec.workload);
-        if (info == nullptr) continue;
-        auto entry = std::find_if(known.begin(), known.end(),
-                                  [&](const KnownWorkload& other) { return other.info == info; });
-        if (entry == known.end()) entry = known.insert(known.end(), KnownWorkload{info, {}});
-        const model::VariantInfo* variant = model::find_variant(*info, suite_case.spec.variant);
-        auto& variants = entry->variants;
-        if (std::find(variants.begin(), variants.end(), variant) == variants.end()) {
-            variants.push_back(variant);
-        }
+/// The cases of each "workload/variant".
+std::map<std::string, CaseIndices> cases_by_variant(const std::vector<SuiteCase>& cases) {
+    std::map<std::string, CaseIndices> result;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        result[cases[i].spec.workload + '/' + cases[i].spec.variant].push_back(i);
     }
-    return known;
+    return result;
 }
 
-/// Everything that the plugins offer: for suites whose own cases are not known.
-std::vector<KnownWorkload> all_workloads(const model::WorkloadCatalogue& workloads) {
+/// What an expression may refer to: the variants that the suite has, or, if its cases are not
+/// known, all that the plugins offer.
+std::vector<KnownWorkload> known_workloads(const RelationScope& scope,
+                                           const std::map<std::string, CaseIndices>& by_variant) {
     std::vector<KnownWorkload> known;
-    for (const model::WorkloadInfo& info : workloads) {
-        KnownWorkload& added = known.emplace_back(KnownWorkload{&info, {}});
-        for (const model::VariantInfo& variant : info.variants) added.variants.push_back(&variant);
+    for (const model::WorkloadInfo& info : scope.workloads) {
+        KnownWorkload entry{&info, {}};
+        for (const model::VariantInfo& variant : info.variants) {
+            if (!scope.complete || by_variant.contains(info.name + '/' + variant.name)) {
+                entry.variants.push_back(&variant);
+            }
+        }
+        if (!entry.variants.empty()) known.push_back(std::move(entry));
     }
     return known;
 }
@@ -67,8 +65,7 @@ Names names_of(const model::Params& params) {
 }
 
 /// The cases that an operand may stand for, found by the parameters that they share with a leading
-/// case. Cases of several entries set different parameters: those that set the same ones form a
-/// group, which has an index for each set of names that leading cases have.
+/// case.
 class Candidates {
   public:
     Candidates(const RelationScope& scope, const Operand& operand, CaseIndices cases)
@@ -76,22 +73,20 @@ class Candidates {
 
     /// Those that belong to the leading case: none, one, or too many.
     CaseIndices partners_of(const SuiteCase& leading) {
-        const std::vector<Group>& groups = groups_for(names_of(leading.spec.params));
-        scope_.spend(1 + groups.size(), operand_.at);
+        const Index& index = index_for(names_of(leading.spec.params));
+        scope_.spend(1 + index.size(), operand_.at);
         CaseIndices partners;
-        for (const Group& group : groups) {
-            const auto found = group.by_key.find(key_of(leading, group.shared));
-            if (found == group.by_key.end()) continue;
+        for (const auto& [shared, by_key] : index) {
+            const auto found = by_key.find(key_of(leading, shared));
+            if (found == by_key.end()) continue;
             partners.insert(partners.end(), found->second.begin(), found->second.end());
         }
         return partners;
     }
 
   private:
-    struct Group {
-        Names shared;
-        std::map<std::string, CaseIndices> by_key;
-    };
+    /// By the names that a case shares with the leading one, then by their values.
+    using Index = std::map<Names, std::map<std::string, CaseIndices>>;
 
     std::string key_of(const SuiteCase& suite_case, const Names& shared) const {
         std::string key;
@@ -102,32 +97,27 @@ class Candidates {
         return key;
     }
 
-    const std::vector<Group>& groups_for(const Names& leading_names) {
-        const auto [known, added] = groups_.try_emplace(leading_names);
+    const Index& index_for(const Names& leading_names) {
+        const auto [known, added] = indices_.try_emplace(leading_names);
         if (!added) return known->second;
         scope_.spend(4 * (1 + cases_.size()), operand_.at);
-        std::map<Names, Group> groups;
         for (const std::size_t index : cases_) {
             const SuiteCase& candidate = scope_.cases[index];
-            Group& group = groups[names_of(candidate.spec.params)];
-            if (group.by_key.empty()) {
-                for (const auto& [name, value] : candidate.spec.params) {
-                    if (operand_.fixed.contains(name)) continue;
-                    if (std::binary_search(leading_names.begin(), leading_names.end(), name)) {
-                        group.shared.push_back(name);
-                    }
+            Names shared;
+            for (const std::string& name : leading_names) {
+                if (candidate.spec.params.contains(name) && !operand_.fixed.contains(name)) {
+                    shared.push_back(name);
                 }
             }
-            group.by_key[key_of(candidate, group.shared)].push_back(index);
+            known->second[shared][key_of(candidate, shared)].push_back(index);
         }
-        for (auto& [names, group] : groups) known->second.push_back(std::move(group));
         return known->second;
     }
 
     const RelationScope& scope_;
     const Operand& operand_;
     CaseIndices cases_;
-    std::map<Names, std::vector<Group>> groups_;
+    std::map<Names, Index> indices_;  ///< by the names of leading cases
 };
 
 /// The parameters in which the cases differ, for messages.
@@ -157,12 +147,8 @@ class RelationReader {
           prefix_(prefix),
           scope_(scope),
           problems_(problems),
-          workloads_(scope.complete ? known_workloads(scope) : all_workloads(scope.workloads)) {
-        for (std::size_t i = 0; i < scope.cases.size(); ++i) {
-            const model::CaseSpec& spec = scope.cases[i].spec;
-            by_variant_[spec.workload + '/' + spec.variant].push_back(i);
-        }
-    }
+          by_variant_(cases_by_variant(scope.cases)),
+          workloads_(known_workloads(scope, by_variant_)) {}
 
     std::vector<SuiteRelation> read(const YamlNode& node) {
         constexpr std::string_view expected =
@@ -284,7 +270,8 @@ class RelationReader {
         }
         if (problems_.count() != before) return;
 
-        const Operand* lonely = nullptr;  // who had no case for the last leading one without
+        const Operand* lonely =
+            nullptr;  // that had no case for the last leading case without an instance
         for (const std::size_t lead : leading) {
             CaseIndices instance{lead};
             for (std::size_t k = 1; k < operands.size(); ++k) {
@@ -312,12 +299,11 @@ class RelationReader {
     }
 
     void refuse_ambiguous(const Operand& operand, std::size_t lead, const CaseIndices& partners) {
-        problems_.add(operand.at,
-                      fmt::format("{} cases of {} belong to {}: they differ in {}; expected one, "
-                                  "the others ruled out in brackets",
-                                  partners.size(), in_quotes(operand.text),
-                                  model::printable(scope_.cases[lead].id, 200),
-                                  differences(scope_.cases, partners)));
+        problems_.add(operand.at, fmt::format("{} cases of {} belong to {}: they differ in {}; "
+                                              "expected one; rule out the others in brackets",
+                                              partners.size(), in_quotes(operand.text),
+                                              model::printable(scope_.cases[lead].id, 200),
+                                              differences(scope_.cases, partners)));
     }
 
     void check_metrics(const std::vector<Operand>& operands, const CaseIndices& instance) {
@@ -327,7 +313,7 @@ class RelationReader {
             if (collected == nullptr) continue;
             for (const Operand::Use& use : operands[k].uses) {
                 if (collected->contains(use.metric)) continue;
-                // Once per place: mostly all cases of an operand lack it.
+                // Once per place: usually all cases of an operand lack it.
                 if (!uncollected_.insert(use.at).second) continue;
                 problems_.add(use.at,
                               fmt::format("{} does not collect {}; expected it in its "
@@ -343,8 +329,8 @@ class RelationReader {
     std::string prefix_;
     const RelationScope& scope_;
     Problems& problems_;
-    std::vector<KnownWorkload> workloads_;
     std::map<std::string, CaseIndices> by_variant_;
+    std::vector<KnownWorkload> workloads_;
     std::vector<SuiteRelation> relations_;
     std::set<Position> uncollected_;
     std::size_t count_ = 0;

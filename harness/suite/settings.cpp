@@ -40,7 +40,7 @@ void add_unknown_metric(Position at, const std::string& name, bool sets, Problem
                               : "a metric that `perfgate metrics` lists, or a CUPTI name");
 }
 
-/// The row of a name of bearable length.
+/// The catalogue's row; nothing for a name that is too long.
 std::optional<metrics::Metric> find_metric(const std::string& name) {
     if (name.size() > longest_metric_name) return std::nullopt;
     return metrics::find_metric(name);
@@ -69,8 +69,8 @@ std::optional<Settings::Metrics> read_metrics(const YamlNode& node, Problems& pr
                                           most_metrics));
         metrics.names.resize(most_metrics);
     }
-    // An empty list has its problem already; the layer below must not shine through as if it
-    // were not there.
+    // An empty list has been reported; it must not fall back to the layer below as if it were
+    // absent.
     return metrics;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cases are measured and gated. The same keys may stand in `defaults`, in a workload entry and
-// (but for `cache` and `seed`) in an override: each place is a layer, and later layers win.
+// How cases are measured and gated. The same keys may be in `defaults`, in a workload entry and
+// (except `cache` and `seed`) in an override: each place is a layer, and later layers take
+// precedence.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@
 
 namespace perfgate::suite {
 
-/// What a suite says that leaves it open.
+/// The default if a suite does not set it.
 inline constexpr double default_cross_board = 0.05;
 inline constexpr double default_precision = 0.005;
 inline constexpr double default_time_budget_s = 0.1;
 inline constexpr std::uint64_t default_seed = 1;
 inline constexpr std::string_view default_metric_set = "core";
 
-/// The most metrics that a case may ask for, sets expanded.
+/// The most metrics of a case, with sets expanded.
 inline constexpr std::size_t most_metrics = 500;
 
 /// One layer as it was written.
@@ -48,7 +49,7 @@ struct Settings {
     std::optional<std::vector<model::Cache>> cache;
 };
 
-/// Whether cases of the target have the metric: host variants have wall times and nothing else.
+/// Whether cases of the target have the metric: host variants have only wall times.
 bool applies(const metrics::Metric& metric, model::Target target);
 
 /// The keys that read_settings reads, for Fields.
@@ -56,13 +57,13 @@ std::span<const std::string_view> settings_keys();
 
 Settings read_settings(const Fields& fields, Problems& problems);
 
-/// One entry of `tolerances`, of a metric that the catalogue has. Nothing, and a problem, where it
-/// is wrong.
+/// One entry of `tolerances`, of a metric that the catalogue has. Nothing, and a problem, if it is
+/// wrong.
 std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Entry& entry,
                                                              const metrics::Metric& metric,
                                                              Problems& problems);
 
-/// What the layers come to.
+/// The layers combined.
 struct ResolvedSettings {
     std::vector<std::string> metrics;
     /// In the order of `metrics`.
@@ -77,8 +78,8 @@ struct ResolvedSettings {
     }
 };
 
-/// Later layers win; tolerances are merged by metric. A tolerance of a metric that is not collected
-/// is a problem, told at whichever of the two was written in the later layer.
+/// Later layers take precedence; tolerances are merged by metric. A tolerance for a metric that is
+/// not collected is a problem, reported at whichever of the two is in the later layer.
 ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& problems);
 
 }  // namespace perfgate::suite

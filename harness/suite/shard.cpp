@@ -32,7 +32,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 /// A case of the plan, and what it costs to run.
 struct Item {
     std::size_t suite = 0, index = 0;
-    bool runs = false;  ///< it is not known beforehand to be skipped
+    bool runs = false;  ///< it is not known in advance to be skipped
     double cost = 0;
     std::size_t shard = 0;
 };
@@ -78,8 +78,8 @@ std::vector<Item> items_of(const model::Plan& plan, const CaseCosts& costs) {
     return items;
 }
 
-/// Cases that run first: each shard gets one of them. The others cost next to nothing and are dealt
-/// out behind.
+/// Cases that run come first: each shard gets one of them. The others cost almost nothing and are
+/// assigned last.
 void deal(const model::Plan& plan, std::vector<Item>& items, std::size_t count) {
     std::vector<Item*> order;
     order.reserve(items.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dividing a Plan among machines: `--shard 2/3` measures the second of three parts, and
-// `perfgate merge` makes one run of them.
+// Divides a Plan among machines: `--shard 2/3` measures the second of three parts, and `perfgate
+// merge` combines them into one run.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ ShardChoice parse_shard(std::string_view text);
 /// Seconds by suite and case id, as far as they are known.
 using CaseCosts = std::map<std::pair<std::string, std::string>, double>;
 
-/// Leaves the shard's cases in the plan, in their order; suites of which none is left are dropped,
-/// the others are `partial`. Says what all shards have between them.
+/// Keeps the shard's cases in the plan, in their order. Suites without any are dropped, the others
+/// are `partial`. Records what all shards together have.
 ///
-/// The costliest case goes first, to the shard with the least to do, of equal ones the first. A
-/// case of unknown cost counts as the median of its workload's, else of all known ones, else as
-/// every other. Only plan and costs decide: all shards must be given the same. Throws
-/// model::InputError where there are fewer cases to run than shards.
+/// The costliest case is assigned first, to the shard with the least work, or the first of equal
+/// ones. A case of unknown cost counts as the median of its workload, else of all known ones; if
+/// none is known, all cases count the same. The result depends only on plan and costs, which must
+/// be the same for all shards. Throws model::InputError if there are fewer cases to run than
+/// shards.
 model::Shard take_shard(model::Plan& plan, const ShardChoice& choice, const CaseCosts& costs);
 
 }  // namespace perfgate::suite

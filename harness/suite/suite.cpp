@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t longest_description = 4000;
 
-/// Bounds what cases × overrides, cases × metrics and combinations × rules may cost together: each
+/// Bounds the total cost of cases × overrides, cases × metrics and combinations × rules: each
 /// factor is bounded, their product is not. A step is well below a microsecond.
 class Work {
   public:
@@ -97,7 +97,7 @@ class SuiteParser {
     }
 
   private:
-    /// Where problems of one part may leave it out: tells them and says whether there were any.
+    /// If a part with problems may be left out: reports them and returns whether there were any.
     bool leaves_out(const Problems& problems) {
         try {
             problems.throw_if_any();
@@ -233,7 +233,7 @@ class SuiteParser {
         }
     }
 
-    /// The matrix of this entry tells its count alone where that is too many already.
+    /// If the matrix of this entry alone is too large, its own count is reported.
     [[noreturn]] void refuse_product(const Matrix& matrix, std::size_t groups, Position at) {
         double count = static_cast<double>(groups);
         for (const Axis& axis : matrix.axes) count *= static_cast<double>(axis.items.size());
@@ -270,7 +270,7 @@ class SuiteParser {
         added.entry = entry;
     }
 
-    /// Cases are alike where they are with the workload's defaults filled in.
+    /// Cases are equal if they are equal with the workload's defaults filled in.
     void check_duplicates() {
         struct Repeated {
             const SuiteCase* first;
@@ -317,7 +317,7 @@ class SuiteParser {
             apply(suite_.overrides, suite_case);
             apply(suite_.entries[suite_case.entry].overrides, suite_case);
         }
-        // With cases unknown nothing can be said of an override that matches none.
+        // If cases are unknown, an override that matches none may be correct.
         if (!all_expanded_) return;
         const auto check = [&](const std::vector<Override>& overrides, std::string_view whose) {
             for (const Override& over : overrides) {
@@ -332,7 +332,7 @@ class SuiteParser {
         for (const Entry& entry : suite_.entries) check(entry.overrides, "entry");
     }
 
-    /// Resolves every case as each device that the suite names would see it.
+    /// Resolves every case for each device that the suite names.
     void check_settings() {
         if (!settings_are_good_) return;
         std::set<std::string> devices{""};
@@ -368,12 +368,12 @@ class SuiteParser {
     void check_gates(const SuiteCase& suite_case, const ResolvedSettings& settings,
                      const std::string& device) {
         if (suite_case.expected || !settings.gates(suite_case.target).empty()) return;
-        // Once per place: the cases of an entry mostly share their settings.
+        // Once per place: most cases of an entry share their settings.
         if (!gateless_.insert(suite_case.at).second) return;
         problems_.add(suite_case.at, no_gate_message(suite_case, device));
     }
 
-    /// What a case collects where no device override holds; null where its settings have problems.
+    /// The metrics of a case if no device override applies; null if its settings have problems.
     const std::set<std::string>* collected_by(std::size_t index) {
         const SuiteCase& suite_case = suite_.cases[index];
         if (!settings_are_good_ || !entry_is_good_[suite_case.entry]) return nullptr;

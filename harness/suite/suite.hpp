@@ -3,8 +3,8 @@
 // and metrics. The format is described in suites/README.md and, for editors, in
 // configs/suite.schema.json.
 //
-// A Suite still knows nothing of a machine: which override holds, what is filtered out and what a
-// device cannot run is the Plan's (plan.hpp).
+// A Suite does not depend on a machine: the Plan (plan.hpp) decides which override applies, what is
+// filtered out and what a device cannot run.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct Suite {
     Settings defaults;
     std::vector<Override> overrides;
     std::vector<Entry> entries;
-    std::vector<SuiteCase> cases;  ///< in the file's order, no two alike
+    std::vector<SuiteCase> cases;  ///< in the file's order, without duplicates
     std::vector<model::Command> commands;
     std::vector<SuiteRelation> relations;
 };
@@ -45,24 +45,24 @@ struct Suite {
 Suite parse_suite(std::string_view yaml, std::string_view file,
                   const model::WorkloadCatalogue& workloads);
 
-/// For who reads a suite without the plugins that it was written for: workload entries and
-/// relations with a problem (a workload or parameter that `workloads` lacks) are left out, and
-/// their problems told in `left_out`. Problems elsewhere throw as above.
+/// For reading a suite without the plugins that it was written for: workload entries and relations
+/// with a problem (a workload or parameter that `workloads` lacks) are left out, and their problems
+/// are added to `left_out`. Other problems throw as above.
 Suite parse_known_part(std::string_view yaml, std::string_view file,
                        const model::WorkloadCatalogue& workloads,
                        std::vector<std::string>& left_out);
 
-/// Reads and parses every file. The problems of all files are told in one InputError; so are two
-/// suites of one name.
+/// Reads and parses every file. The problems of all files, including two suites of the same name,
+/// are reported in one InputError.
 std::vector<Suite> load_suites(const std::vector<std::string>& files,
                                const model::WorkloadCatalogue& workloads);
 
-/// What the case is measured with, given which overrides hold.
+/// The settings of the case, given which overrides apply.
 template <typename DeviceMatches>
 std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suite_case,
                                        const DeviceMatches& device_matches) {
     std::vector<const Settings*> layers{&suite.entries[suite_case.entry].settings};
-    // Defaults are of what plugins' cases have.
+    // Defaults apply to plugins' cases.
     if (!suite_case.program) layers.insert(layers.begin(), &suite.defaults);
     for (const Override* over : suite_case.overrides) {
         if (over->device.empty() || device_matches(over->device)) layers.push_back(&over->settings);
@@ -70,7 +70,7 @@ std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suit
     return layers;
 }
 
-/// For a case to which no gated metric applies; `device` empty: on any.
+/// The message for a case to which no gated metric applies; `device` empty: on any.
 std::string no_gate_message(const SuiteCase& suite_case, const std::string& device);
 
 }  // namespace perfgate::suite

@@ -31,8 +31,8 @@ Position position_at(std::string_view text, std::size_t offset) {
             static_cast<std::int64_t>(offset - line_start) + 1};
 }
 
-/// The library takes U+0004 for the end of the file and reads other encodings than UTF-8, so what
-/// is not plain text must not reach it.
+/// The library reads U+0004 as the end of the file and accepts encodings other than UTF-8, so
+/// anything that is not plain text must not reach it.
 void check_text(std::string_view text, Problems& problems) {
     if (text.size() > most_yaml_bytes) {
         problems.fail({}, fmt::format("{} bytes are too many; expected at most {} KiB", text.size(),
@@ -54,8 +54,8 @@ void check_text(std::string_view text, Problems& problems) {
     }
 }
 
-/// Whether the line that holds the place, or the one before it, is indented with a tab: what the
-/// library then complains about is not what is wrong.
+/// Whether the line of this position, or the one before it, is indented with a tab: then the
+/// library's message does not name the cause.
 std::int64_t line_with_tab(std::string_view text, std::int64_t near_line) {
     std::int64_t line = 1;
     for (std::size_t start = 0; start < text.size() && line <= near_line; ++line) {
@@ -83,7 +83,7 @@ class TreeBuilder : public YAML::EventHandler {
     void OnDocumentEnd() override {}
 
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-        // The mark of a value that is not written is the next token's: say where it is missing.
+        // The mark of an absent value is the next token's: report where the value is missing.
         Position at = position_of(mark);
         const auto offset = static_cast<std::size_t>(std::max(mark.pos, 0));
         const char found = offset < text_.size() ? text_[offset] : '\0';
@@ -163,7 +163,7 @@ class TreeBuilder : public YAML::EventHandler {
         check_size(node.at);
     }
 
-    /// Puts a finished node into the list or map that it stands in.
+    /// Adds a finished node to the list or map that contains it.
     void leaf(const YamlNode& node) {
         if (open_.empty()) {
             document_.root = &node;
@@ -181,7 +181,7 @@ class TreeBuilder : public YAML::EventHandler {
         }
     }
 
-    /// An alias that names much is small in the file and large to walk.
+    /// An alias is small in the file, but may expand to many nodes.
     void check_size(Position at) {
         if (!open_.empty() && open_.back().node->expanded_nodes > most_yaml_nodes) refuse_size(at);
     }
@@ -202,7 +202,7 @@ class TreeBuilder : public YAML::EventHandler {
         std::erase_if(map.entries, [&](const YamlNode::Entry& entry) {
             const YamlNode& key = *entry.key;
             if (key.kind != YamlNode::Kind::scalar) {
-                problems_.add(key.at, "a key that is no text; expected a name");
+                problems_.add(key.at, "a key that is not text; expected a name");
                 return true;
             }
             if (key.plain && key.text == "<<") {
@@ -232,7 +232,7 @@ class TreeBuilder : public YAML::EventHandler {
 
 YamlDocument read_yaml(std::string_view text, Problems& problems) {
     check_text(text, problems);
-    // The library takes a quote that is never closed for a good one where a newline ends the file.
+    // The library accepts an unclosed quote if a newline ends the file.
     text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     YamlDocument document;
     TreeBuilder builder(text, document, problems);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML text to a tree of nodes that know their place. The text is hostile: its size, encoding,
-// nesting and number of nodes (aliases expanded) are bounded before anyone walks the tree. This
-// is the only part of the room that knows the YAML library.
+// YAML text to a tree of nodes with their locations. The text is untrusted: its size, encoding,
+// nesting and number of nodes (aliases expanded) are bounded before the tree is used. Only this
+// part of the module uses the YAML library.
 //
-// What YAML can do and these files cannot: several documents, tags (`!!str`), merge keys (`<<`),
-// keys that are not text, the same key twice. Anchors and aliases are allowed.
+// Not supported: several documents, tags (`!!str`), merge keys (`<<`), keys that are not text,
+// duplicate keys. Anchors and aliases are allowed.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,11 @@ struct YamlNode {
 
     Kind kind = Kind::null;
     Position at;
-    bool plain = false;  ///< a scalar without quotes: may stand for a number or a boolean
-    std::string text;    ///< of a scalar
+    bool plain = false;                  ///< a scalar without quotes: may be a number or a boolean
+    std::string text;                    ///< of a scalar
     std::vector<const YamlNode*> items;  ///< of a list
     std::vector<Entry> entries;          ///< of a map, in the file's order, each key once
-    std::size_t expanded_nodes = 1;      ///< of the tree below, aliases counted as what they name
+    std::size_t expanded_nodes = 1;      ///< of the tree below, with aliases expanded
 };
 
 struct YamlDocument {
@@ -43,8 +43,8 @@ struct YamlDocument {
     const YamlNode* root = nullptr;
 };
 
-/// Problems that leave a tree (a duplicate key, a tag) are added to `problems`; others throw
-/// model::InputError at once.
+/// Problems after which there is still a tree (a duplicate key, a tag) are added to `problems`;
+/// others throw model::InputError at once.
 YamlDocument read_yaml(std::string_view text, Problems& problems);
 
 }  // namespace perfgate::suite

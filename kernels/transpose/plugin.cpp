@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The descriptor module: the catalogue and the host variant. Loads without CUDA.
-#include <cstring>
-#include <vector>
-
+#include "common/in_out.hpp"
 #include "common/inputs.hpp"
 #include "transpose/catalogue.hpp"
 #include "transpose/reference.hpp"
@@ -10,29 +8,11 @@
 namespace transpose {
 namespace {
 
-class Reference : public sdk::Instance {
-  public:
-    explicit Reference(const Problem& problem)
-        : problem_(problem), in_(problem.bytes()), out_(problem.bytes()) {}
+void fill_input(const Problem& problem, std::uint64_t seed, void* in) {
+    common::fill_host(in, problem.dtype, kInput, seed, 0, problem.count());
+}
 
-    void fill(std::uint64_t seed) override {
-        seed_ = seed;
-        common::fill_host(in_.data(), problem_.dtype, kInput, seed, 0, problem_.count());
-        std::memset(out_.data(), 0xff, out_.size());  // NaN
-    }
-
-    void launch(void*) override { transpose_reference(problem_, in_.data(), out_.data()); }
-
-    sdk::Verification verify() override {
-        const CheckReport report = check_transposed(problem_, seed_, out_.data());
-        return {report.passed, report.detail};
-    }
-
-  private:
-    Problem problem_;
-    std::vector<unsigned char> in_, out_;  // operator new aligns them for any element
-    std::uint64_t seed_ = 0;
-};
+using Reference = common::HostInOut<Problem, fill_input, transpose_reference, check_transposed>;
 
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {

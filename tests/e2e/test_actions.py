@@ -426,6 +426,20 @@ class PullRequest(Played):
             self.assertIn("required reviewers", jobs["admit"].annotations[0].message)
 
 
+class Lint(Played):
+    def test_looks_at_what_the_pull_request_changes(self):
+        calls = self.folder / "lint-calls"
+        script(self.repository / "ci/lint", f"#!/bin/sh\necho \"$*\" >>'{calls}'\nexit $(cat lint-exit)\n")
+        event = {"pull_request": {"base": {"sha": "abc123"}}}
+        for code, result in (("0", "success"), ("1", "failure")):
+            self.write("repository/lint-exit", code)
+            self.commit(f"exit {code}")
+            job = self.runner(event=event, event_name="pull_request").run_workflow(
+                self.repository / "ci/workflows/lint.yml")["lint"]
+            self.assertEqual(result, job.result, job.log)
+        self.assertEqual("--since abc123\n" * 2, calls.read_text())
+
+
 class BaseAgainstHead(Played):
     """Two commits of a kernel, each built by its own checkout."""
 

@@ -23,15 +23,15 @@ class Canary(tool.Case):
         self.write("ci.yaml", "canary: true")
         # More than are needed: on a machine that others use, too, one may be far off.
         done = self.run_suite("ok", "--profile", "ci.yaml", processes=8)
-        self.assertIn("canary: fault/ok@hot, made 300 % slower, is called regressed",
+        self.assertIn("canary: fault/ok@hot, made 300 % slower, is reported as regressed",
                       done.stderr)
         self.run_tool("report", "perfgate-out/canary/run.json")
 
     def test_a_gate_that_does_not_find_it_cannot_be_believed(self):
         # Every other process is far slower: no such slowdown can be told from that.
         done = self.run_suite("moody", "--canary", code=3)
-        self.assertRegex(done.stderr, "canary: fault/moody.* is called (inconclusive|pass): where "
-                                      "this gate passes a case here, that says nothing")
+        self.assertRegex(done.stderr, "canary: fault/moody.* is reported as (inconclusive|pass), so "
+                                      "a pass of this gate proves nothing")
 
     def test_without_a_time_there_is_none(self):
         done = self.run_suite("ok", "--canary", "--verify-only")

@@ -27,7 +27,7 @@ ALLOWED = {
     "explain": {"model"},
     "report": {"model", "document"},
     "runner": {"gate", "baseline", "review", "document", "measure", "command", "suite", "metrics",
-               "explain", "report", "inject", "program", "model"},
+               "explain", "report", "inject", "activity", "program", "model"},
     "cli": None,  # all
 }
 INTERFACES = {"backend": "measure/backend.hpp", "command": "measure/programs.hpp"}

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "document/baseline.hpp"
+#include "review/output.hpp"
 #include "suite_catalogue.hpp"
 
 namespace perfgate::review {
@@ -74,9 +75,7 @@ Files files() {
 }
 
 std::vector<Finding> reviewed(const Files& before, const Files& after) {
-    const auto& workloads = suite::test::workloads();
-    return loosened(read_expectations(before, after, workloads),
-                    read_expectations(after, before, workloads));
+    return review(before, after, suite::test::workloads()).findings;
 }
 
 /// The files with `from` replaced once in one of them.
@@ -237,13 +236,13 @@ TEST(Review, FindsALoweredProfile) {
               "policy lowered false_alarms: 1 % → 0.01 %");
     EXPECT_EQ(found("driver: refuse", "driver: accept"),
               "policy lowered changed.driver: refuse → accept");
-    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → not told");
+    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → not set");
     EXPECT_EQ(found("baselines: baselines", "baselines: mine"),
               "policy lowered baselines: baselines → mine");
     EXPECT_EQ(found("junit_profile: strict", "junit_profile: github"),
               "policy lowered junit_profile: strict → github");
     EXPECT_EQ(found("processes: 8", "processes: 2"), "policy lowered processes: 8 → 2");
-    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not told");
+    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not set");
     EXPECT_EQ(found("creep: 5%", "creep: 50%"), "policy lowered creep: 5 % → 50 %");
     EXPECT_EQ(found("canary: true", "canary: false"), "policy lowered canary: true → false");
     Files without = files();
@@ -353,9 +352,8 @@ TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
     const Files more = edited(suite_path, "workloads:\n",
                               "workloads:\n  - workload: brand_new\n    variants: [fast]\n");
     EXPECT_EQ(in_words(reviewed(files(), more)), "");
-    const auto& workloads = suite::test::workloads();
-    const std::vector<std::string> notes = not_reviewed(
-        read_expectations(files(), more, workloads), read_expectations(more, files(), workloads));
+    const std::vector<std::string> notes =
+        review(files(), more, suite::test::workloads()).not_reviewed;
     ASSERT_EQ(notes.size(), 1U);
     EXPECT_NE(notes.front().find("suites/gemm.yaml:6:15: unknown workload 'brand_new'"),
               std::string::npos)
@@ -366,6 +364,25 @@ TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
     EXPECT_NE(in_words(findings).find("case removed gemm: in the suite → not in it (4)"),
               std::string::npos)
         << in_words(findings);
+}
+
+TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
+    EXPECT_EQ(exit_code({}, false), 0);
+    EXPECT_EQ(exit_code({{}, {"a note"}}, false), 0);
+    EXPECT_EQ(exit_code({{Finding{}}, {}}, false), 1);
+    EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
+}
+
+TEST(Review, ListsFindingsAndNotesAsText) {
+    EXPECT_EQ(write_text({}, "main"), "nothing is looser than in main\n");
+    Finding raised{
+        Loosening::tolerance_raised, {"suites/gemm.yaml", 3}, "gpu_time", "3%", "5%", {}};
+    raised.cases = {"gemm/naive", "gemm/tiled"};
+    EXPECT_EQ(write_text({{raised}, {"ci.yaml: a new\x1b profile"}}, "main"),
+              "1 thing is looser than in main:\n\n"
+              "  what              of        change   where               case\n"
+              "  tolerance raised  gpu_time  3% → 5%  suites/gemm.yaml:3  gemm/naive and 1 more\n"
+              "note: not reviewed: ci.yaml: a new? profile\n");
 }
 
 }  // namespace

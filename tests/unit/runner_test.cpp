@@ -480,7 +480,7 @@ TEST_F(Runner, TheProcessesOfABaselineAreSpreadOverItsRuns) {
 AbRequest ab_request(const MeasuringChoice& choice, const std::string& suite) {
     AbRequest asked;
     asked.suites = {suite};
-    asked.base_name = "base";
+    asked.base = choice.out + "/../plugins/base.so";
     asked.measuring = choice;
     asked.reports.out = choice.out;
     return asked;
@@ -502,7 +502,11 @@ TEST_F(Runner, BuildsAreComparedBackToBack) {
     ASSERT_EQ(base.selections.size(), 1U);
     EXPECT_EQ(base.selections[0].filters, Texts{"fake/*"});
 
-    asked.head = {folder("plugins/slow.so"), folder("plugins/recompiled.so")};
+    asked.head = folder("build");
+    fs::create_directory(asked.head);
+    for (const char* plugin : {"slow.so", "recompiled.so", "slow_cuda.so"}) {
+        std::ofstream(fs::path(asked.head) / plugin).flush();
+    }
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 1) << printed_;
     EXPECT_EQ(verdict_of(0), Verdict::regressed);
     const std::size_t again = batches_after_the_first_round(stored().suites.at(0).cases.at(0));
@@ -538,7 +542,7 @@ TEST_F(Runner, TheProgressOfTwoBuildsIsOne) {
 
 TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
     AbRequest asked = ab_request(measuring(), suite_file());
-    asked.base = {folder("plugins/old.so")};
+    asked.base = folder("plugins/old.so");
     quietly([&] { return compare_builds(asked); });
     EXPECT_EQ(verdict_of(0), Verdict::pass);
     EXPECT_EQ(verdict_of(1), Verdict::no_baseline);
@@ -547,6 +551,16 @@ TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
     const model::Run head = stored();
     EXPECT_EQ(head.suites.at(0).cases.at(1).status, CaseStatus::measured);
     EXPECT_EQ(batches(head.suites[0].cases[1]), usual_processes);
+}
+
+TEST_F(Runner, BuildsAreComparedOnlyIfBothAreThere) {
+    AbRequest asked = ab_request(measuring(), suite_file());
+    asked.base.clear();
+    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), model::InputError);
+    asked.base = folder("empty");
+    fs::create_directory(asked.base);
+    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), model::InputError);
+    EXPECT_FALSE(fs::exists(folder("out")));
 }
 
 TEST_F(Runner, BuildsAreComparedOnOneDevice) {

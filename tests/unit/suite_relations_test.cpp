@@ -139,7 +139,7 @@ TEST(SuiteRelations, ACaseWithoutTheParameterFitsAll) {
 TEST(SuiteRelations, APartnerThatFitsSeveralCasesIsAnError) {
     EXPECT_EQ(refusal_of("  copy/plain.gpu_time: \"<= gemm/tensor_core[m=64].gpu_time\"\n"),
               "s.yaml:24:28: 2 cases of 'gemm/tensor_core[m=64]' belong to copy/plain: they differ "
-              "in dtype; expected one, the others ruled out in brackets");
+              "in dtype; expected one; rule out the others in brackets");
 }
 
 TEST(SuiteRelations, ARelationWithoutAnyCaseIsAnError) {
@@ -167,9 +167,10 @@ TEST(SuiteRelations, SyntaxErrorsPointIntoTheExpression) {
     EXPECT_EQ(refusal_of_comparison("<= 2 *"),
               "s.yaml:24:31: unexpected the end; expected a number, a metric of a case such as "
               "gemm/tiled.gpu_time, or '('");
-    EXPECT_EQ(refusal_of_comparison("<= 2 * gpu_time"),
-              "s.yaml:24:32: 'gpu_time' is no metric of a case; expected workload/variant.metric, "
-              "such as gemm/tiled.gpu_time");
+    EXPECT_EQ(
+        refusal_of_comparison("<= 2 * gpu_time"),
+        "s.yaml:24:32: 'gpu_time' is not a metric of a case; expected workload/variant.metric, "
+        "such as gemm/tiled.gpu_time");
     EXPECT_EQ(refusal_of_comparison("<= gemm/naive"),
               "s.yaml:24:38: 'gemm/naive' without a metric; expected '.' and one, as in "
               "gemm/naive.gpu_time");
@@ -186,8 +187,8 @@ TEST(SuiteRelations, UnknownNamesAreNamedWithTheNearest) {
     EXPECT_EQ(refusal_of("  gem/tiled.gpu_time: \"<= gemm/naiv.gpu_tim\"\n"),
               "s.yaml:24:3: unknown workload 'gem'; expected one of gemm, copy; did you mean "
               "'gemm'?\n"
-              "s.yaml:24:32: unknown variant 'naiv'; expected one of naive, tiled, reference, "
-              "tensor_core; did you mean 'naive'?\n"
+              "s.yaml:24:32: unknown variant 'naiv'; expected one of naive, tiled, tensor_core, "
+              "reference; did you mean 'naive'?\n"
               "s.yaml:24:37: unknown metric 'gpu_tim'; expected a metric that `perfgate metrics` "
               "lists, or a CUPTI name; did you mean 'gpu_time'?");
     EXPECT_EQ(refusal_of_comparison("<= gemm/naive[dtyp=f32].gpu_time"),

@@ -22,11 +22,11 @@ void add_author_option(CLI::App& app, AcceptanceOptions& options) {
 void add_acceptance_options(CLI::App& app, AcceptanceOptions& options) {
     add_author_option(app, options);
     app.add_option("--creep", options.creep,
-                   "How much worse accepted changes may make a gated metric in all, since its "
-                   "anchor (default: the profile's, else 10%)")
+                   "Limit for the sum of accepted changes of a gated metric since its anchor "
+                   "(default: the profile's, else 10%)")
         ->type_name("PERCENT");
     app.add_flag("--reset-anchor", options.reset_anchor,
-                 "Let changes beyond that through: they add up from the new values on");
+                 "Accept changes beyond that limit; later ones add up from the new values");
 }
 
 baseline::Acceptance acceptance_of(const AcceptanceOptions& options,

@@ -20,14 +20,14 @@ struct AcceptanceOptions {
     bool reset_anchor = false;
 };
 
-/// --author alone.
+/// Only --author.
 void add_author_option(CLI::App& app, AcceptanceOptions& options);
 
 /// --author, --creep and --reset-anchor; a verb has its own --reason.
 void add_acceptance_options(CLI::App& app, AcceptanceOptions& options);
 
-/// With today's time, and git's name for the user where none is given. Throws InputError for a
-/// bound that is none.
+/// With the current time, and git's user name if no author is given. Throws InputError for an
+/// invalid bound.
 baseline::Acceptance acceptance_of(const AcceptanceOptions& options, const suite::Profile& profile);
 
 }  // namespace perfgate::cli

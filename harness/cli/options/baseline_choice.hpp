@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stored baseline a verb means: a suite's name and, where several devices have one, a device.
+// Which stored baseline a verb means: a suite's name and, if several devices have one, a device.
 #pragma once
 
-#include <string>
+#include "runner/baselines.hpp"
 
 namespace CLI {
 class App;
@@ -10,12 +10,7 @@ class App;
 
 namespace perfgate::cli {
 
-/// --device, a device key.
-void add_device_option(CLI::App& app, std::string& key);
-
-/// `device`, or, where it is empty, the only one that has a baseline of the suite. Throws
-/// InputError where there is none, or a choice.
-std::string chosen_device(const std::string& folder, const std::string& suite,
-                          const std::string& device);
+/// SUITE, --baselines and --device-key.
+void add_baseline_choice_options(CLI::App& app, runner::BaselineChoice& choice);
 
 }  // namespace perfgate::cli

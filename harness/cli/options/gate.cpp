@@ -15,8 +15,7 @@ void add_baselines_option(CLI::App& app, std::string& folder) {
 }
 
 void add_profile_option(CLI::App& app, std::string& file) {
-    app.add_option("--profile", file,
-                   "What the command line does not say comes from this file (YAML)")
+    app.add_option("--profile", file, "Defaults for options that are not given (YAML)")
         ->type_name("FILE");
 }
 

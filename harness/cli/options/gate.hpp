@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run`, `compare` and `report` share: the options that say how a run is judged.
+// Options that `run`, `compare` and `report` share: how a run is judged.
 #pragma once
 
 #include <optional>
@@ -23,28 +23,28 @@ struct GateOptions {
     model::Selection selection;           ///< --filter and --tag
     std::string no_baseline = "skip";     ///< or "fail"
     std::string inconclusive = "pass";    ///< or "fail"
-    model::Policy policy;                 ///< the rest of it: a profile's, or the defaults
+    model::Policy policy;                 ///< the rest: from a profile, or the defaults
 };
 
-/// --baselines alone, for verbs that judge nothing.
+/// Only --baselines, for verbs that do not judge.
 void add_baselines_option(CLI::App& app, std::string& folder);
-/// --profile alone.
+/// Only --profile.
 void add_profile_option(CLI::App& app, std::string& file);
-/// --filter and --tag alone.
+/// Only --filter and --tag.
 void add_selection_options(CLI::App& app, model::Selection& selection);
-/// --no-baseline and --inconclusive alone.
+/// Only --no-baseline and --inconclusive.
 void add_policy_options(CLI::App& app, GateOptions& options);
-/// All of GateOptions but the selection.
+/// All of GateOptions except the selection.
 void add_judging_options(CLI::App& app, GateOptions& options);
 /// All of GateOptions.
 void add_gate_options(CLI::App& app, GateOptions& options);
 
-/// Puts a profile's value where the command line has none.
+/// Uses a profile's value if the option is not given.
 void take_unless_given(const CLI::App& verb, const std::string& option,
                        const std::optional<std::string>& value, std::string& target);
 
-/// Takes from the profile, where one is given, what the command line does not say. Returns it, for
-/// what the verb's other options are.
+/// Uses the profile, if one is given, for options that are not given. Returns it for the verb's
+/// other options.
 suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                              runner::OutputOptions& output_options);
 

@@ -19,7 +19,7 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
                    "GPUs of one kind: all, or a list such as 0,1 of index, UUID or PCI bus id "
                    "(default: the first)")
         ->type_name("LIST");
-    // The README's name for it, once.
+    // Its former name.
     app.add_option("--device", choice.devices)->group("");
     app.add_option("--plugin", choice.plugins,
                    "A plugin with workloads, in addition to the bundled ones (repeatable)")
@@ -39,7 +39,7 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
                    "names it)")
         ->type_name("N");
     app.add_option("--case-limit", choice.case_limit_s,
-                   "Seconds after which a case is given up and its worker ended")
+                   "Seconds after which a case is an error and its worker is ended")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     app.add_option("--processes", choice.processes,

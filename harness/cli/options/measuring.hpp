@@ -12,11 +12,11 @@ class App;
 namespace perfgate::cli {
 
 void add_backend_options(CLI::App& app, runner::BackendChoice& choice);
-/// All that says how suites are measured, but for filters, tags and the output folder, which other
-/// verbs have too. Progress goes to standard error. `choice` stays where it is until all is parsed.
+/// All options for measuring suites, except filters, tags and the output folder, which other verbs
+/// share. Progress goes to standard error. `choice` must not move until parsing ends.
 void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice);
 
-/// Takes from the profile what the command line does not say of it.
+/// Uses the profile for options that are not given.
 void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,
                              runner::MeasuringChoice& choice);
 

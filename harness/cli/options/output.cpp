@@ -5,9 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,13 +15,11 @@ namespace perfgate::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 bool is_output_option(const std::string& name) {
     return name == "--out" || (name.starts_with("--") && report::find_format(name.substr(2)));
 }
 
-/// The values of all other options, as they were typed, whatever their options make of them.
+/// The values of all other options, as typed.
 std::vector<std::string> inputs_of(const CLI::App& verb) {
     std::vector<std::string> inputs;
     for (const CLI::Option* option : verb.get_options()) {
@@ -33,27 +29,9 @@ std::vector<std::string> inputs_of(const CLI::App& verb) {
     return inputs;
 }
 
-/// The run documents that a verb stores in its output folder.
-std::vector<fs::path> stored_runs(const CLI::App& verb, const fs::path& out) {
-    const std::string name = verb.get_name();
-    if (name == "run" || name == "merge") return {out / "run.json"};
-    if (name == "ab") return {out / "run.json", out / "base" / "run.json"};
-    std::vector<fs::path> runs;
-    if (name != "selftest") return runs;
-    std::error_code error;
-    for (fs::directory_iterator entry(out, error), end; !error && entry != end;
-         entry.increment(error)) {
-        const std::string folder = entry->path().filename().string();
-        if (folder == "base" || folder.starts_with("trial-")) {
-            runs.push_back(entry->path() / "run.json");
-        }
-    }
-    return runs;
-}
-
 runner::OutputOptions with_files_of(const CLI::App& verb, runner::OutputOptions options) {
     options.inputs = inputs_of(verb);
-    if (!options.out.empty()) options.runs = stored_runs(verb, options.out);
+    options.runs = runner::stored_runs(verb.get_name(), options.out);
     return options;
 }
 
@@ -76,7 +54,7 @@ void add_output_options(CLI::App& app, runner::OutputOptions& options) {
         ->check(CLI::IsMember({"github", "strict"}))
         ->capture_default_str();
     app.add_option("--report-url", options.report_url,
-                   "Where the whole report can be seen: Markdown that leaves cases out links to it")
+                   "Address of the whole report; Markdown that leaves cases out links to it")
         ->type_name("URL");
     app.add_option("--color", options.color,
                    "Colours in the table; auto: on a terminal, without NO_COLOR and CI")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the verbs that judge put what they say: files in each format, and the table.
+// Output options of the verbs that judge: files in each format, and the table.
 #pragma once
 
 #include "runner/reports.hpp"
@@ -10,16 +10,16 @@ class App;
 
 namespace perfgate::cli {
 
-/// One option per report format, and how they look. The help of --out depends on the verb's
-/// default, which is what `options.out` holds now.
+/// One option per report format, and options for their appearance. The help of --out shows the
+/// verb's default, the present value of `options.out`.
 void add_output_options(CLI::App& app, runner::OutputOptions& options);
 
 /// runner::clear_outputs, with the inputs that the command line names and the run documents that
 /// the verb stores.
 void clear_outputs(const CLI::App& verb, runner::OutputOptions options);
 
-/// The same where the command line was refused, or its profile cannot be read: for the outputs that
-/// it names, or the verb's default folder. A verb alone, as people type it to see how it is used,
+/// The same for a command line that was refused, or whose profile cannot be read: for the outputs
+/// that it names, or the verb's default folder. A verb without options, typed to see its usage,
 /// clears nothing.
 void clear_outputs(const CLI::App& verb);
 

@@ -11,7 +11,7 @@ namespace perfgate::cli {
 
 namespace {
 
-/// CLI11 tells what a value may be in the text that help shows: "FILE", "TEXT:{auto,always}".
+/// CLI11 states what a value may be in the help text: "FILE", "TEXT:{auto,always}".
 CompletionValue value_of(const CLI::Option& option) {
     using Kind = CompletionValue::Kind;
     if (option.get_items_expected_max() == 0) return {Kind::none, {}};
@@ -31,7 +31,7 @@ void each_command(const CompletionCommand& command,
     for (const CompletionCommand& below : command.commands) each_command(below, visit);
 }
 
-/// One word of any of the three shells, whatever is in it.
+/// Quotes any text as one word for all three shells.
 std::string single_quoted(std::string_view text) {
     std::string quoted = "'";
     for (const char c : text) {
@@ -105,7 +105,7 @@ std::string zsh_function(const CompletionCommand& command) {
                        fmt::join(command.path, "_"));
 }
 
-/// What fish asks before it offers something: whether exactly this command has been typed.
+/// fish's condition for an offer: exactly this command has been typed.
 std::string fish_condition(const CompletionCommand& command) {
     if (command.path.empty()) return "__fish_use_subcommand";
     std::string condition;
@@ -147,7 +147,7 @@ CompletionCommand completion_of(const CLI::App& app) {
         if (option->get_group().empty()) continue;
         const CompletionValue value = value_of(*option);
         if (option->get_positional()) {
-            // Documents and suites: what has no words of its own is a file.
+            // Documents and suites: an argument without fixed words is a file.
             command.arguments = value;
             if (value.kind == CompletionValue::Kind::any) {
                 command.arguments.kind = CompletionValue::Kind::file;
@@ -162,7 +162,7 @@ CompletionCommand completion_of(const CLI::App& app) {
     for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
         if (below->get_group().empty()) continue;
         CompletionCommand verb = completion_of(*below);
-        // A verb's verbs know their path from here on, the upmost first.
+        // From here on, subcommands have their path, the top one first.
         const std::function<void(CompletionCommand&)> name = [&](CompletionCommand& each) {
             each.path.insert(each.path.begin(), below->get_name());
             for (CompletionCommand& deeper : each.commands) name(deeper);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion scripts of shells, made from the command line that is there: a verb or an option that
-// is added is completed without further ado.
+// Completion scripts of shells, generated from the command-line definition: new verbs and options
+// are completed without further changes.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class App;
 
 namespace perfgate::cli {
 
-/// What may stand in an argument's place.
+/// What an argument may be.
 struct CompletionValue {
     enum class Kind { none, any, file, folder, words };
     Kind kind = Kind::none;          ///< none: takes no value
@@ -26,13 +26,13 @@ struct CompletionOption {
     CompletionValue value;
 };
 
-/// A command with what may follow it. `path` is empty for perfgate itself, {"baseline", "diff"} for
-/// a verb's verb.
+/// A command with its options, arguments and subcommands. `path` is empty for perfgate itself,
+/// {"baseline", "diff"} for a verb's verb.
 struct CompletionCommand {
     std::vector<std::string> path;
     std::string help;
     std::vector<CompletionOption> options;
-    CompletionValue arguments;                ///< of all positionals, which look alike
+    CompletionValue arguments;                ///< of all positionals, which are of one kind
     std::vector<CompletionCommand> commands;  ///< the verbs below this one
 };
 

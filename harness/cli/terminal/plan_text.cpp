@@ -15,8 +15,8 @@ namespace perfgate::cli {
 
 namespace {
 
-/// Most cases share their settings and the reason why they are skipped: the table numbers the
-/// settings, and each is described once below it.
+/// Most cases share their settings and the reason for which they are skipped: the table numbers the
+/// settings, and describes each once below.
 class Legend {
   public:
     std::string number_of(const model::PlannedCase& planned) {
@@ -68,7 +68,7 @@ std::string count_text(const model::PlannedSuite& planned, std::size_t total) {
     return fmt::format("{}{} {}", count, of, total == 1 ? "case" : "cases");
 }
 
-/// What must hold between the cases, and for how many of them.
+/// The relations between the cases, with their numbers of instances.
 std::string relations_text(const model::Plan& plan) {
     std::string text;
     for (const model::PlannedSuite& planned : plan.suites) {

@@ -31,8 +31,7 @@ void ProgressLine::end() {
 
 void ProgressLine::show(const measure::Progress& progress) {
     if (!terminal_) {
-        // A message that nobody takes is no reason to end a measurement: fputs, which does not
-        // throw.
+        // A failed write of progress must not end a measurement: fputs does not throw.
         const std::string line = log_.line(progress);
         if (!line.empty()) std::fputs((line + "\n").c_str(), stderr);
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of long work on stderr: a live line on a terminal, a line per group of cases elsewhere.
+// Progress on stderr: a live line on a terminal, otherwise a line per group of cases.
 #pragma once
 
 #include <chrono>

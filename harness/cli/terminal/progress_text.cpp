@@ -12,12 +12,12 @@ namespace perfgate::cli {
 
 namespace {
 
-/// Batches count from 1 for people; when all are done, the last one is still at work.
+/// Batches are numbered from 1 for display; the last number stays when all are done.
 std::string place(const measure::Progress& progress) {
     return fmt::format("[{}/{}]", std::min(progress.done + 1, progress.total), progress.total);
 }
 
-/// Empty as long as nothing tells how long a batch takes.
+/// Empty until the time per batch is known.
 std::string time_left(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
     if (progress.done <= begun || progress.done >= progress.total) return "";
     const double left_s = elapsed_s / static_cast<double>(progress.done - begun) *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a run's progress. Pure: progress.hpp prints it.
+// The text of a run's progress. Pure: progress.hpp prints it.
 #pragma once
 
 #include <cstddef>

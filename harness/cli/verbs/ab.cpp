@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "cli/options/gate.hpp"
 #include "cli/options/measuring.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "runner/ab.hpp"
-#include "runner/installation.hpp"
 
 namespace perfgate::cli {
 
@@ -22,22 +14,8 @@ namespace {
 
 struct AbOptions {
     runner::AbRequest request;
-    std::string base, head;
     GateOptions gate;
 };
-
-/// The plugins that `--base` or `--head` names: a file, or all of a folder.
-std::vector<std::string> plugins_of(const std::string& option, const std::string& value) {
-    if (value.empty()) return {};
-    if (!std::filesystem::is_directory(value)) return {value};
-    std::vector<std::string> plugins = runner::plugins_in(value);
-    if (plugins.empty()) {
-        throw model::InputError(
-            fmt::format("{} {}: the folder has no plugin (*.so other than *_cuda.so)", option,
-                        model::printable(value)));
-    }
-    return plugins;
-}
 
 int compare(const CLI::App& verb, AbOptions& options) {
     runner::AbRequest& request = options.request;
@@ -48,14 +26,6 @@ int compare(const CLI::App& verb, AbOptions& options) {
     request.measuring.tags = options.gate.selection.tags;
     request.measuring.out = request.reports.out;
     request.policy = policy_of(options.gate);
-    if (options.base.empty() && request.base_root.empty()) {
-        throw model::InputError(
-            "nothing to compare: name two builds (--base, --head) or two checkouts of programs "
-            "(--base-root, --head-root)");
-    }
-    request.base_name = "base " + (options.base.empty() ? request.base_root : options.base);
-    request.base = plugins_of("--base", options.base);
-    request.head = plugins_of("--head", options.head);
     return runner::compare_builds(request);
 }
 
@@ -70,13 +40,16 @@ void add_ab(CLI::App& app, Invocation& invocation) {
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
     verb->add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
-    CLI::Option* base = verb->add_option("--base", options->base,
-                                         "What to compare with: a plugin, or a folder of plugins")
-                            ->check(CLI::ExistingPath)
-                            ->type_name("PATH");
-    CLI::Option* head = verb->add_option("--head", options->head, "What is judged, likewise")
-                            ->check(CLI::ExistingPath)
-                            ->type_name("PATH");
+    CLI::Option* base =
+        verb->add_option("--base", request.base,
+                         "The build to compare with: a plugin, or a folder of plugins")
+            ->check(CLI::ExistingPath)
+            ->type_name("PATH");
+    CLI::Option* head =
+        verb->add_option("--head", request.head,
+                         "The build that is judged: a plugin, or a folder of plugins")
+            ->check(CLI::ExistingPath)
+            ->type_name("PATH");
     CLI::Option* base_root =
         verb->add_option("--base-root", request.base_root,
                          "A checkout to compare with: the suite's programs run in it, in place of "

@@ -90,15 +90,16 @@ void add_baseline_accept(CLI::App& baseline, Invocation& invocation) {
                                                                           : std::string();
         });
     verb->add_option("--expires", options->choice.until,
-                     "Accept for a while: what is expected stays, and the regressions are let pass "
-                     "through this day (of UTC), as acknowledged")
+                     "Acknowledge the regressions through this day (UTC) instead of accepting "
+                     "them: expected values stay")
         ->type_name("DATE");
     add_baselines_option(*verb, options->baselines);
     add_profile_option(*verb, options->profile);
     add_acceptance_options(*verb, options->acceptance);
     verb->footer(
-        "Changes the least: what did not change in an accepted case, and every other case, stays "
-        "to the byte.\nRefuses cases that are incorrect, failed, incomplete, invalid or "
+        "Makes the smallest change: unchanged metrics of an accepted case, and all other cases, "
+        "stay identical to the byte.\nRefuses cases that are incorrect, failed, incomplete, "
+        "invalid or "
         "inconclusive, and changes that add up\nbeyond --creep; nothing is written then.\nExit "
         "code: 0 accepted, or nothing to accept; 2 refused; 3 could not write.");
     verb->callback([&invocation, options, verb] {

@@ -8,18 +8,14 @@
 #include <vector>
 
 #include "baseline/diff.hpp"
-#include "baseline/store.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
-#include "document/baseline.hpp"
-#include "document/json_reader.hpp"
-#include "document/run.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
 #include "model/selection.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
-#include "runner/run_file.hpp"
+#include "runner/baselines.hpp"
 
 namespace perfgate::cli {
 
@@ -46,13 +42,10 @@ model::QuantityTexts value_texts(const baseline::MetricChange& change) {
     return {text(change.before, change.before_unit), text(change.after, change.after_unit)};
 }
 
-std::string diff_text(const baseline::BaselineDiff& difference, bool partial) {
+std::string diff_text(const baseline::BaselineDiff& difference) {
     std::string text;
-    // What a selection left out was not taken away.
-    if (!partial) {
-        for (const std::string& id : difference.removed) {
-            text += fmt::format("\n{}\n  only in the stored baseline\n", model::printable(id));
-        }
+    for (const std::string& id : difference.removed) {
+        text += fmt::format("\n{}\n  only in the stored baseline\n", model::printable(id));
     }
     for (const std::string& id : difference.added) {
         text += fmt::format("\n{}\n  not in the stored baseline\n", model::printable(id));
@@ -70,44 +63,21 @@ std::string diff_text(const baseline::BaselineDiff& difference, bool partial) {
     return text;
 }
 
-/// What is stored for the device and suite of `after`, against it.
-std::string stored_diff_text(const model::Baseline& after, bool partial,
-                             const std::string& folder) {
-    model::Baseline before;
-    std::string file = baseline::baseline_path(folder, after.device.key, after.suite).string();
-    const auto stored = baseline::load_baseline(folder, after.device.key, after.suite);
-    if (stored) {
-        gate::require_same_device(after.device, stored->baseline.device, stored->file);
-        before = stored->baseline;
-    } else {
-        file += " (does not exist)";
-    }
-    const baseline::BaselineDiff difference = baseline::diff(before, after);
-    return fmt::format("{}: {} metrics differ, {} do not; {} cases are new{}\n{}",
-                       model::printable(file), difference.changes.size(), difference.unchanged,
-                       difference.added.size(),
-                       partial ? "" : fmt::format(", {} gone", difference.removed.size()),
-                       diff_text(difference, partial));
-}
-
-std::string schema_of(const std::string& text, const std::string& file) {
-    return std::string(document::JsonDocument(text, file).root().at("schema").text());
+std::string stored_diff_text(const runner::StoredDiff& result) {
+    const baseline::BaselineDiff& difference = result.difference;
+    return fmt::format("{}{}: {} metrics differ, {} do not; {} cases are new{}\n{}",
+                       model::printable(result.file), result.stored ? "" : " (does not exist)",
+                       difference.changes.size(), difference.unchanged, difference.added.size(),
+                       result.partial ? "" : fmt::format(", {} gone", difference.removed.size()),
+                       diff_text(difference));
 }
 
 int diff(const DiffOptions& options) {
-    const std::string text = model::read_file(options.input, runner::run_limit_bytes, "document");
     std::string output;
-    if (schema_of(text, options.input) == "perfgate.baseline") {
-        const model::Baseline other = document::parse_baseline(text, options.input);
-        output = stored_diff_text(other, false, options.baselines);
-    } else {
-        const model::Run run =
-            model::select_cases(document::parse_run(text, options.input), options.selection);
-        for (const model::SuiteResult& suite : run.suites) {
-            if (!output.empty()) output += '\n';
-            output += stored_diff_text(baseline::measured_values(run, suite),
-                                       suite.partial || run.interrupted, options.baselines);
-        }
+    for (const runner::StoredDiff& result :
+         runner::diff_against_stored(options.input, options.selection, options.baselines)) {
+        if (!output.empty()) output += '\n';
+        output += stored_diff_text(result);
     }
     model::write_file_atomically("-", output);
     return 0;

@@ -47,13 +47,14 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
                             model::printable(result.removed[i]));
     }
     if (result.acknowledged > 0) {
-        text += fmt::format("  {} acknowledged metrics stay as they are until their day is over\n",
-                            result.acknowledged);
+        text += fmt::format(
+            "  {} acknowledged metrics keep their expected values until their day is over\n",
+            result.acknowledged);
     }
     return text;
 }
 
-/// What the processes taught: how fine tolerances can be, and which counts do not repeat.
+/// What pooling found: how small tolerances can be, and which counts do not repeat.
 std::string findings_text(const baseline::PoolingFindings& findings) {
     constexpr std::size_t most_names = 20;
     const auto percent = [](double fraction) { return fmt::format("{:.3g} %", fraction * 100); };
@@ -134,7 +135,8 @@ void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
         "Incorrect, failed and incomplete cases are refused, and those whose processes disagree by "
         "more than the tolerance;\nnothing is written then. With --filter or --tag the other cases "
         "stay as they are. Cases that the suite no longer has "
-        "are removed. What did not change stays to the byte.\nExit code: 0 accepted; 2 refused; 3 "
+        "are removed. Unchanged cases stay identical to the byte.\nExit code: 0 accepted; 2 "
+        "refused; 3 "
         "could not measure or write; 130 interrupted.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return refresh(*verb, *options); };

@@ -8,12 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "baseline/store.hpp"
 #include "cli/options/baseline_choice.hpp"
-#include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
-#include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
@@ -24,9 +21,7 @@ namespace perfgate::cli {
 namespace {
 
 struct ShowOptions {
-    std::string suite;
-    std::string baselines = "baselines";
-    std::string device;
+    runner::BaselineChoice choice;
     std::string json;
 };
 
@@ -72,20 +67,11 @@ std::string baseline_text(const gate::StoredBaseline& stored) {
 }
 
 int show(const ShowOptions& options) {
-    const std::string device = chosen_device(options.baselines, options.suite, options.device);
-    const auto stored = baseline::load_baseline(options.baselines, device, options.suite);
-    if (!stored) {
-        throw model::InputError(fmt::format(
-            "there is no baseline {}{}",
-            model::printable(
-                baseline::baseline_path(options.baselines, device, options.suite).string()),
-            model::did_you_mean(
-                device, baseline::devices_with_baseline(options.baselines, options.suite))));
-    }
+    const gate::StoredBaseline stored = runner::stored_baseline(options.choice);
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json, document::write_baseline(stored->baseline));
+        model::write_file_atomically(options.json, document::write_baseline(stored.baseline));
     }
-    if (options.json != "-") model::write_file_atomically("-", baseline_text(*stored));
+    if (options.json != "-") model::write_file_atomically("-", baseline_text(stored));
     return 0;
 }
 
@@ -95,9 +81,7 @@ void add_baseline_show(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb =
         baseline.add_subcommand("show", "Prints the expected values and their provenance");
     const auto options = std::make_shared<ShowOptions>();
-    verb->add_option("SUITE", options->suite, "The suite's name (gemm)")->required();
-    add_baselines_option(*verb, options->baselines);
-    add_device_option(*verb, options->device);
+    add_baseline_choice_options(*verb, options->choice);
     verb->add_option("--json", options->json, "Write the baseline document (- is standard output)")
         ->type_name("FILE");
     verb->callback(

@@ -40,8 +40,7 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     return runner::judge_and_report(run, judging_of(options.gate), options.output);
 }
 
-/// What says how a run is judged, or how a verdict is written, has no meaning where nothing is
-/// judged.
+/// Options for judging a run or writing a verdict have no meaning here.
 void refuse_other_options(const CLI::App& verb, const std::set<std::string>& meaningful) {
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
@@ -76,7 +75,8 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     refuse_other_options(verb, {"RUN"});
     const auto read = [](const std::string& file) {
-        return activity::parse_profiles(model::read_file(file, runner::run_limit_bytes, "profile"), file);
+        return activity::parse_profiles(model::read_file(file, runner::run_limit_bytes, "profile"),
+                                        file);
     };
     const activity::ProfileDifference difference =
         activity::difference(read(options.runs[0]), read(options.runs[1]));

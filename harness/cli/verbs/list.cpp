@@ -51,7 +51,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
         ->check(CLI::IsMember({"any", "cuda", "host"}))
         ->capture_default_str();
     verb->add_option("--device-key", options->device_key,
-                     "Show the settings on this device, as its baselines' folder is called "
+                     "Show the settings for this device key, the name of its baselines' folder "
                      "(default: without device overrides)")
         ->type_name("KEY");
     verb->add_option("--plugin", options->plugins,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -8,17 +6,13 @@
 
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
-#include "report/columns.hpp"
 #include "review/output.hpp"
-#include "review/review.hpp"
 #include "runner/catalogue.hpp"
 #include "runner/reviewed_files.hpp"
 
 namespace perfgate::cli {
 
 namespace {
-
-using review::Finding;
 
 struct ReviewOptions {
     std::string base;
@@ -29,59 +23,22 @@ struct ReviewOptions {
     bool advisory = false;
 };
 
-std::string place_text(const model::SourcePlace& place) {
-    return place.line > 0 ? fmt::format("{}:{}", review::cell(place.file), place.line)
-                          : review::cell(place.file);
-}
-
-std::string cases_text(const Finding& finding) {
-    if (finding.cases.empty()) return "";
-    std::string text = review::cell(finding.cases.front());
-    if (finding.cases.size() > 1) text += fmt::format(" and {} more", finding.cases.size() - 1);
-    return text;
-}
-
-std::string findings_text(const std::vector<Finding>& findings,
-                          const std::vector<std::string>& notes, const std::string& base) {
-    std::string text;
-    if (findings.empty()) {
-        text = fmt::format("nothing is looser than in {}\n", review::cell(base));
-    } else {
-        text = fmt::format("{} {} looser than in {}:\n\n", findings.size(),
-                           findings.size() == 1 ? "thing is" : "things are", review::cell(base));
-        std::vector<std::vector<std::string>> rows{{"what", "of", "change", "where", "case"}};
-        for (const Finding& finding : findings) {
-            rows.push_back({std::string(to_text(finding.kind)), review::cell(finding.subject),
-                            review::change_text(finding), place_text(finding.place),
-                            cases_text(finding)});
-        }
-        text += report::table(rows);
-    }
-    for (const std::string& note : notes)
-        text += "note: not reviewed: " + review::cell(note) + '\n';
-    return text;
-}
-
 int review_change(const ReviewOptions& options) {
     const review::Files base = runner::files_of_revision(options.base, options.folders);
     const review::Files head = runner::files_of_working_tree(options.folders);
-    const model::WorkloadCatalogue workloads = runner::load_workload_catalogue(options.plugins);
-    const review::Expectations before = read_expectations(base, head, workloads);
-    const review::Expectations after = read_expectations(head, base, workloads);
-    const std::vector<Finding> findings = review::loosened(before, after);
-    const std::vector<std::string> notes = review::not_reviewed(before, after);
+    const review::Review review =
+        review::review(base, head, runner::load_workload_catalogue(options.plugins));
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json,
-                                     review::write_json(findings, notes, options.base));
+        model::write_file_atomically(options.json, review::write_json(review, options.base));
     }
     if (options.json != "-") {
-        model::write_file_atomically("-", findings_text(findings, notes, options.base));
+        model::write_file_atomically("-", review::write_text(review, options.base));
     }
     if (!options.annotations.empty()) {
         model::write_file_atomically(options.annotations,
-                                     review::write_annotations(findings, options.advisory));
+                                     review::write_annotations(review, options.advisory));
     }
-    return findings.empty() || options.advisory ? 0 : 1;
+    return review::exit_code(review, options.advisory);
 }
 
 }  // namespace

@@ -53,9 +53,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
     request.reports.out = "perfgate-out";
     verb->add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
     add_measuring_options(*verb, request.measuring);
-    verb->add_option("--resume", request.measuring.resume,
-                     "Measure what is missing in the output folder of a run that did not come to "
-                     "its end; the rest must be as it was")
+    verb->add_option(
+            "--resume", request.measuring.resume,
+            "Continue an interrupted run in its output folder; suites and options must be the same")
         ->type_name("DIR");
     verb->add_flag("--changed-only", request.measuring.changed_only,
                    "Measure only the cases whose machine code, launch or inputs differ from the "
@@ -64,8 +64,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
                    "Afterwards measure a quick case once more, made slower, and exit 3 if the gate "
                    "does not find it");
     verb->add_option("--shard", options->shard,
-                     "Measure one of several parts, which `merge` makes one run of: 2/3 is the "
-                     "second of three")
+                     "Measure one part of the cases; `merge` combines the parts into one run. 2/3 "
+                     "is the second of three")
         ->type_name("I/N");
     verb->add_option("--costs", request.costs,
                      "Balance shards by what cases cost in this run (default: in the baselines); "

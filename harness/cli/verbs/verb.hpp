@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file per verb: each adds its subcommand to the command line. A verb parses its options, calls
-// other modules and prints; it decides nothing.
+// other modules and prints; it makes no decisions.
 //
 // To add a verb, write <name>.cpp (start from merge.cpp), and declare its function and add it to
 // the table here.

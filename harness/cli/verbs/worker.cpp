@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hidden verb that coordinators start: a guard that starts itself once more with --serve. That
-// process loads one backend and the plugins, takes requests from stdin and replies on file
-// descriptor 3. Code of plugins never runs in the guard, which ends whatever they leave behind.
+// The hidden verb that coordinators start: a guard that starts itself again with --serve. That
+// process loads one backend and the plugins, reads requests from stdin and replies on file
+// descriptor 3. The guard never runs code of plugins and ends the processes that they leave behind.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA variants of a workload with one input and one output of the same size.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "common/cuda.hpp"
+#include "perfgate.hpp"
+
+namespace common {
+
+// kFill(problem, seed, in) enqueues filling the input on the default stream.
+template <class Problem, class Report, auto kFill>
+class DeviceInOut : public perfgate::sdk::Instance {
+  public:
+    using Launcher = cudaError_t (*)(const Problem&, const void* in, void* out, cudaStream_t);
+    using Check = Report (*)(const Problem&, std::uint64_t seed, const void* out);
+
+    DeviceInOut(const Problem& problem, Launcher launcher, Check check)
+        : problem_(problem),
+          launcher_(launcher),
+          check_(check),
+          in_(problem.bytes(), "the input"),
+          out_(problem.bytes(), "the output") {}
+
+    void fill(std::uint64_t seed) override {
+        seed_ = seed;
+        kFill(problem_, seed, in_.get());
+        out_.poison();
+        check(cudaStreamSynchronize(nullptr), "filling the input");
+    }
+
+    void launch(void* stream) override {
+        check(launcher_(problem_, in_.get(), out_.get(), static_cast<cudaStream_t>(stream)),
+              "launch");
+    }
+
+    perfgate::sdk::Verification verify() override {
+        const Report report = check_(problem_, seed_, out_.template read<unsigned char>().data());
+        return {report.passed, report.detail};
+    }
+
+  private:
+    Problem problem_;
+    Launcher launcher_;
+    Check check_;
+    DeviceMemory in_, out_;
+    std::uint64_t seed_ = 0;
+};
+
+// The bandwidth reference: moves the same bytes and computes nothing.
+template <class Problem>
+cudaError_t launch_copy(const Problem& problem, const void* in, void* out, cudaStream_t stream) {
+    return cudaMemcpyAsync(out, in, problem.bytes(), cudaMemcpyDeviceToDevice, stream);
+}
+
+}  // namespace common
