@@ -165,9 +165,9 @@ std::vector<std::string> creeping(const model::Run& run, const CaseResult& resul
         const auto fraction = model::change_fraction(anchor, series->value);
         sentences.push_back(fmt::format(
             "{}: {} has gone from {} to {}{} in accepted changes, which may add up to {:.3g} %",
-            model::printable(model::case_id(result.spec), 200), model::printable(metric, 200),
-            values.before, values.after,
-            fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "", bound * 100));
+            model::printable(model::case_id(result.spec)), model::printable(metric), values.before,
+            values.after, fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "",
+            bound * 100));
     }
     return sentences;
 }

@@ -17,7 +17,7 @@ using model::Verdict;
 
 /// Names and methods in a sentence come from documents that anyone may have written.
 std::string name_text(std::string_view name) {
-    return model::printable(name, 200);
+    return model::printable(name);
 }
 
 /// To two digits, never below the value: a the claimed minimum detectable change is not made better
