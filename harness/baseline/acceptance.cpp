@@ -35,7 +35,8 @@ const MetricSeries* find(const Metrics& metrics, const std::string& name) {
 double rounded(double seconds) {
     if (!(seconds > 0) || !std::isfinite(seconds)) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(seconds)) - 2);
-    return std::round(seconds / unit) / std::round(1 / unit);
+    const double digits = std::round(seconds / unit);
+    return unit >= 1 ? digits * unit : digits / std::round(1 / unit);
 }
 
 /// Of two values of a gated metric.
