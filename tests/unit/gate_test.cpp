@@ -439,5 +439,15 @@ TEST(Gate, HostileTextStaysOnOneLineOfASentence) {
     }
 }
 
+TEST(Gate, WhatAVerdictShowsIsWhatItRestsOn) {
+    Pair pair;
+    pair.now().metrics["gpu_time"].value = 5;  // edited by hand: the samples decide
+    pair.then().metrics["gpu_time"].value = 7;
+    const MetricVerdict time = metric(only_case(pair.judged()), "gpu_time");
+    EXPECT_EQ(time.verdict, Verdict::pass);
+    EXPECT_EQ(time.measured, 1000);
+    EXPECT_EQ(time.baseline, 1000);
+}
+
 }  // namespace
 }  // namespace perfgate::gate
