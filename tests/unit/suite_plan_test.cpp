@@ -346,6 +346,9 @@ TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
               "--filter 'copy/plane*' selects no case; perfgate list shows the cases and their "
               "tags");
+    options.filters = {"copy/plane*", "copy/*"};
+    EXPECT_NE(test::refusal([&] { plan_suites(suites, options); }).find("'copy/plane*'"),
+              std::string::npos);
     options.filters.clear();
     options.tags = {"small", "fp23"};
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
