@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/reports.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -155,6 +161,54 @@ TEST_F(RunnersReports, WhereNobodyWatchesLinesHaveNoWidthAndNoColourUnasked) {
     EXPECT_TRUE(Printed(options).how.list_all);
     options.color = "never";
     EXPECT_FALSE(Printed(options).how.color);
+}
+
+TEST_F(RunnersReports, OnATerminalLinesHaveItsWidthAndAreColoured) {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) {
+        GTEST_SKIP() << "no pseudo-terminals here";
+    }
+    const int side = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+    winsize size{};
+    size.ws_col = 123;
+    ASSERT_EQ(::ioctl(side, TIOCSWINSZ, &size), 0);
+    std::fflush(stdout);
+    const int saved = ::dup(STDOUT_FILENO);
+    ::dup2(side, STDOUT_FILENO);
+    std::vector<report::Options> given;
+    const auto print = [&](const OutputOptions& options) {
+        print_for_people(options, [&](const report::Options& how) {
+            given.push_back(how);
+            return "";
+        });
+    };
+    std::map<std::string, std::string> before;
+    for (const char* name : {"NO_COLOR", "CI"}) {
+        if (const char* value = ::getenv(name)) before[name] = value;
+        ::unsetenv(name);
+    }
+    OutputOptions options;
+    print(options);
+    for (const char* name : {"NO_COLOR", "CI"}) {
+        ::setenv(name, "1", 1);
+        print(options);
+        ::setenv(name, "", 1);
+        print(options);
+        ::unsetenv(name);
+    }
+    options.color = "never";
+    print(options);
+    for (const auto& [name, value] : before) ::setenv(name.c_str(), value.c_str(), 1);
+    ::dup2(saved, STDOUT_FILENO);
+    ::close(saved);
+    ::close(side);
+    ::close(terminal);
+    std::vector<bool> coloured;
+    for (const report::Options& how : given) {
+        EXPECT_EQ(how.width, 123U);
+        coloured.push_back(how.color);
+    }
+    EXPECT_EQ(coloured, (std::vector<bool>{true, false, true, false, true, false}));
 }
 
 }  // namespace

@@ -449,5 +449,21 @@ TEST(PlanSuite, ProgramsAreMeasuredWithEitherBackend) {
     }
 }
 
+TEST(PlanSuite, AProgramHasUpToAHundredLabels) {
+    const auto with_labels = [](int count) {
+        std::string yaml =
+            "name: s\nworkloads:\n  - command: [./app]\n    name: app\n    measure:\n";
+        std::string tolerances = "    tolerances:\n";
+        for (int i = 0; i < count; ++i) {
+            const std::string label = "l" + std::to_string(i);
+            yaml += "      " + label + ": {nvtx: " + label + "}\n";
+            tolerances += "      " + label + ".gpu_time: 3%\n";
+        }
+        return yaml + tolerances;
+    };
+    EXPECT_EQ(plan_suite(parse(with_labels(100)), {}).suite.cases.size(), 100U);
+    EXPECT_NE(test::refusal([&] { parse(with_labels(101)); }).find("101"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace perfgate::suite
