@@ -362,6 +362,27 @@ TEST_F(DeviceChainTest, AResumedRunGoesOnBehindWhatItHas) {
     EXPECT_EQ(total_, 6U);
 }
 
+TEST_F(DeviceChainTest, OnSeveralDevicesProgramsRunOnTheFirstInThePlansOrder) {
+    for (std::size_t i = 0; i < 20; ++i) add_program("app", "v" + std::to_string(i), i);
+    options_.processes = 1;
+    const std::string board_state = write_reply(BoardStateReply{});
+    const std::vector<std::string> answers{
+        "/bin/sh", "-c",
+        "while read -r label request; do printf '%s %s\\n' \"$label\" '" + board_state +
+            "' >&3; done"};
+    Workers first(answers, {});
+    Workers second(answers, {});
+    Journal journal(folder_, JournalHeader{"2026-11-21T10:00:00Z", 1, {}});
+    Session session(plan_, capabilities_, {{"b1", &first}, {"b2", &second}}, options_, journal);
+    session.prepare(Session::Unsupported::skip);
+    session.measure_all();
+    ASSERT_EQ(programs_.requests.size(), 20U);
+    for (std::size_t i = 0; i < 20; ++i) {
+        EXPECT_EQ(programs_.requests[i].command, &plan_.suites[0].commands[i]) << i;
+        EXPECT_EQ(programs_.requests[i].board, "b1");
+    }
+}
+
 // --- plugins' cases
 
 TEST_F(DeviceChainTest, TheFirstProcessGetsTheWholeCaseTheNextOnlyItsSpec) {
