@@ -48,10 +48,9 @@ void require_globs_match(const Run& run, const AcceptChoice& choice) {
         }
         if (found) continue;
         throw model::InputError(fmt::format(
-            "--case '{}' matches no case of the run{}", model::printable(glob, 200),
-            example.empty()
-                ? ""
-                : fmt::format("; an id looks like '{}'", model::printable(example, 200))));
+            "--case '{}' matches no case of the run{}", model::printable(glob),
+            example.empty() ? ""
+                            : fmt::format("; an id looks like '{}'", model::printable(example))));
     }
 }
 
@@ -59,7 +58,7 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
     if (choice.until.empty()) return;
     if (!model::is_date(choice.until)) {
         throw model::InputError(fmt::format("--expires '{}': expected a day, as 2026-12-31",
-                                            model::printable(choice.until, 100)));
+                                            model::printable(choice.until)));
     }
     const std::string today = model::date_of(acceptance.at);
     if (choice.until < today) {
@@ -136,8 +135,8 @@ class Accepting {
         std::string why = objection(run_, result);
         if (why.empty()) why = undecided(verdict);
         if (!why.empty()) {
-            refused.push_back(fmt::format("{} ({})", model::printable(verdict.id, 200),
-                                          model::printable(why, 400)));
+            refused.push_back(
+                fmt::format("{} ({})", model::printable(verdict.id), model::printable(why)));
             return;
         }
         const auto found = accepted.baseline.cases.find(verdict.id);

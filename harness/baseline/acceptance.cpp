@@ -35,7 +35,8 @@ const MetricSeries* find(const Metrics& metrics, const std::string& name) {
 double rounded(double seconds) {
     if (!(seconds > 0) || !std::isfinite(seconds)) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(seconds)) - 2);
-    return std::round(seconds / unit) / std::round(1 / unit);
+    const double digits = std::round(seconds / unit);
+    return unit >= 1 ? digits * unit : digits / std::round(1 / unit);
 }
 
 /// Of two values of a gated metric.
@@ -165,9 +166,9 @@ std::vector<std::string> creeping(const model::Run& run, const CaseResult& resul
         const auto fraction = model::change_fraction(anchor, series->value);
         sentences.push_back(fmt::format(
             "{}: {} has gone from {} to {}{} in accepted changes, which may add up to {:.3g} %",
-            model::printable(model::case_id(result.spec), 200), model::printable(metric, 200),
-            values.before, values.after,
-            fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "", bound * 100));
+            model::printable(model::case_id(result.spec)), model::printable(metric), values.before,
+            values.after, fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "",
+            bound * 100));
     }
     return sentences;
 }

@@ -18,8 +18,8 @@ using model::MetricSeries;
 
 std::string changed_words(std::string_view what, const std::string& before,
                           const std::string& after) {
-    return fmt::format("{} changed: {} → {}", what, model::printable(before, 100),
-                       model::printable(after, 100));
+    return fmt::format("{} changed: {} → {}", what, model::printable(before),
+                       model::printable(after));
 }
 
 /// The difference, or nothing if value, unit and method are the same.

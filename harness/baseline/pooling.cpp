@@ -34,7 +34,7 @@ void require_equal(std::string_view what, const std::string& first, const std::s
     if (first == other) return;
     throw model::InputError(fmt::format(
         "the runs cannot become one baseline: {} is '{}' in the first and '{}' in another", what,
-        model::printable(first, 100), model::printable(other, 100)));
+        model::printable(first), model::printable(other)));
 }
 
 /// The cases of a run, by suite and id.

@@ -36,8 +36,8 @@ void require_acceptable(const model::Run& run, const model::SuiteResult& suite) 
         if (why.empty()) continue;
         if (++refused > shown) continue;
         if (!listed.empty()) listed += "; ";
-        listed += fmt::format("{} ({})", model::printable(model::case_id(result.spec), 200),
-                              model::printable(why, 500));
+        listed += fmt::format("{} ({})", model::printable(model::case_id(result.spec)),
+                              model::printable(why));
     }
     if (refused == 0) return;
     if (refused > shown) listed += fmt::format("; and {} more", refused - shown);

@@ -43,7 +43,7 @@ void require_place(std::string_view kind, std::string_view file, std::string_vie
     if (found == expected) return;
     throw model::InputError(
         fmt::format("{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs",
-                    kind, model::printable(file), field, model::printable(found, 200), expected));
+                    kind, model::printable(file), field, model::printable(found), expected));
 }
 
 }  // namespace

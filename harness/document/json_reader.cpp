@@ -43,7 +43,7 @@ Place place_of(std::string_view text, std::size_t offset) {
 std::string parser_message(const nlohmann::json::exception& error) {
     const std::string_view message = error.what();
     const std::size_t start = message.find("syntax error");
-    return model::printable(start == std::string_view::npos ? message : message.substr(start), 200);
+    return model::printable(start == std::string_view::npos ? message : message.substr(start));
 }
 
 [[noreturn]] void fail_depth(const std::string& source) {
@@ -217,7 +217,7 @@ class JsonBuilder {
         const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
         if (twice == keys_.end()) return;
         // The containers around it are still open; the path needs their ends.
-        const std::string key = model::printable(*twice, 100);
+        const std::string key = model::printable(*twice);
         for (const std::size_t node : open_) {
             document_.nodes_[node].payload = document_.nodes_.size();
         }
@@ -297,7 +297,7 @@ std::string JsonDocument::path_to(std::uint32_t node) const {
         } else if (const std::string_view key = text_of(child - 1); is_identifier(key)) {
             path += (path.empty() ? "" : ".") + std::string(key);
         } else {
-            path += fmt::format("[\"{}\"]", model::printable(key, 100));
+            path += fmt::format("[\"{}\"]", model::printable(key));
         }
         here = child;
     }

@@ -185,7 +185,7 @@ static void refuse_duplicates(JsonValue value, const std::vector<model::CaseResu
     value.elements([&](JsonValue element) {
         std::string id = case_id((result++)->spec);
         if (ids.count(id) != 0) {
-            element.fail(fmt::format("the case {} appears twice", model::printable(id, 200)));
+            element.fail(fmt::format("the case {} appears twice", model::printable(id)));
         }
         ids.insert(std::move(id));
     });
@@ -209,7 +209,7 @@ static void refuse_duplicate_suites(JsonValue value,
     value.elements([&](JsonValue element) {
         const std::string& name = (suite++)->name;
         if (!names.insert(name).second) {
-            element.fail(fmt::format("the suite '{}' appears twice", model::printable(name, 200)));
+            element.fail(fmt::format("the suite '{}' appears twice", model::printable(name)));
         }
     });
 }

@@ -19,9 +19,9 @@ using model::Verdict;
 /// " by Ada: a driver bug", as far as it is known.
 std::string origin(const Acknowledgement& acknowledgement) {
     std::string text;
-    if (!acknowledgement.by.empty()) text += " by " + model::printable(acknowledgement.by, 100);
+    if (!acknowledgement.by.empty()) text += " by " + model::printable(acknowledgement.by);
     if (!acknowledgement.reason.empty()) {
-        text += ": " + model::printable(acknowledgement.reason, 300);
+        text += ": " + model::printable(acknowledgement.reason);
     }
     return text;
 }

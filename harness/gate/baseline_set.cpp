@@ -26,8 +26,8 @@ bool same_memory(std::uint64_t left, std::uint64_t right) {
     throw model::InputError(fmt::format(
         "baseline {} is of another device: {} is '{}', the run's is '{}'; refresh a baseline on "
         "this device",
-        model::printable(baseline_file), field, model::printable(baseline, 200),
-        model::printable(measured, 200)));
+        model::printable(baseline_file), field, model::printable(baseline),
+        model::printable(measured)));
 }
 
 }  // namespace

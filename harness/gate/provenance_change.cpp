@@ -30,8 +30,8 @@ struct ProvenanceChange {
 /// Empty if either is not known: that is not a change.
 std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
     if (before.empty() || now.empty() || before == now) return {};
-    return fmt::format("{} changed since the baseline: {} → {}", what,
-                       model::printable(before, 100), model::printable(now, 100));
+    return fmt::format("{} changed since the baseline: {} → {}", what, model::printable(before),
+                       model::printable(now));
 }
 
 std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
@@ -42,9 +42,9 @@ std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
     const model::Provenance& then = expected.provenance;
     std::string board;
     if (other_board(run, result, expected)) {
-        board = fmt::format("another board than the baseline's: {} → {}",
-                            model::printable(then.board, 100),
-                            model::printable(model::board_of(run, result), 100));
+        board =
+            fmt::format("another board than the baseline's: {} → {}", model::printable(then.board),
+                        model::printable(model::board_of(run, result)));
     }
     return {
         {{policy.board, std::move(board), true},

@@ -41,9 +41,7 @@ void count(Verdict verdict, SizeTally& tally) {
 }
 
 void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::string>& problems) {
-    const auto counts = model::count_verdicts(verdict);
-    const auto regressed = counts.find(Verdict::regressed);
-    const bool any = regressed != counts.end() && regressed->second > 0;
+    const bool any = model::count_verdicts(verdict).contains(Verdict::regressed);
     if (any && verdict.exit_code != 1) {
         problems.push_back(
             fmt::format("a trial with regressed cases had exit code {}", verdict.exit_code));

@@ -17,7 +17,7 @@ using model::Verdict;
 
 /// Names and methods come from documents, which are untrusted.
 std::string name_text(std::string_view name) {
-    return model::printable(name, 200);
+    return model::printable(name);
 }
 
 /// To two digits, never below the value: the text must not claim a better minimum detectable

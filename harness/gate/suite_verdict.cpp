@@ -97,7 +97,7 @@ std::string not_judged_note(const std::vector<std::string>& ids, bool selection_
     constexpr std::size_t shown = 10;
     std::string listed;
     for (std::size_t i = 0; i < std::min(ids.size(), shown); ++i) {
-        listed += (i == 0 ? "" : ", ") + model::printable(ids[i], 200);
+        listed += (i == 0 ? "" : ", ") + model::printable(ids[i]);
     }
     if (ids.size() > shown) listed += fmt::format(" and {} more", ids.size() - shown);
     return fmt::format("{} of the baseline {} not in the run and not judged as missing: {} ({})",

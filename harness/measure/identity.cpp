@@ -77,10 +77,10 @@ std::string difference(const Identity& before, const Identity& now) {
     // At the first place that differs, by field: a case that was added is named, and not the one
     // that it has pushed on.
     const auto quoted = [](const std::string* value) {
-        return value ? fmt::format("'{}'", model::printable(*value, 200)) : std::string("absent");
+        return value ? fmt::format("'{}'", model::printable(*value)) : std::string("absent");
     };
     const auto say = [&](const std::string& field, const std::string* was, const std::string* is) {
-        return fmt::format("{} was {}, is now {}", model::printable(field, 300), quoted(was),
+        return fmt::format("{} was {}, is now {}", model::printable(field), quoted(was),
                            quoted(is));
     };
     for (std::size_t i = 0; i < std::max(before.size(), now.size()); ++i) {

@@ -50,7 +50,7 @@ std::string unused(const Run& run, const Selection& selection) {
 std::string quoted_list(const std::vector<std::string>& texts) {
     std::string list;
     for (const std::string& text : texts) {
-        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(text, 200));
+        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(text));
     }
     return list;
 }
@@ -76,7 +76,7 @@ Run select_cases(Run run, const Selection& selection) {
                                  [](const SuiteResult& suite) { return !suite.cases.empty(); });
     if (any && typo.empty()) return run;
     if (any) {
-        throw InputError(fmt::format("{} selects no case of the run", printable(typo, 200)));
+        throw InputError(fmt::format("{} selects no case of the run", printable(typo)));
     }
 
     std::string asked;
@@ -84,7 +84,7 @@ Run select_cases(Run run, const Selection& selection) {
     if (!selection.tags.empty()) asked += " --tag " + quoted_list(selection.tags);
     throw InputError(fmt::format(
         "none of the run's {} cases is selected by{}{}", before, asked,
-        example.empty() ? "" : fmt::format("; an id looks like '{}'", printable(example, 200))));
+        example.empty() ? "" : fmt::format("; an id looks like '{}'", printable(example))));
 }
 
 std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,

@@ -74,9 +74,9 @@ std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> dev
         measure::DeviceLock::Waiting waiting = how;
         waiting.tell = [&](const std::string& holder) {
             fmt::print(stderr, "perfgate: {} is in use by {}: waiting up to {:g} s for it\n",
-                       model::printable(name, 100), holder, how.limit_s);
+                       model::printable(name), holder, how.limit_s);
         };
-        locks.emplace_back(listed.device.board, model::printable(name, 100), waiting);
+        locks.emplace_back(listed.device.board, model::printable(name), waiting);
     }
     return locks;
 }

@@ -132,15 +132,20 @@ std::string write_json(const MetricList& list) {
 
 MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip) {
     const auto chips = load_counter_catalogue();
+    return list_metrics(names, chip, chips.get());
+}
+
+MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip,
+                        measure::CounterCatalogue* chips) {
     if (chips) require_chip(*chips, chip);
     MetricList list{.chip = chip, .chip_known = chips != nullptr, .metrics = {}, .sets = {}};
     if (names.empty()) {
         for (const metrics::Metric& metric : metrics::catalogue()) {
-            list.metrics.push_back(listed_metric(metric, chips.get(), chip));
+            list.metrics.push_back(listed_metric(metric, chips, chip));
         }
     }
     for (const std::string& name : names) {
-        list.metrics.push_back(listed_metric(metric_of(name), chips.get(), chip));
+        list.metrics.push_back(listed_metric(metric_of(name), chips, chip));
     }
     for (const metrics::MetricSet& set : metrics::metric_sets()) {
         list.sets.push_back({&set, chips ? passes_of(set, *chips, chip) : 0});

@@ -8,6 +8,10 @@
 
 #include "metrics/catalogue.hpp"
 
+namespace perfgate::measure {
+class CounterCatalogue;
+}
+
 namespace perfgate::runner {
 
 struct ListedMetric {
@@ -32,6 +36,9 @@ struct MetricList {
 /// The metrics of these names (raw CUPTI names included), or all of the catalogue. Throws
 /// InputError for an unknown metric or chip.
 MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip);
+/// The same with what `chips` says; null: nothing is known of any chip.
+MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip,
+                        measure::CounterCatalogue* chips);
 
 /// Schema perfgate.metrics.
 std::string write_json(const MetricList& list);

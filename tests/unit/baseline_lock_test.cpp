@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -113,6 +114,16 @@ TEST_F(BaselineLocks, AReadOnlyFolderCanBeLocked) {
     fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_EQ(refusal(at_most(0)), "locked");
     fs::permissions(folder_, fs::perms::owner_all);
+}
+
+TEST_F(BaselineLocks, WithoutStandardInputTheLockMayHaveItsDescriptor) {
+    EXPECT_EXIT(
+        {
+            ::close(STDIN_FILENO);
+            const BaselineLock lock(folder_, at_most(0));
+            std::exit(refusal(at_most(0)) == "locked" ? 1 : 0);
+        },
+        testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

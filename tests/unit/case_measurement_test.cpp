@@ -330,5 +330,167 @@ TEST(CaseMeasurement, WithoutCountersEachCounterMetricSaysWhy) {
     EXPECT_EQ(one.result.metrics.at("gpu_time").value, 1000);
 }
 
+TEST(CaseMeasurement, OnlyTheFirstCaseOfADeviceWarmsItUp) {
+    FakeVariant host;
+    host.target = model::Target::host;
+    FakeBackend backend;
+    backend.variants["cuda"] = two_kernels();
+    backend.variants["host"] = host;
+    CaseMeasurement measurement(backend);
+    const auto measure = [&](const std::string& variant) {
+        model::CaseResult result;
+        result.spec = {fakes::workload, variant, {}, model::Cache::cold};
+        measurement.measure(result, settings_for({"gpu_time"}), [](std::string_view) {});
+    };
+    measure("cuda");
+    measure("cuda");
+    EXPECT_EQ(backend.warm_ups, (std::vector<fakes::WarmUp>{{3, 0.3}, {3, 0.005}}));
+
+    FakeBackend of_host;
+    of_host.variants["host"] = host;
+    CaseMeasurement on_host(of_host);
+    model::CaseResult result;
+    result.spec = {fakes::workload, "host", {}, model::Cache::cold};
+    on_host.measure(result, settings_for({"host_time"}), [](std::string_view) {});
+    EXPECT_EQ(of_host.warm_ups, (std::vector<fakes::WarmUp>{{3, 0.005}}));
+}
+
+TEST(CaseMeasurement, AKindOfTimeHasTheClockAndTheThrottlingAroundIt) {
+    const auto at = [](double mhz, std::vector<std::string> reasons = {}) {
+        model::BoardState state;
+        state.sm_clock_mhz = mhz;
+        state.max_sm_clock_mhz = 3000;
+        state.power_limit_w = 700;
+        state.throttle_reasons = std::move(reasons);
+        return state;
+    };
+    Measured one(two_kernels());
+    one.backend.board_states = {at(1000), at(1200), at(1600, {"hardware slowdown"})};
+    CaseSettings settings = settings_for({"gpu_time", "gpu_span"});
+    settings.process = 4;
+    one.measure(settings);
+    const model::Batch& time = one.result.metrics.at("gpu_time").batches.at(0);
+    EXPECT_EQ(time.sm_clock_mhz, 1100);
+    EXPECT_EQ(time.excluded, "");
+    const model::Batch& span = one.result.metrics.at("gpu_span").batches.at(0);
+    EXPECT_EQ(span.sm_clock_mhz, 1400);
+    EXPECT_NE(span.excluded.find("hardware slowdown"), std::string::npos);
+    ASSERT_EQ(one.result.readings.size(), 1U);
+    EXPECT_EQ(one.result.readings[0].process, 4);
+    EXPECT_EQ(one.result.readings[0].device, "b1");
+    EXPECT_EQ(one.result.readings[0].state.sm_clock_mhz, 1600);
+    EXPECT_EQ(one.result.readings[0].state.max_sm_clock_mhz, std::nullopt) << "it does not move";
+    EXPECT_EQ(one.result.readings[0].state.power_limit_w, std::nullopt);
+
+    Measured silent(two_kernels());
+    silent.measure(settings);
+    EXPECT_TRUE(silent.result.readings.empty());
+}
+
+TEST(CaseMeasurement, EveryPhaseIsARangeWithinTheCases) {
+    Measured one(two_kernels());
+    one.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(one.backend.ranges, (std::vector<std::string>{"fake/plain", "verify", "", "warm-up",
+                                                            "", "time", "", ""}));
+    one.backend.ranges.clear();
+    one.count(settings_for({"instructions"}));
+    EXPECT_EQ(one.backend.ranges.at(one.backend.ranges.size() - 2), "counters");
+    EXPECT_EQ(one.backend.ranges.back(), "");
+}
+
+TEST(CaseMeasurement, ATimeWithoutSamplesIsAnError) {
+    FakeVariant variant = two_kernels();
+    variant.gives_samples = false;
+    Measured one(variant);
+    one.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(one.result.status, CaseStatus::error);
+    EXPECT_NE(one.result.reason.find("gpu_time"), std::string::npos) << one.result.reason;
+}
+
+TEST(CaseMeasurement, WhatNoPluginOffersIsNamed) {
+    FakeBackend backend;
+    CaseMeasurement measurement(backend);
+    for (const char* workload : {fakes::workload, "other"}) {
+        model::CaseResult result;
+        result.spec = {workload, "gone", {}, model::Cache::cold};
+        measurement.measure(result, settings_for({"gpu_time"}), [](std::string_view) {});
+        EXPECT_EQ(result.status, CaseStatus::error);
+        EXPECT_NE(result.reason.find(std::string(workload) + "/gone"), std::string::npos);
+    }
+}
+
+TEST(CaseMeasurement, EveryEndAddsItsWallTime) {
+    for (const bool correct : {true, false}) {
+        FakeVariant variant = two_kernels();
+        variant.correct = correct;
+        Measured one(variant);
+        one.result.wall_s = 5;
+        one.measure(settings_for({"gpu_time"}));
+        EXPECT_GT(one.result.wall_s, 5);
+        EXPECT_LT(one.result.wall_s, 60);
+    }
+    for (const bool code_only : {true, false}) {
+        FakeVariant variant = two_kernels();
+        if (!code_only) variant.fails_in = "time";
+        Measured one(variant);
+        CaseSettings settings = settings_for({"gpu_time"});
+        settings.code_only = code_only;
+        one.result.wall_s = 5;
+        one.measure(settings);
+        EXPECT_GT(one.result.wall_s, 5);
+        if (code_only) {
+            EXPECT_EQ(one.backend.warm_ups, (std::vector<fakes::WarmUp>{{1, 0}}));
+        }
+    }
+}
+
+TEST(CaseMeasurement, CountersOfSeveralCasesAreAskedForOnceAndGivenToEach) {
+    FakeVariant variant = two_kernels();
+    variant.facts.needs_reset = true;
+    FakeVariant graph = two_kernels();
+    graph.submission = model::Submission::graph;
+    FakeBackend backend;
+    backend.variants["plain"] = variant;
+    backend.variants["graph"] = graph;
+    CaseMeasurement measurement(backend);
+    model::CaseResult plain;
+    plain.spec = {fakes::workload, "plain", {}, model::Cache::hot};
+    plain.kernels = variant.launch.kernels;
+    plain.wall_s = 5;
+    model::CaseResult as_graph;
+    as_graph.spec = {fakes::workload, "graph", {}, model::Cache::cold};
+    CaseSettings of_plain = settings_for({"gpu_time", "instructions"});
+    of_plain.process = 3;
+    std::vector<std::string> phases;
+    measurement.collect_counters(
+        {{&plain, of_plain}, {&as_graph, settings_for({"instructions", "dram_bytes"})}},
+        [&](std::string_view phase) { phases.emplace_back(phase); });
+
+    EXPECT_EQ(phases, std::vector<std::string>{"counters"});
+    EXPECT_EQ(backend.collected_counters, (std::vector<std::string>{dram, instructions}));
+    EXPECT_EQ(backend.warm_ups, (std::vector<fakes::WarmUp>{{1, 0}, {1, 0}}));
+    ASSERT_EQ(backend.counter_cases.size(), 2U);
+    const CounterCase& first = backend.counter_cases[0];
+    EXPECT_EQ(first.cache, model::Cache::hot);
+    EXPECT_EQ(first.expected_kernels, (std::vector<std::string>{"first", "second"}));
+    EXPECT_FALSE(first.graph);
+    EXPECT_TRUE(first.own_session);
+    const CounterCase& second = backend.counter_cases[1];
+    EXPECT_EQ(second.cache, model::Cache::cold);
+    EXPECT_TRUE(second.expected_kernels.empty());
+    EXPECT_TRUE(second.graph);
+    EXPECT_FALSE(second.own_session);
+
+    const model::MetricSeries& series = plain.metrics.at("instructions");
+    EXPECT_EQ(series.method, "counter/auto-range/user-replay/cold");
+    EXPECT_EQ(series.batches, (std::vector<model::Batch>{{3, "b1", 7, {42}}}));
+    EXPECT_FALSE(plain.metrics.contains("dram_bytes"));
+    EXPECT_TRUE(plain.not_collected.empty());
+    EXPECT_EQ(as_graph.not_collected.size(), 1U);
+    EXPECT_GT(plain.wall_s, 5);
+    EXPECT_LT(plain.wall_s, 60);
+    EXPECT_NEAR(plain.wall_s - 5, as_graph.wall_s, 0.5);
+}
+
 }  // namespace
 }  // namespace perfgate::measure

@@ -57,5 +57,14 @@ TEST(WorkloadCatalogue, NamesItsEnumerations) {
     EXPECT_EQ(to_text(Submission::graph), "graph");
 }
 
+TEST(CaseId, QuotesWhatIsNoPlainWord) {
+    EXPECT_EQ(to_text(ParamValue(std::string("azAZ09_-+.:/"))), "azAZ09_-+.:/");
+    for (const char c : std::string("`{@[;,=*\x7f ")) {
+        EXPECT_EQ(to_text(ParamValue(std::string(1, c))), std::string("\"") + c + '"');
+    }
+    EXPECT_EQ(to_text(Cache::hot), "hot");
+    EXPECT_EQ(to_text(Cache::cold), "cold");
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -148,5 +148,45 @@ TEST(TooThin, ACaseWithoutTimesIsNoneOfTheClocksBusiness) {
     EXPECT_EQ(too_thin(result, 5), "");
 }
 
+TEST(OtherClocks, TwoInAHundredAreTheSameClock) {
+    model::CaseResult result = with_clocks({1000, 1000, 1020, 980});
+    exclude_other_clocks(result);
+    EXPECT_TRUE(excluded(result).empty());
+    result = with_clocks({1000, 1000, 1021, 979});
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), (std::vector<std::size_t>{2, 3}));
+}
+
+TEST(OtherClocks, AProcessHasOneSayWhateverItMeasured) {
+    // Two processes at 1980 MHz, and one at 1410 MHz that took two kinds of time.
+    model::CaseResult result = with_clocks({1980, 1980, 1410});
+    model::MetricSeries span = result.metrics["gpu_time"];
+    span.batches = {span.batches[2]};
+    result.metrics["gpu_span"] = span;
+    exclude_other_clocks(result);
+    EXPECT_EQ(excluded(result), std::vector<std::size_t>{2});
+    EXPECT_NE(result.metrics["gpu_span"].batches[0].excluded, "");
+    EXPECT_EQ(result.metrics["gpu_span"].value, span.value) << "where nothing counts it stays";
+}
+
+TEST(TooThin, OfSeveralTimesTheOneWithTheLeastBatchesDecides) {
+    model::CaseResult result = with_clocks({1980, 1980, 1980, 1980});
+    result.metrics["gpu_span"] = result.metrics["gpu_time"];
+    result.metrics["registers"] = {"registers", 40, "kernel-record", {batch(0, {}, 40)}};
+    EXPECT_EQ(usable_batches(result, 9), 4U);
+    for (const std::size_t i : {0U, 1U, 2U}) {
+        result.metrics["gpu_span"].batches[i].excluded = i == 0 ? "one" : "two";
+    }
+    EXPECT_EQ(usable_batches(result, 9), 1U);
+    EXPECT_EQ(too_thin(result, 2), "");
+    EXPECT_NE(too_thin(result, 3).find("1 of 3"), std::string::npos);
+    EXPECT_NE(too_thin(result, 3).find("(two)"), std::string::npos);
+    result.metrics.erase("gpu_span");
+    result.metrics.erase("gpu_time");
+    EXPECT_EQ(usable_batches(result, 9), 9U);
+    result.metrics["gpu_time"] = {"ns", 0, "activity/cold", {}};
+    EXPECT_NE(too_thin(result, 3).find("none was taken"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace perfgate::measure

@@ -30,5 +30,17 @@ TEST(Date, CountsTheDaysBetweenTwo) {
     EXPECT_EQ(days_between("2026-11-22", "9999-12-31"), 2'912'117);
 }
 
+TEST(Date, IsOfDigitsAlone) {
+    for (const char* text :
+         {"202/-12-31", "202:-12-31", "2026-12-3/", "2026-12-3:", "2026-12-31T"}) {
+        EXPECT_FALSE(is_date(text)) << text;
+    }
+    EXPECT_TRUE(is_date("0000-09-09"));
+    EXPECT_TRUE(is_date("1999-10-10"));
+    EXPECT_EQ(date_of("2026-11-21 10:00:00"), "");
+    EXPECT_EQ(date_of("2026-11-21T"), "2026-11-21");
+    EXPECT_EQ(days_between("2025-11-22", "2026-10-21"), 333);
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -2,11 +2,15 @@
 #include "measure/device_lock.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "measure/workers.hpp"
 #include "model/error.hpp"
@@ -80,6 +84,36 @@ TEST_F(DeviceLockTest, WhatIsNoLockFileIsRefused) {
     EXPECT_THROW(DeviceLock("abc", "a GPU", at_once()), model::Error);
     std::filesystem::create_symlink("/etc/passwd", folder_ / "perfgate-def.lock");
     EXPECT_THROW(DeviceLock("def", "a GPU", at_once()), model::Error);
+}
+
+TEST_F(DeviceLockTest, WithoutStandardInputTheLockMayHaveItsDescriptor) {
+    EXPECT_EXIT(
+        {
+            ::close(STDIN_FILENO);
+            const DeviceLock lock("abc", "a GPU", at_once());
+            try {
+                const DeviceLock second("abc", "a GPU", at_once());
+            } catch (const model::Error&) {
+                std::exit(0);
+            }
+            std::exit(1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+TEST_F(DeviceLockTest, ItsFileIsOfAllUsersAndNamesTheHolderOfNow) {
+    const auto file = folder_ / "perfgate-abc.lock";
+    const mode_t before = ::umask(077);
+    { const DeviceLock first("abc", "a GPU", at_once()); }
+    ::umask(before);
+    struct stat about {};
+    ASSERT_EQ(::stat(file.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777U, 0666U);
+    std::ofstream(file) << "pid 999999999 and a long rest\nof another run";
+    const DeviceLock second("abc", "a GPU", at_once());
+    std::ifstream stream(file);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    EXPECT_EQ(text, "pid " + std::to_string(getpid()) + "\n");
 }
 
 }  // namespace

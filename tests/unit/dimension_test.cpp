@@ -25,5 +25,12 @@ TEST(Dimension, ThatNoMetricHasIsSpelledOut) {
     EXPECT_EQ(unit_of({}), "");
 }
 
+TEST(Dimension, EachPartAddsAndSubtractsForItself) {
+    const Dimension left{1, 20, 300};
+    const Dimension right{4000, 50000, 600000};
+    EXPECT_EQ(left * right, (Dimension{4001, 50020, 600300}));
+    EXPECT_EQ(left / right, (Dimension{-3999, -49980, -599700}));
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -26,20 +26,42 @@ TEST(BaselineJson, RoundTripsAwkwardValues) {
         test::AwkwardValues any(seed);
         Baseline baseline{any.text(), any.device(), {}};
         for (std::size_t n = any.below(5); n > 0; --n) {
-            baseline.cases[any.text()] = {
-                {any.text(), any.text(), any.text(), any.text(), any.text(), any.text(), any.text(),
-                 any.text(), any.text()},
-                any.metrics(),
-                any.list([&] {
-                    Kernel kernel;
-                    kernel.name = any.text();
-                    kernel.grid = {any.count(), 1, 2};
-                    kernel.registers = any.count();
-                    kernel.code = any.text();
-                    kernel.arguments = any.text();
-                    return kernel;
-                }),
-                any.text()};
+            BaselineCase& stored = baseline.cases[any.text()];
+            stored = {{any.text(), any.text(), any.text(), any.text(), any.text(), any.text(),
+                       any.text(), any.text(), any.text()},
+                      any.metrics(),
+                      any.list([&] {
+                          Kernel kernel;
+                          kernel.name = any.text();
+                          kernel.grid = {any.count(), 1, 2};
+                          kernel.registers = any.count();
+                          kernel.code = any.text();
+                          kernel.arguments = any.text();
+                          kernel.block = {any.count(), 3, 4};
+                          if (any.coin()) kernel.cluster = {any.count(), 5, 6};
+                          kernel.static_smem = any.count();
+                          kernel.dynamic_smem = any.count();
+                          kernel.local_bytes = any.count();
+                          kernel.cooperative = any.coin();
+                          if (any.coin()) kernel.carveout = any.count();
+                          return kernel;
+                      }),
+                      any.text()};
+            stored.provenance.wall_s = any.positive();
+            if (any.coin()) stored.tags = any.texts();
+            if (any.coin()) stored.libraries = Libraries{{any.text(), any.text()}};
+            if (any.coin()) stored.anchors[any.text()] = any.number();
+            if (any.coin()) {
+                stored.acknowledged[any.text()] = {"2026-12-31", any.text(), any.text(),
+                                                   any.series()};
+            }
+            if (any.coin()) {
+                stored.memory_operations = any.list([&] {
+                    return MemoryOperation{static_cast<MemoryOperationKind>(any.below(7)),
+                                           any.count(), static_cast<MemoryKind>(any.below(8)),
+                                           static_cast<MemoryKind>(any.below(8))};
+                });
+            }
         }
         const std::string text = write_baseline(baseline);
         const Baseline back = parse_baseline(text, "b.json");

@@ -43,7 +43,7 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
                          any.positive()},
                         any.positive()};
     });
-    result.status = static_cast<CaseStatus>(any.below(4));
+    result.status = static_cast<CaseStatus>(any.below(5));
     result.reason = any.text();
     result.log = any.text();
     if (any.coin()) result.verification = {any.coin(), any.seed(), any.text()};
@@ -77,6 +77,9 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
         });
     }
     result.unchanged = any.coin();
+    result.skipped_by_suite = any.coin();
+    result.command = any.texts();
+    result.readings = any.list([&] { return Reading{any.count(), any.text(), any.board_state()}; });
     return result;
 }
 
@@ -105,6 +108,15 @@ Run awkward_run(unsigned seed) {
         for (std::int64_t n = 0; n < 3; ++n) suite.cases.push_back(awkward_case(any, n));
         return suite;
     });
+    run.verify_only = any.coin();
+    if (any.coin()) run.phase_s = {{any.text(), any.positive()}, {"timing", any.positive()}};
+    run.selections = any.list([&] { return Selection{any.texts(), any.texts()}; });
+    if (any.coin()) {
+        const auto index = static_cast<std::int64_t>(1 + any.below(3));
+        run.shard = Shard{index, 3, any.list([&] {
+                              return ShardedSuite{any.text(), any.coin(), any.texts(), any.text()};
+                          })};
+    }
     return run;
 }
 

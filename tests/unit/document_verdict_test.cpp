@@ -13,7 +13,7 @@ using namespace model;
 
 VerdictDocument awkward_document(unsigned seed) {
     test::AwkwardValues any(seed);
-    const auto verdict = [&] { return static_cast<Verdict>(any.below(11)); };
+    const auto verdict = [&] { return static_cast<Verdict>(any.below(12)); };
     VerdictDocument document;
     document.tool_version = any.text();
     document.started_at = any.text();
@@ -31,7 +31,11 @@ VerdictDocument awkward_document(unsigned seed) {
     document.exit_code = static_cast<int>(any.below(131));
     document.suites = any.list([&] {
         return SuiteVerdict{
-            any.text(), any.text(), any.text(), any.texts(), any.list([&] {
+            any.text(),
+            any.text(),
+            any.text(),
+            any.texts(),
+            any.list([&] {
                 return CaseVerdict{
                     any.text(),
                     any.text(),
@@ -72,8 +76,22 @@ VerdictDocument awkward_document(unsigned seed) {
                             })};
                     }),
                     static_cast<CodeChange>(any.below(4))};
+            }),
+            any.list([&] {
+                return RelationVerdict{any.text(),         any.text(), {any.text(), any.count()},
+                                       verdict(),          any.text(), any.maybe_number(),
+                                       any.maybe_number(), any.text()};
             })};
     });
+    document.verify_only = any.coin();
+    for (SuiteVerdict& suite : document.suites) {
+        for (CaseVerdict& result : suite.cases) {
+            if (any.coin()) {
+                result.ceiling =
+                    CeilingShare{static_cast<Bound>(any.below(3)), any.text(), any.positive()};
+            }
+        }
+    }
     return document;
 }
 

@@ -27,6 +27,7 @@ struct FakeVariant {
     CounterValues counters{};
     double time_ns = 1000;
     double spread_ns = 0;  ///< samples are this much above and below in turn
+    bool gives_samples = true;
     bool correct = true;
     /// The call that throws model::Error: "open", "fill", "verify", "launch", "record" or "time".
     std::string fails_in{};
@@ -41,10 +42,14 @@ inline model::Kernel kernel(const std::string& name) {
     return result;
 }
 
+/// Launches and least seconds of a warm-up.
+using WarmUp = std::pair<int, double>;
+
 class FakeCase : public Case {
   public:
-    FakeCase(const FakeVariant& variant, std::vector<std::string>& calls)
-        : variant_(variant), calls_(calls) {
+    FakeCase(const FakeVariant& variant, std::vector<std::string>& calls,
+             std::vector<WarmUp>& warm_ups)
+        : variant_(variant), calls_(calls), warm_ups_(warm_ups) {
         called("open");
     }
     ~FakeCase() override { calls_.emplace_back("close"); }
@@ -57,7 +62,8 @@ class FakeCase : public Case {
         called("verify");
         return {variant_.correct, seed, variant_.correct ? "all elements" : "element 0"};
     }
-    void warm_up(int /*launches*/, std::chrono::duration<double> /*at_least*/) override {
+    void warm_up(int launches, std::chrono::duration<double> at_least) override {
+        warm_ups_.emplace_back(launches, at_least.count());
         called("launch");
     }
     LaunchRecord record_launch() override {
@@ -67,7 +73,7 @@ class FakeCase : public Case {
     TimeSamples time(TimeKind /*kind*/, model::Cache cache, int count) override {
         called("time");
         TimeSamples samples{"fake/" + std::string(model::to_text(cache)), {}};
-        for (int i = 0; i < count; ++i) {
+        for (int i = 0; i < count && variant_.gives_samples; ++i) {
             const double apart = i % 2 == 0 ? variant_.spread_ns : -variant_.spread_ns;
             samples.values_ns.push_back(variant_.time_ns + added_ns_ + apart);
         }
@@ -88,6 +94,7 @@ class FakeCase : public Case {
 
     const FakeVariant& variant_;
     std::vector<std::string>& calls_;
+    std::vector<WarmUp>& warm_ups_;
     std::uint64_t seed_ = 0;
     double added_ns_ = 0;
 };
@@ -99,6 +106,13 @@ class FakeBackend : public Backend {
     std::string no_counters;                 ///< why none can be collected; empty: they can
     std::set<std::string> lacking_counters;  ///< that the chip does not have
     std::vector<std::string> calls;          ///< "keep_code", "open", "fill", … in order
+    std::vector<WarmUp> warm_ups;
+    std::vector<std::string> ranges;  ///< as they begin; "" where one ends
+    /// Told one after the other, the last one for ever.
+    std::vector<model::BoardState> board_states;
+    std::vector<CounterCase> counter_cases;       ///< of the last collect()
+    std::vector<std::string> collected_counters;  ///< of the last collect()
+    bool loses_device_counting = false;
 
     Capabilities capabilities() override {
         Capabilities result;
@@ -119,7 +133,14 @@ class FakeBackend : public Backend {
         if (!kernel_records) result.kernel_records_problem = "no records here";
         return result;
     }
-    model::BoardState board_state() override { return {}; }
+    model::BoardState board_state() override {
+        if (board_states.empty()) return {};
+        const model::BoardState state = board_states.front();
+        if (board_states.size() > 1) board_states.erase(board_states.begin());
+        return state;
+    }
+    void begin_range(const std::string& name) override { ranges.push_back(name); }
+    void end_range() override { ranges.emplace_back(); }
     std::vector<Diagnosis> diagnose() override { return {}; }
 
     CaseFacts facts(const model::CaseSpec& spec) override {
@@ -127,7 +148,7 @@ class FakeBackend : public Backend {
     }
     void keep_code() override { calls.emplace_back("keep_code"); }
     std::unique_ptr<Case> open(const model::CaseSpec& spec) override {
-        return std::make_unique<FakeCase>(variants.at(spec.variant), calls);
+        return std::make_unique<FakeCase>(variants.at(spec.variant), calls, warm_ups);
     }
     HostCode host_code(const model::CaseSpec& spec) override {
         calls.emplace_back("host_code");
@@ -140,8 +161,11 @@ class FakeBackend : public Backend {
         return !lacking_counters.contains(counter);
     }
     std::vector<CounterValues> collect(std::span<const CounterCase> cases,
-                                       const std::vector<std::string>& /*counters*/) override {
+                                       const std::vector<std::string>& counters) override {
         calls.emplace_back("collect");
+        counter_cases.assign(cases.begin(), cases.end());
+        collected_counters = counters;
+        if (loses_device_counting) throw DeviceLost("collect failed");
         std::vector<CounterValues> collected;
         collected.reserve(cases.size());
         for (const CounterCase& entry : cases) {

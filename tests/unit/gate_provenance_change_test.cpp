@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/provenance_change.hpp"
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate {
@@ -35,6 +36,15 @@ TEST(Gate, AFewPercentOfMemoryThatTheDriverKeepsAreTheSameDevice) {
     Pair pair;
     pair.baseline.device.memory_bytes -= pair.baseline.device.memory_bytes / 50;
     EXPECT_EQ(pair.judged().exit_code, 0);
+    for (const bool more : {false, true}) {
+        std::uint64_t& memory =
+            more ? pair.run.environment.device.memory_bytes : pair.baseline.device.memory_bytes;
+        pair.run.environment.device.memory_bytes = pair.baseline.device.memory_bytes = 1000;
+        memory = 950;
+        EXPECT_EQ(pair.judged().exit_code, 0) << "5 % less";
+        memory = 949;
+        EXPECT_TRUE(says(error_of(pair.run, stored(pair.baseline)), "memory_bytes is '"));
+    }
 }
 
 TEST(Gate, ABaselineOfAnotherSuiteIsRefused) {
@@ -135,6 +145,146 @@ TEST(Gate, WhatChangedForSomeCasesIsNotedThere) {
     EXPECT_EQ(document.suites[0].cases[0].notes,
               std::vector<std::string>{"driver changed since the baseline: 570.0 → 580.1"});
     EXPECT_TRUE(document.suites[0].cases[1].notes.empty());
+}
+
+TEST(Gate, ThePolicyDecidesWhetherAChangedToolIsAcceptedNamedOrRefused) {
+    using model::ChangePolicy;
+    using model::OnChange;
+    struct Tool {
+        OnChange ChangePolicy::*policy;
+        std::string model::Provenance::*value;
+        std::string note;
+    };
+    const std::vector<Tool> tools = {
+        {&ChangePolicy::board, &model::Provenance::board, "another board"},
+        {&ChangePolicy::driver, &model::Provenance::driver, "driver changed"},
+        {&ChangePolicy::cuda_toolkit, &model::Provenance::cuda_toolkit, "CUDA toolkit changed"},
+        {&ChangePolicy::cupti, &model::Provenance::cupti, "CUPTI changed"},
+        {&ChangePolicy::tool_version, &model::Provenance::tool_version, "perfgate changed"}};
+    for (const Tool& tool : tools) {
+        Pair pair;
+        pair.then().provenance.*tool.value = "other";
+        Policy policy;
+        policy.changed.*tool.policy = OnChange::accept;
+        EXPECT_TRUE(pair.judged(policy).suites[0].notes.empty()) << tool.note;
+        policy.changed.*tool.policy = OnChange::warn;
+        VerdictDocument document = pair.judged(policy);
+        ASSERT_EQ(document.suites[0].notes.size(), 1U) << tool.note;
+        EXPECT_TRUE(says(document.suites[0].notes[0], tool.note));
+        EXPECT_EQ(only_case(document).verdict, Verdict::pass);
+
+        policy.changed.*tool.policy = OnChange::refuse;
+        document = pair.judged(policy);
+        const bool board = tool.value == &model::Provenance::board;
+        EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::no_baseline);
+        EXPECT_EQ(metric(only_case(document), "registers").verdict,
+                  board ? Verdict::pass : Verdict::no_baseline)
+            << "another board concerns times alone";
+        EXPECT_TRUE(says(metric(only_case(document), "gpu_time").sentence, tool.note));
+
+        (pair.then().provenance.*tool.value).clear();
+        EXPECT_EQ(only_case(pair.judged(policy)).verdict, Verdict::pass) << "it is not known";
+    }
+}
+
+// ---- a slower clock as the cause
+
+/// A time and its cycles before and now, each with the clock of its batch.
+struct Clocked {
+    double time_before = 1000, time_now = 1100;
+    double cycles_before = 1000, cycles_now = 1000;
+    std::optional<double> mhz_before = 2200, mhz_now = 2000;
+    Verdict verdict = Verdict::regressed;
+    model::MetricClass metric_class = model::MetricClass::timing;
+    std::string cycles_method = "counter", cycles_unit = "count";
+
+    std::string explanation() const {
+        const model::MetricDefinition definition =
+            documents::definition("gpu_time", "ns", metric_class);
+        model::MetricSeries before = series({time_before});
+        model::MetricSeries now = series({time_now});
+        before.batches[0].sm_clock_mhz = mhz_before;
+        now.batches[0].sm_clock_mhz = mhz_now;
+        CaseResult result;
+        result.metrics["cycles"] = series({cycles_now}, "count", "counter");
+        model::BaselineCase expected;
+        expected.metrics["cycles"] = series({cycles_before}, cycles_unit, cycles_method);
+        Judgement judgement;
+        judgement.verdict = verdict;
+        judgement.baseline = time_before;
+        judgement.measured = time_now;
+        return clock_explanation({&definition, &before, &now, {}, 0}, judgement, result, expected);
+    }
+};
+
+TEST(ClockExplanation, NamesBothClocksWhereTheyExplainTheTimeAndTheCyclesDoNot) {
+    const std::string text = Clocked().explanation();
+    EXPECT_TRUE(says(text, "2200 → 2000 MHz")) << text;
+    EXPECT_TRUE(says(text, "0.0 %")) << text;
+    EXPECT_NE(Clocked{.verdict = Verdict::inconclusive}.explanation(), "");
+}
+
+TEST(ClockExplanation, ExplainsWorseTimesAlone) {
+    for (const Verdict verdict : {Verdict::pass, Verdict::improved, Verdict::invalid}) {
+        EXPECT_EQ(Clocked{.verdict = verdict}.explanation(), "");
+    }
+    EXPECT_EQ(Clocked{.metric_class = model::MetricClass::counter}.explanation(), "");
+    EXPECT_EQ((Clocked{.time_now = 1000, .mhz_now = 2200}).explanation(), "") << "not slower";
+    EXPECT_EQ((Clocked{.time_before = 0}).explanation(), "");
+    EXPECT_EQ((Clocked{.time_before = -1000}).explanation(), "");
+}
+
+TEST(ClockExplanation, TheClockMustExplainFourFifthsAndTheCyclesAtMostOneFifth) {
+    // 12.5 % slower: the clock may be 10 % lower, and 2.5 % more cycles may remain.
+    const Clocked slower{.time_now = 1125, .mhz_before = 2200, .mhz_now = 2000};
+    Clocked changed = slower;
+    changed.mhz_now = 1990;
+    EXPECT_NE(changed.explanation(), "");
+    changed.mhz_now = 2010;
+    EXPECT_EQ(changed.explanation(), "");
+    changed = slower;
+    changed.mhz_now = 1900;
+    changed.cycles_now = 1025;
+    EXPECT_NE(changed.explanation(), "");
+    changed.cycles_now = 1026;
+    EXPECT_EQ(changed.explanation(), "");
+}
+
+TEST(ClockExplanation, NeedsCyclesOfOneKindAndBothClocks) {
+    EXPECT_EQ(Clocked{.cycles_method = "other"}.explanation(), "");
+    EXPECT_EQ(Clocked{.cycles_unit = "1"}.explanation(), "");
+    EXPECT_EQ(Clocked{.cycles_before = 0}.explanation(), "");
+    EXPECT_EQ(Clocked{.mhz_before = std::nullopt}.explanation(), "");
+    EXPECT_EQ(Clocked{.mhz_now = std::nullopt}.explanation(), "");
+    EXPECT_EQ(Clocked{.mhz_now = 0}.explanation(), "");
+}
+
+TEST(ClockExplanation, MakesARegressionInconclusiveAndATenfoldTimeInvalid) {
+    Pair pair;
+    pair.then().metrics["cycles"] = pair.now().metrics["cycles"] = series({7}, "count", "counter");
+    pair.then().metrics["gpu_time"].batches[0].sm_clock_mhz = 2000;
+    const auto slower = [&](double times) {
+        pair.now().metrics["gpu_time"] = series({1000 * times});
+        pair.now().metrics["gpu_time"].batches[0].sm_clock_mhz = 2000 / times;
+        return metric(only_case(pair.judged()), "gpu_time");
+    };
+    EXPECT_EQ(slower(1.02).verdict, Verdict::pass);
+    EXPECT_EQ(slower(1.5).verdict, Verdict::inconclusive);
+    EXPECT_TRUE(says(slower(1.5).sentence, "2000 → 1333 MHz")) << slower(1.5).sentence;
+    EXPECT_EQ(slower(11).verdict, Verdict::invalid);
+}
+
+TEST(MeanClock, IsTheMeanOfTheBatchesThatCountAndNothingWhereOneHasNone) {
+    model::MetricSeries all = series({1});
+    EXPECT_EQ(mean_clock_mhz(all), std::nullopt);
+    all.batches[0].sm_clock_mhz = 1000;
+    all.batches.push_back(all.batches[0]);
+    all.batches[1].sm_clock_mhz = 2000;
+    EXPECT_EQ(mean_clock_mhz(all), 1500);
+    all.batches[0].excluded = "throttled";
+    EXPECT_EQ(mean_clock_mhz(all), 2000);
+    all.batches[1].excluded = "throttled";
+    EXPECT_EQ(mean_clock_mhz(all), std::nullopt);
 }
 
 }  // namespace

@@ -178,5 +178,51 @@ TEST(Gate, ARuleSeesAllComparisonsOfTheRunAtOnce) {
               "more)");
 }
 
+TEST(Gate, OfManyCasesThatAreNotJudgedTenAreNamed) {
+    const auto note = [](int absent) {
+        Pair pair;
+        pair.run.suites[0].partial = true;
+        pair.run.selections = {{{}, {"nightly"}}};
+        for (int i = 0; i < absent; ++i) {
+            pair.baseline.cases["w/v" + std::to_string(100 + i)] = pair.then();
+        }
+        const std::vector<std::string> notes = pair.judged().suites[0].notes;
+        return notes.empty() ? std::string() : notes.back();
+    };
+    EXPECT_EQ(note(0), "");
+    EXPECT_TRUE(says(note(2), "2 cases of the baseline are not"));
+    EXPECT_TRUE(says(note(2), "(w/v100, w/v101)"));
+    EXPECT_TRUE(says(note(10), "w/v109)"));
+    EXPECT_TRUE(says(note(11), "w/v109 and 1 more)"));
+}
+
+TEST(Gate, ANoteOfEveryComparedCaseIsTheSuitesWhateverTheOthersAre) {
+    model::Run run = run_of({measured_case(1), measured_case(2), measured_case(3)});
+    model::Baseline baseline = baseline_of(run);
+    run.environment.driver = "590.2";
+    run.suites[0].cases[0].status = CaseStatus::error;
+    baseline.cases.erase("gemm/tiled[m=3]");
+    const VerdictDocument document = judged(run, stored(baseline));
+    ASSERT_EQ(document.suites[0].notes.size(), 1U);
+    EXPECT_TRUE(says(document.suites[0].notes[0], "driver changed"));
+    for (const CaseVerdict& verdict : document.suites[0].cases) {
+        EXPECT_TRUE(verdict.notes.empty()) << verdict.id;
+    }
+}
+
+TEST(Gate, TheWorstMetricIsTheCasesReasonAndOthersAsBadAreCounted) {
+    Pair pair;
+    pair.now().gates.push_back({"spill_sectors", {}, 0});
+    pair.then().metrics["spill_sectors"] = series({5}, "count", "counter");
+    pair.now().metrics["spill_sectors"] = series({9}, "count", "counter");
+    EXPECT_TRUE(only_case(pair.judged()).reason.starts_with("spill_sectors regressed"));
+    EXPECT_FALSE(says(only_case(pair.judged()).reason, "more)"));
+    pair.now().metrics["registers"] = series({65}, "registers", "record");
+    EXPECT_TRUE(only_case(pair.judged()).reason.starts_with("registers regressed"));
+    EXPECT_TRUE(only_case(pair.judged()).reason.ends_with("(and 1 more)"));
+    pair.now().metrics["gpu_time"] = series({1100});
+    EXPECT_TRUE(only_case(pair.judged()).reason.ends_with("(and 2 more)"));
+}
+
 }  // namespace
 }  // namespace perfgate::gate

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "gate/flagged.hpp"
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate {
@@ -437,6 +440,132 @@ TEST(Gate, HostileTextStaysOnOneLineOfASentence) {
     for (const std::string& note : document.suites[0].notes) {
         EXPECT_EQ(note.find('\n'), std::string::npos);
     }
+}
+
+TEST(Gate, WhatAVerdictShowsIsWhatItRestsOn) {
+    Pair pair;
+    pair.now().metrics["gpu_time"].value = 5;  // edited by hand: the samples decide
+    pair.then().metrics["gpu_time"].value = 7;
+    const MetricVerdict time = metric(only_case(pair.judged()), "gpu_time");
+    EXPECT_EQ(time.verdict, Verdict::pass);
+    EXPECT_EQ(time.measured, 1000);
+    EXPECT_EQ(time.baseline, 1000);
+}
+
+TEST(Gate, AProgramWithoutACheckIsJudgedAndTheVerdictSaysSo) {
+    Pair pair;
+    pair.now().verification.reset();
+    EXPECT_TRUE(only_case(pair.judged()).notes.empty()) << "no program";
+    pair.now().command = {"app"};
+    ASSERT_EQ(only_case(pair.judged()).notes.size(), 1U);
+    EXPECT_TRUE(says(only_case(pair.judged()).notes[0], "'check'"));
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::pass);
+    pair.now().verification = model::Verification{true, 0, ""};
+    EXPECT_TRUE(only_case(pair.judged()).notes.empty());
+}
+
+TEST(Gate, OnlyAProgramMayBeGatedByItsExpectationsAlone) {
+    Pair pair;
+    pair.now().gates.clear();
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::error);
+    pair.now().command = {"app"};
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::pass);
+    pair.now().gates = {{"gpu_time", {}, 0}};
+    pair.now().not_applicable = {"gpu_time"};
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::error);
+}
+
+TEST(Gate, ACaseSaysHowNearItsCeilingItIs) {
+    Pair pair;
+    pair.now().work = model::Work{0, 500, ""};
+    EXPECT_FALSE(only_case(pair.judged()).ceiling.has_value());
+    pair.run.environment.ceilings.copy_bytes_per_s = 1e9;
+    ASSERT_TRUE(only_case(pair.judged()).ceiling.has_value());
+    EXPECT_DOUBLE_EQ(only_case(pair.judged()).ceiling->share, 0.5);
+}
+
+TEST(Gate, ValuesThatNobodyJudgesAreCarriedWhereTheyCompare) {
+    const auto carried = [](const std::string& name, double value, auto change) {
+        Pair pair;
+        const std::string unit = name == "gpu_span" ? "ns" : "count";
+        pair.run.metric_definitions["gpu_span"] =
+            documents::definition("gpu_span", "ns", model::MetricClass::timing);
+        pair.then().metrics[name] = series({value}, unit, "x");
+        pair.now().metrics[name] = series({1}, unit, "x");
+        Policy policy;
+        change(pair, policy);
+        return only_case(pair.judged(policy)).baseline_values.contains(name);
+    };
+    const auto nothing = [](Pair&, Policy&) {};
+    EXPECT_TRUE(carried("gpu_span", 7, nothing));
+    EXPECT_TRUE(carried("spill_sectors", 7, nothing));
+    EXPECT_FALSE(carried("spill_sectors", std::numeric_limits<double>::infinity(), nothing));
+    const auto other_board = [](Pair& pair, Policy& policy) {
+        pair.then().provenance.board = "board-b";
+        policy.changed.board = model::OnChange::refuse;
+    };
+    EXPECT_FALSE(carried("gpu_span", 7, other_board)) << "it concerns times";
+    EXPECT_TRUE(carried("spill_sectors", 7, other_board));
+    EXPECT_FALSE(carried("spill_sectors", 7, [](Pair& pair, Policy&) {
+        pair.run.metric_definitions.erase("spill_sectors");
+    }));
+}
+
+/// Says of every comparison what it was made to say.
+class FixedRule final : public Rule {
+  public:
+    explicit FixedRule(Judgement judgement) : judgement_(judgement) {}
+    std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override {
+        return std::vector<Judgement>(comparisons.size(), judgement_);
+    }
+
+  private:
+    Judgement judgement_;
+};
+
+TEST(Gate, ACaseIsFlaggedOnceWithItsFirstReason) {
+    model::Run run = run_of({measured_case(1), measured_case(2), measured_case(3)});
+    const model::Baseline baseline = baseline_of(run);
+    run.suites[0].cases[1].status = CaseStatus::error;
+    Judgement again;
+    again.verdict = Verdict::regressed;
+    again.measure_again = true;
+    const auto found = flagged(run, stored(baseline), {}, FixedRule(again));
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].suite, 0U);
+    EXPECT_EQ(found[0].index, 0U);
+    EXPECT_EQ(found[1].index, 2U);
+    EXPECT_TRUE(says(found[0].why, "gpu_time"));
+    again.measure_again = false;
+    EXPECT_TRUE(flagged(run, stored(baseline), {}, FixedRule(again)).empty());
+    again.measure_again = true;
+    Policy without_rounds;
+    without_rounds.rounds = 0;
+    EXPECT_TRUE(flagged(run, stored(baseline), without_rounds, FixedRule(again)).empty());
+    for (bool model::Run::*flag : {&model::Run::interrupted, &model::Run::verify_only}) {
+        model::Run other = run;
+        other.*flag = true;
+        EXPECT_TRUE(flagged(other, stored(baseline), {}, FixedRule(again)).empty());
+    }
+}
+
+TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
+    Judgement judgement;
+    judgement.baseline = judgement.measured = 1000;
+    judgement.baseline_disagrees = true;
+    judgement.minimum_detectable_change = 0.02;
+    const Pair pair;
+    const auto judged_as = [&](Verdict verdict) {
+        judgement.verdict = verdict;
+        return metric(only_case(judge(pair.run, stored(pair.baseline), {}, FixedRule(judgement))),
+                      "gpu_time");
+    };
+    EXPECT_EQ(judged_as(Verdict::pass).verdict, Verdict::inconclusive);
+    EXPECT_TRUE(says(judged_as(Verdict::pass).sentence, "disagree"));
+    EXPECT_EQ(judged_as(Verdict::improved).verdict, Verdict::improved);
+    EXPECT_EQ(judged_as(Verdict::regressed).verdict, Verdict::regressed);
+    EXPECT_FALSE(says(judged_as(Verdict::regressed).sentence, "disagree"));
+    EXPECT_EQ(judged_as(Verdict::pass).minimum_detectable_change, 0.02);
 }
 
 }  // namespace

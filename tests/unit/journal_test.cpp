@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -137,6 +140,93 @@ TEST(Identity, TheFirstDifferenceIsNamedWithBothValues) {
         "case c was absent, is now 'z'");
     EXPECT_EQ(difference(before, {{"driver", "1"}, {"case b", "y"}, {"case a", "x"}}),
               "the cases are in another order");
+}
+
+TEST(Identity, EveryCircumstanceOfARunIsAField) {
+    model::PlannedSuite suite;
+    suite.name = "s";
+    suite.commands.resize(1);
+    suite.commands[0].name = "app";
+    suite.cases.resize(1);
+    suite.cases[0].spec = {"app", "step", {}, model::Cache::cold};
+    suite.cases[0].gates = {{"gpu_time", {0.03, 0.1, 400}, 0.05}};
+    suite.cases[0].program = model::PlannedProgram{};
+    const model::Plan plan{{suite}};
+    const model::Environment environment;
+    struct Change {
+        std::string field;
+        std::function<void(model::Plan&, model::Environment&)> make;
+    };
+    const auto in_case = [](auto change) {
+        return Change{"case s: app/step", [change](model::Plan& p, model::Environment&) {
+                          change(p.suites[0].cases[0]);
+                      }};
+    };
+    const auto in_command = [](auto change) {
+        return Change{"command s: app", [change](model::Plan& p, model::Environment&) {
+                          change(p.suites[0].commands[0]);
+                      }};
+    };
+    const auto in_environment = [](const std::string& field, auto change) {
+        return Change{field, [change](model::Plan&, model::Environment& e) { change(e) = "x"; }};
+    };
+    using Case = model::PlannedCase;
+    using Command = model::Command;
+    using Environment = model::Environment;
+    const std::vector<Change> changes = {
+        in_case([](Case& c) { c.seed = 2; }),
+        in_case([](Case& c) { c.precision = 2; }),
+        in_case([](Case& c) { c.time_budget_s = 2; }),
+        in_case([](Case& c) { c.metrics = {"x"}; }),
+        in_case([](Case& c) { c.gates.clear(); }),
+        in_case([](Case& c) { c.gates[0].metric = "x"; }),
+        in_case([](Case& c) { c.gates[0].tolerance.worse = 2; }),
+        in_case([](Case& c) { c.gates[0].tolerance.better = 2; }),
+        in_case([](Case& c) { c.gates[0].tolerance.abs = 2; }),
+        in_case([](Case& c) { c.gates[0].cross_board = 2; }),
+        in_case([](Case& c) { c.program.reset(); }),
+        in_case([](Case& c) { c.program->piece.kind = model::Piece::Kind::range; }),
+        in_case([](Case& c) { c.program->piece.pattern = "x"; }),
+        in_case([](Case& c) { c.program->piece.within = "x"; }),
+        in_case([](Case& c) { c.program->piece.own_thread = true; }),
+        in_case([](Case& c) { c.program->piece.skip = 2; }),
+        in_case([](Case& c) { c.skip_reason = "x"; }),
+        in_command([](Command& c) { c.words = {"x"}; }),
+        in_command([](Command& c) { c.folder = "x"; }),
+        in_command([](Command& c) { c.exit_status = 2; }),
+        in_command([](Command& c) { c.warm_up_runs = 2; }),
+        in_command([](Command& c) { c.check = {"x"}; }),
+        in_command([](Command& c) {
+            c.environment = {{"x", "y"}};
+        }),
+        in_environment(
+            "device", [](Environment & e) -> auto& { return e.device.key; }),
+        in_environment(
+            "board", [](Environment & e) -> auto& { return e.device.board; }),
+        in_environment(
+            "driver", [](Environment & e) -> auto& { return e.driver; }),
+        in_environment(
+            "CUDA driver", [](Environment & e) -> auto& { return e.cuda_driver; }),
+        in_environment(
+            "CUDA toolkit", [](Environment & e) -> auto& { return e.cuda_toolkit; }),
+        in_environment(
+            "CUPTI", [](Environment & e) -> auto& { return e.cupti; }),
+        in_environment(
+            "kernel", [](Environment & e) -> auto& { return e.kernel; }),
+        in_environment(
+            "cpu", [](Environment & e) -> auto& { return e.cpu; }),
+    };
+    const Identity before = identity_of(plan, environment);
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        model::Plan changed_plan = plan;
+        model::Environment changed_environment = environment;
+        changes[i].make(changed_plan, changed_environment);
+        const std::string found =
+            difference(before, identity_of(changed_plan, changed_environment));
+        EXPECT_TRUE(found.starts_with(changes[i].field + " was ")) << i << ": " << found;
+    }
+    EXPECT_EQ(difference({}, {{"a", "1"}}), "a was absent, is now '1'");
+    EXPECT_EQ(difference({{"a", "1"}}, {}), "a was '1', is now absent");
 }
 
 }  // namespace

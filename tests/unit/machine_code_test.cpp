@@ -93,6 +93,47 @@ TEST(MachineCode, ANameIsShortenedToWhatPeopleLookFor) {
     EXPECT_EQ(named("my_kernel"), start + "my_kernel");
 }
 
+TEST(MachineCode, ALongNameIsCutAtSixtyBytes) {
+    const auto named = [](std::size_t length) {
+        return compared([&](CaseResult& now, model::Run&) {
+                   now.kernels[0].code = "0ther";
+                   now.kernels[0].name = std::string(length, 'k');
+               })
+            .difference;
+    };
+    EXPECT_TRUE(named(60).ends_with(" " + std::string(60, 'k'))) << named(60);
+    EXPECT_EQ(named(61).find(std::string(61, 'k')), std::string::npos) << named(61);
+}
+
+TEST(MachineCode, OfSeveralChangedKernelsTheFirstIsNamedOnceAndTheOthersCounted) {
+    const auto difference = [](const std::vector<std::pair<std::string, std::string>>& kernels,
+                               std::size_t before = 3) {
+        CaseResult then = coded_case();
+        then.kernels.assign(before, kernel());
+        CaseResult now = coded_case();
+        now.kernels.clear();
+        for (const auto& [name, code] : kernels) now.kernels.push_back(kernel(name, code));
+        const model::Environment environment;
+        return compare_code(code_of(now, environment), code_of(then, environment)).difference;
+    };
+    const std::string start = "machine code changed: ";
+    EXPECT_EQ(difference({{"a", "c0de"}, {"b", "1"}, {"b", "2"}}), start + "kernel b");
+    EXPECT_EQ(difference({{"a", "1"}, {"b", "2"}, {"c", "3"}}), start + "kernel a and 2 more");
+    EXPECT_EQ(difference({{"a", "c0de"}}), start + "3 kernels → 1");
+    EXPECT_EQ(difference({{"a", "c0de"}, {"b", "c0de"}}, 1), start + "1 kernel → 2");
+    EXPECT_EQ(difference({{"a", "c0de"}, {"b", ""}, {"c", "3"}}), "") << "one is not known";
+}
+
+TEST(MachineCode, TheFirstSampledMetricHasTheSeed) {
+    CaseResult result = coded_case();
+    const model::Environment environment;
+    EXPECT_EQ(code_of(result, environment).seed, 1U);
+    result.metrics["gpu_time"].batches.clear();
+    EXPECT_EQ(code_of(result, environment).seed, 1U) << "that of the registers";
+    result.metrics.clear();
+    EXPECT_EQ(code_of(result, environment).seed, std::nullopt);
+}
+
 TEST(MachineCode, AnotherNumberOfKernelsIsChangedCode) {
     const CodeComparison found =
         compared([](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("reduce")); });
@@ -121,6 +162,12 @@ TEST(MachineCode, WhateverElseDiffersLeavesTheDeviceCodeUnchanged) {
          "cluster of tiled changed: 0x0x0 → 2x1x1"},
         {[](CaseResult& now, model::Run&) { now.kernels[0].dynamic_smem = 4096; },
          "dynamic shared memory of tiled changed: 0 → 4096"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].static_smem = 48; },
+         "static shared memory of tiled changed: 0 → 48"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].registers = 65; },
+         "number of registers of tiled changed: 64 → 65"},
+        {[](CaseResult& now, model::Run&) { now.kernels[0].local_bytes = 16; },
+         "local memory of tiled changed: 0 → 16"},
         {[](CaseResult& now, model::Run&) { now.kernels[0].carveout = 100; },
          "shared-memory carve-out of tiled changed: default → 100 %"},
         {[](CaseResult& now, model::Run&) { now.kernels[0].cooperative = true; },

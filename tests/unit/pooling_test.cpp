@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,6 +100,195 @@ TEST(CombineRuns, RunsOfOtherToolsOrCasesAreRefused) {
               std::string::npos);
     EXPECT_NE(refusal({run, run_of({measured_case(2)})}).find("not of the same cases"),
               std::string::npos);
+}
+
+TEST(CombineRuns, EveryToolMustBeTheSame) {
+    const model::Run run = run_of({measured_case(1)});
+    const auto names = [&](const std::string& field, auto change) {
+        model::Run other = run;
+        change(other);
+        EXPECT_NE(refusal({run, other}).find(field + " is '"), std::string::npos) << field;
+    };
+    names("device.key", [](model::Run& r) { r.environment.device.key = "x"; });
+    names("driver", [](model::Run& r) { r.environment.driver = "x"; });
+    names("cuda_toolkit", [](model::Run& r) { r.environment.cuda_toolkit = "x"; });
+    names("cupti", [](model::Run& r) { r.environment.cupti = "x"; });
+    names("tool_version", [](model::Run& r) { r.tool_version = "x"; });
+    names("git_revision", [](model::Run& r) { r.git_revision = "x"; });
+    EXPECT_EQ(refusal({}), "no run to accept");
+    EXPECT_EQ(refusal({run}), "not refused");
+}
+
+TEST(CombineRuns, NumbersProcessesAndRunsAndAddsTheTimes) {
+    const model::Run one = run_of({measured_case(1)});
+    const model::Run combined = combine_runs({one, one, one});
+    const auto& batches = combined.suites[0].cases[0].metrics.at("gpu_time").batches;
+    ASSERT_EQ(batches.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(batches[i].process, static_cast<std::int64_t>(i));
+        EXPECT_EQ(batches[i].run, static_cast<std::int64_t>(i));
+    }
+    EXPECT_EQ(combined.wall_s, 6);
+    EXPECT_FALSE(combined.interrupted || combined.verify_only);
+    for (bool model::Run::*flag : {&model::Run::interrupted, &model::Run::verify_only}) {
+        model::Run flagged = one;
+        flagged.*flag = true;
+        EXPECT_TRUE(combine_runs({one, flagged}).*flag);
+        EXPECT_TRUE(combine_runs({flagged, one}).*flag);
+    }
+}
+
+TEST(CombineRuns, WhatOneRunDidNotMeasureIsNotMeasured) {
+    const model::Run good = run_of({measured_case(1)});
+    model::Run bad = good;
+    model::CaseResult& failed = bad.suites[0].cases[0];
+    failed.status = model::CaseStatus::error;
+    failed.reason = "crashed";
+    for (const auto& runs : {std::vector{good, bad}, std::vector{bad, good}}) {
+        const model::Run both = combine_runs(runs);
+        EXPECT_EQ(both.suites[0].cases[0].status, model::CaseStatus::error);
+        EXPECT_EQ(both.suites[0].cases[0].reason, "crashed");
+    }
+    model::Run incomplete = good;
+    incomplete.suites[0].cases[0].not_collected = {{"dram_bytes", "no permission"}};
+    EXPECT_EQ(combine_runs({good, incomplete}).suites[0].cases[0].not_collected,
+              incomplete.suites[0].cases[0].not_collected);
+    for (const bool other_method : {true, false}) {
+        model::Run other = good;
+        auto& metrics = other.suites[0].cases[0].metrics;
+        if (other_method) metrics["registers"].method = "x";
+        if (!other_method) metrics.erase("registers");
+        const model::CaseResult both = combine_runs({good, other}).suites[0].cases[0];
+        ASSERT_EQ(both.not_collected.size(), 1U);
+        EXPECT_EQ(both.not_collected[0].metric, "registers");
+        EXPECT_EQ(both.metrics.at("gpu_time").batches.size(), 2U);
+    }
+}
+
+TEST(CombineRuns, AnotherNumberOfKernelsIsNoCommonCode) {
+    model::Run one = run_of({measured_case(1)});
+    one.suites[0].cases[0].kernels.resize(1);
+    one.suites[0].cases[0].kernels[0].code = "c0de";
+    one.suites[0].cases[0].kernels[0].arguments = "a1";
+    model::Run two = one;
+    two.suites[0].cases[0].kernels.resize(2);
+    const model::CaseResult both = combine_runs({one, two}).suites[0].cases[0];
+    ASSERT_EQ(both.kernels.size(), 1U);
+    EXPECT_EQ(both.kernels[0].code + both.kernels[0].arguments, "");
+    model::Run other_arguments = one;
+    other_arguments.suites[0].cases[0].kernels[0].arguments = "a2";
+    const model::CaseResult kept = combine_runs({one, other_arguments}).suites[0].cases[0];
+    EXPECT_EQ(kept.kernels[0].code, "c0de");
+    EXPECT_EQ(kept.kernels[0].arguments, "");
+}
+
+TEST(Condensed, KeepsOneValueOfEachProcessThatCounts) {
+    model::MetricSeries series = processes({10, 40, 20, 30});
+    series.batches[0].excluded = "throttled";
+    series.batches[1].samples = {40, 42};
+    series.batches[2].process = 9;
+    const model::MetricSeries kept = condensed(series);
+    ASSERT_EQ(kept.batches.size(), 3U);
+    EXPECT_EQ(kept.batches[0].samples, std::vector<double>{41});
+    EXPECT_EQ(kept.batches[1].samples, std::vector<double>{20});
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(kept.batches[i].process, static_cast<std::int64_t>(i));
+        EXPECT_EQ(kept.batches[i].round, 0);
+    }
+    EXPECT_EQ(kept.value, 30) << "the middle of 20, 30, 41";
+    EXPECT_EQ(kept.unit, "ns");
+
+    model::MetricSeries rounds = processes({10, 20, 30});
+    rounds.batches[1].round = rounds.batches[2].round = 2;
+    EXPECT_EQ(condensed(rounds).batches.size(), 2U) << "what got it flagged was selected";
+    EXPECT_EQ(condensed(rounds).batches[0].round, 0);
+    EXPECT_EQ(condensed(rounds).value, 25) << "of two the mean";
+
+    model::MetricSeries one = processes({10});
+    one.batches[0].samples = {10, 11, 12};
+    EXPECT_EQ(condensed(one), one);
+    EXPECT_EQ(condensed(processes({1, 2})).batches.size(), 2U);
+}
+
+/// A run of cases m=1, 2, … whose times spread by these fractions, and its baseline.
+struct Pooled {
+    explicit Pooled(const std::vector<double>& spreads, double tolerance = 0.03) {
+        std::vector<model::CaseResult> cases;
+        for (std::size_t i = 0; i < spreads.size(); ++i) {
+            model::CaseResult result = measured_case(static_cast<std::int64_t>(i + 1));
+            std::vector<double> values;
+            for (int process = -10; process <= 10; ++process) {
+                values.push_back(1e6 * (1 + spreads[i] * process / 10));
+            }
+            result.metrics["gpu_time"] = processes(values);
+            result.gates = {{"gpu_time", within(tolerance), 0}, {"registers", within(0), 0}};
+            cases.push_back(std::move(result));
+        }
+        run = run_of(cases);
+        baseline = documents::baseline_of(run);
+    }
+    PoolingFindings findings() const {
+        return pooling_findings(run, run.suites[0], baseline, model::Policy{});
+    }
+
+    model::Run run;
+    model::Baseline baseline;
+};
+
+TEST(PoolingFindings, ProposeTolerancesForHalfMostAndAllOfTheCases) {
+    const Pooled pooled({0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.2});
+    const PoolingFindings findings = pooled.findings();
+    ASSERT_EQ(findings.proposals.size(), 1U) << "of the registers no spread is known";
+    const Proposal& proposal = findings.proposals[0];
+    EXPECT_EQ(proposal.metric, "gpu_time");
+    EXPECT_EQ(proposal.cases, 10U);
+    EXPECT_EQ(proposal.worst_id, "gemm/tiled[m=10]");
+    EXPECT_TRUE(findings.demotions.empty());
+    const auto alone = [](double spread) {
+        return Pooled({spread}).findings().proposals.at(0).all;
+    };
+    // Alone a case has a larger share of the budget: what it needs is a little less.
+    EXPECT_NEAR(proposal.half / alone(0.05), 1.1, 0.15);
+    EXPECT_NEAR(proposal.most / alone(0.09), 1.1, 0.15);
+    EXPECT_NEAR(proposal.all / alone(0.2), 1.1, 0.15);
+    // Two digits, rounded up.
+    for (const double written : {proposal.half, proposal.most, proposal.all}) {
+        const double digits = written * std::pow(10, 1 - std::floor(std::log10(written)));
+        EXPECT_NEAR(digits, std::round(digits), 1e-6) << written;
+    }
+}
+
+TEST(PoolingFindings, CountTheTolerancesThatAreTooFine) {
+    const double needed = Pooled({0.05}).findings().proposals.at(0).all;
+    EXPECT_EQ(Pooled({0.05}, needed * 1.2).findings().proposals.at(0).too_fine, 0U);
+    EXPECT_EQ(Pooled({0.05}, needed / 2).findings().proposals.at(0).too_fine, 1U);
+    EXPECT_EQ(Pooled({0.05, 0.0001, 0.05}, needed / 2).findings().proposals.at(0).too_fine, 2U);
+}
+
+TEST(PoolingFindings, AnExactMetricThatVariesIsNamed) {
+    Pooled pooled({0.01});
+    model::MetricSeries& registers = pooled.baseline.cases.begin()->second.metrics.at("registers");
+    registers = processes({64, 64, 65});
+    EXPECT_EQ(pooled.findings().demotions,
+              (std::vector<Demotion>{{"gemm/tiled[m=1]", "registers"}}));
+}
+
+TEST(PoolingFindings, AreOfMeasuredCasesAndGatedMetricsThatTheBaselineHas) {
+    Pooled skipped({0.01, 0.02});
+    skipped.run.suites[0].cases[1].status = model::CaseStatus::skipped;
+    EXPECT_EQ(skipped.findings().proposals.at(0).cases, 1U);
+    Pooled unknown({0.01, 0.02});
+    unknown.baseline.cases.erase("gemm/tiled[m=1]");
+    EXPECT_EQ(unknown.findings().proposals.at(0).cases, 1U);
+    Pooled ungated({0.01});
+    ungated.run.suites[0].cases[0].gates.clear();
+    EXPECT_TRUE(ungated.findings().proposals.empty());
+    Pooled undefined({0.01});
+    undefined.run.metric_definitions.clear();
+    EXPECT_TRUE(undefined.findings().proposals.empty());
+    Pooled lonely({0.01});
+    lonely.baseline.cases.begin()->second.metrics["gpu_time"] = processes({1e6});
+    EXPECT_TRUE(lonely.findings().proposals.empty());
 }
 
 }  // namespace

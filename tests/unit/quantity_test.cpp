@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 namespace perfgate::model {
 namespace {
@@ -85,6 +86,71 @@ TEST(Change, IsAbsentWhereThereIsNoFraction) {
     EXPECT_EQ(change_fraction(5e-324, 1e300), std::nullopt);
     EXPECT_DOUBLE_EQ(change_fraction(100, 110).value(), 0.1);
     EXPECT_DOUBLE_EQ(change_fraction(-100, -90).value(), 0.1) << "a rise, whatever the sign";
+}
+
+TEST(Quantity, EveryUnitHasItsSteps) {
+    struct Example {
+        double value;
+        const char* unit;
+        const char* text;
+    };
+    const std::vector<Example> examples = {
+        {5.5, "ns", "5.500 ns"},
+        {5e3, "ns", "5.000 µs"},
+        {5e6, "ns", "5.000 ms"},
+        {5e9, "ns", "5.000 s"},
+        {0.5, "bytes", "0.5 B"},
+        {1024, "bytes", "1.000 KiB"},
+        {1024.0 * 1024, "bytes", "1.000 MiB"},
+        {1024.0 * 1024 * 1024, "bytes", "1.000 GiB"},
+        {1024.0 * 1024 * 1024 * 1024, "bytes", "1.000 TiB"},
+        {5, "bytes/s", "5.000 B/s"},
+        {5e3, "bytes/s", "5.000 kB/s"},
+        {5e6, "bytes/s", "5.000 MB/s"},
+        {5e9, "bytes/s", "5.000 GB/s"},
+        {5e12, "bytes/s", "5.000 TB/s"},
+        {5, "Hz", "5.000 Hz"},
+        {5e3, "Hz", "5.000 kHz"},
+        {5e6, "Hz", "5.000 MHz"},
+        {5e9, "Hz", "5.000 GHz"},
+        {5, "flop", "5.000 flop"},
+        {5e3, "flop", "5.000 kflop"},
+        {5e6, "flop", "5.000 Mflop"},
+        {5e9, "flop", "5.000 Gflop"},
+        {5e12, "flop", "5.000 Tflop"},
+        {5, "flop/s", "5.000 flop/s"},
+        {5e3, "flop/s", "5.000 kflop/s"},
+        {5e6, "flop/s", "5.000 Mflop/s"},
+        {5e9, "flop/s", "5.000 Gflop/s"},
+        {1.5, "ratio", "1.500"},
+        {7, "ratio", "7"},
+        {7, "%", "7.000 %"},
+        {std::numeric_limits<double>::infinity(), "bytes", "inf B"},
+    };
+    for (const Example& example : examples) {
+        EXPECT_EQ(quantity_text(example.value, example.unit), example.text);
+    }
+}
+
+TEST(Quantity, HasFourDigitsWhereverThePointIs) {
+    struct Example {
+        double value;
+        const char* text;
+    };
+    const std::vector<Example> examples = {
+        {0.99994, "0.9999"}, {0.99996, "1.000"}, {9.9994, "9.999"},  {9.9996, "10.00"},
+        {99.994, "99.99"},   {99.996, "100.0"},  {999.94, "999.9"},  {999.96, "1000"},
+        {12345.6, "12346"},  {0.5, "0.5"},       {-9.9996, "-10.00"}};
+    for (const Example& example : examples) {
+        EXPECT_EQ(quantity_text(example.value, ""), example.text);
+    }
+}
+
+TEST(Change, KeepsADigitFromTheFirstThatRoundsToATenth) {
+    EXPECT_EQ(change_text(0.0005), "+0.1 %");
+    EXPECT_EQ(change_text(0.00049), "+0.05 %");
+    EXPECT_EQ(change_text(9999), "+999900.0 %");
+    EXPECT_EQ(change_text(10000), "+1e+06 %");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "document/baseline.hpp"
@@ -258,6 +259,122 @@ TEST(Refresh, KeepsTheTagsOfEachCase) {
     const std::string text = document::write_baseline(second.baseline);
     EXPECT_TRUE(says(text, "\"tags\": [\"nightly\"]") || says(text, "\"tags\":[\"nightly\"]"));
     EXPECT_EQ(document::parse_baseline(text, "b"), second.baseline);
+}
+
+TEST(Refresh, KeepsOfAKernelWhatTheNextRunIsComparedWith) {
+    model::Run run = run_of({measured_case()});
+    model::Kernel kernel;
+    kernel.name = "k";
+    kernel.code = "c0de";
+    kernel.duration_ns = 5;
+    kernel.theoretical_occupancy = 50;
+    kernel.metrics["instructions"] = 7;
+    run.suites[0].cases[0].kernels = {kernel};
+    run.suites[0].cases[0].wall_s = 12.3456;
+    const Refreshed result = refreshed(run);
+    const model::BaselineCase& kept = result.baseline.cases.begin()->second;
+    ASSERT_EQ(kept.kernels.size(), 1U);
+    EXPECT_EQ(kept.kernels[0].theoretical_occupancy, 0);
+    EXPECT_EQ(kept.kernels[0].duration_ns, 0);
+    EXPECT_TRUE(kept.kernels[0].metrics.empty());
+    EXPECT_EQ(kept.kernels[0].code, "c0de");
+    EXPECT_EQ(kept.provenance.wall_s, 12.3);
+    for (const auto& [seconds, rounded] :
+         std::vector<std::pair<double, double>>{{0, 0},
+                                                {-1, 0},
+                                                {0.0012345, 0.00123},
+                                                {1234.5, 1230},
+                                                {86'412, 86'400},
+                                                {99.96, 100}}) {
+        run.suites[0].cases[0].wall_s = seconds;
+        EXPECT_DOUBLE_EQ(refreshed(run).baseline.cases.begin()->second.provenance.wall_s, rounded);
+    }
+}
+
+TEST(Refresh, WhateverAcceptingWouldChangeIsAcceptedAnew) {
+    model::Run run = run_of({measured_case()});
+    run.suites[0].cases[0].kernels.resize(1);
+    run.suites[0].cases[0].host_code = "0057";
+    run.suites[0].cases[0].libraries = model::Libraries{};
+    run.suites[0].cases[0].memory_operations.emplace();
+    const Acceptance acceptance{"Ada", "first"};
+    const model::Baseline before = refreshed(run, {}, acceptance).baseline;
+    EXPECT_EQ(refreshed(run, before, acceptance).unchanged.size(), 1U);
+    EXPECT_EQ(refreshed(run, before).unchanged.size(), 1U) << "without a name or a reason";
+    const auto accepted_anew = [&](auto change, Acceptance how = {"Ada", "first"}) {
+        model::Run other = run;
+        change(other, other.suites[0].cases[0]);
+        return refreshed(other, before, how).accepted.size() == 1;
+    };
+    using model::CaseResult;
+    using model::Run;
+    const auto none = [](Run&, CaseResult&) {};
+    EXPECT_FALSE(accepted_anew([](Run& r, CaseResult&) { r.git_revision = "def"; }));
+    EXPECT_FALSE(accepted_anew([](Run& r, CaseResult&) { r.started_at = "2027-01-01T00:00:00Z"; }));
+    EXPECT_FALSE(accepted_anew([](Run&, CaseResult& c) { c.wall_s = 77; }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.metrics["gpu_time"] = series({1001}); }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.kernels[0].code = "x"; }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.host_code = "x"; }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { (*c.libraries)["x"] = "y"; }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.memory_operations->resize(1); }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.tags = {"x"}; }));
+    EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.environment.driver = "x"; }));
+    EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.environment.cuda_toolkit = "x"; }));
+    EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.environment.cupti = "x"; }));
+    EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.tool_version = "x"; }));
+    EXPECT_TRUE(accepted_anew(none, {"Grace", "first"}));
+    EXPECT_TRUE(accepted_anew(none, {"Ada", "second"}));
+}
+
+TEST(Refresh, TellsTheLedgerWhoWhatAndWhy) {
+    model::Run run = run_of({measured_case(1), measured_case(2)});
+    Acceptance acceptance{"Ada", "first"};
+    acceptance.at = "2026-11-22T09:00:00Z";
+    acceptance.reset_anchors = true;
+    const Refreshed first = refreshed(run, {}, acceptance);
+    ASSERT_TRUE(first.entry.has_value());
+    const model::LedgerEntry& entry = *first.entry;
+    EXPECT_EQ(entry.at, acceptance.at);
+    EXPECT_EQ(entry.action, model::LedgerAction::refresh);
+    EXPECT_EQ(entry.by, "Ada");
+    EXPECT_EQ(entry.reason, "first");
+    EXPECT_EQ(entry.recorded_at, run.started_at);
+    EXPECT_EQ(entry.git_revision, "abc");
+    EXPECT_TRUE(entry.anchor_reset);
+    EXPECT_EQ(entry.cases, 2);
+    EXPECT_EQ(entry.digests.size(), 2U);
+    EXPECT_TRUE(entry.removed.empty());
+    EXPECT_FALSE(refreshed(run, first.baseline).entry.has_value()) << "nothing changed";
+    run.suites[0].cases.pop_back();
+    const Refreshed smaller = refreshed(run, first.baseline);
+    ASSERT_TRUE(smaller.entry.has_value());
+    EXPECT_EQ(smaller.entry->removed, Ids{"gemm/tiled[m=2]"});
+    EXPECT_EQ(smaller.entry->cases, 0);
+}
+
+TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {
+    const model::Run run = run_of({measured_case()});
+    model::Baseline before = refreshed(run).baseline;
+    before.cases.begin()->second.acknowledged["gpu_time"] = {"2026-11-21", "Ada", "known",
+                                                             series({1200})};
+    model::Run slower = run;
+    slower.suites[0].cases[0].metrics["gpu_time"] = series({1200});
+    const auto kept = [&](const model::Run& now) {
+        Acceptance acceptance;
+        acceptance.creep_bound = 1;
+        const Refreshed result = refreshed(now, before, acceptance);
+        const model::BaselineCase& found = result.baseline.cases.begin()->second;
+        EXPECT_EQ(result.acknowledged, found.acknowledged.size());
+        EXPECT_EQ(found.metrics.at("gpu_time").value, found.acknowledged.empty() ? 1200 : 1000);
+        return result.acknowledged == 1;
+    };
+    EXPECT_TRUE(kept(slower)) << "on its last day";
+    model::Run changed = slower;
+    changed.started_at = "2026-11-22T10:00:00Z";
+    EXPECT_FALSE(kept(changed));
+    changed = slower;
+    changed.suites[0].cases[0].metrics["gpu_time"].method = "x";
+    EXPECT_FALSE(kept(changed));
 }
 
 }  // namespace

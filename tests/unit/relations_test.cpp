@@ -209,6 +209,19 @@ TEST(Relations, AValueThatDoesNotExistIsAnError) {
     EXPECT_EQ(only_verdict(run_with(quarter(), nan, 1)).verdict, Verdict::error);
 }
 
+TEST(Relations, ADivisionByZeroOnEitherSideNeverPasses) {
+    for (const bool on_the_left : {true, false}) {
+        Relation relation = quarter();
+        const model::PostfixExpression divided{1.0, OperandMetric{1, "gpu_time"}, Operator::divide};
+        (on_the_left ? relation.left : relation.right) = divided;
+        const RelationVerdict verdict = only_verdict(run_with(relation, 1, 0));
+        EXPECT_EQ(verdict.verdict, Verdict::error);
+        EXPECT_FALSE(verdict.left.has_value() || verdict.right.has_value());
+        const std::string& bad = on_the_left ? relation.left_text : relation.right_text;
+        EXPECT_NE(verdict.sentence.find(bad), std::string::npos) << verdict.sentence;
+    }
+}
+
 TEST(Relations, OfARunThatOnlyVerifiedAreNotJudged) {
     model::Run run = run_with(quarter(), 30'000, 100'000);
     run.verify_only = true;

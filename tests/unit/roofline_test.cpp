@@ -86,5 +86,48 @@ TEST(Dimension, CountsAndPercentagesArePlainNumbers) {
     EXPECT_DOUBLE_EQ(meaning_of("%").scale, 0.01);
 }
 
+TEST(Roofline, AQuarterOfTheCeilingIsNear) {
+    const auto share = [](Work work, double seconds) {
+        return ceiling_share(work, seconds, {4, {{"bf16", 8}}, ""}).value();
+    };
+    EXPECT_EQ(share({0, 1, ""}, 1).share, 0.25);
+    EXPECT_EQ(share({0, 1, ""}, 1).bound, Bound::memory);
+    EXPECT_EQ(share({0, 1, ""}, 1.001).bound, Bound::neither);
+    EXPECT_EQ(share({2, 0, "bf16"}, 1).bound, Bound::compute);
+    EXPECT_EQ(share({2, 1, "bf16"}, 1).bound, Bound::memory) << "of equal times the copy's";
+    EXPECT_EQ(share({2, 1, "bf16"}, 1).ceiling, "copy");
+}
+
+TEST(Roofline, TheTimeIsTheDevicesInNanoseconds) {
+    CaseResult result = case_of({0, 500, ""}, 1000);
+    result.metrics["gpu_span"] = {"ns", 2000, "event/cold", {}};
+    EXPECT_DOUBLE_EQ(ceiling_share(result, machine).value().share, 0.5);
+    result.metrics["gpu_time"].unit = "s";
+    EXPECT_DOUBLE_EQ(ceiling_share(result, machine).value().share, 0.25);
+    result.metrics["gpu_span"].unit = "s";
+    EXPECT_FALSE(ceiling_share(result, machine));
+}
+
+TEST(Roofline, CeilingsThatAreNoRateAreNone) {
+    Ceilings broken = machine;
+    broken.matrix_flops_per_s["bf16"] = 0;
+    EXPECT_FALSE(ceiling_share(case_of({9000, 800, "bf16"}, 1000), broken));
+    EXPECT_EQ(in_words(broken), "copy 1.000 GB/s");
+    broken = machine;
+    broken.copy_bytes_per_s = 0;
+    EXPECT_FALSE(ceiling_share(case_of({9000, 800, "bf16"}, 1000), broken));
+    EXPECT_EQ(in_words(broken), "bf16 10.00 Gflop/s");
+    EXPECT_FALSE(ceiling_share(Work{0, 1e300, ""}, 1e-300, machine));
+    EXPECT_FALSE(ceiling_share(Work{0, 800, ""}, -1, machine));
+}
+
+TEST(Dimension, IsNamedInWords) {
+    EXPECT_EQ(in_words(meaning_of("ns").dimension), "a time");
+    EXPECT_EQ(in_words(meaning_of("%").dimension), "a plain number");
+    EXPECT_EQ(in_words(meaning_of("bytes").dimension / meaning_of("ns").dimension),
+              "bytes per time");
+    EXPECT_EQ(in_words({0, 2, 0}), "bytes^2");
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -50,5 +50,34 @@ TEST(Sampling, StopsAtTheMaximum) {
     EXPECT_EQ(next_samples(samples, 0.01, goal), 5);
 }
 
+TEST(Sampling, EachBoundIsReachedAndNotPassed) {
+    struct Example {
+        std::size_t taken;
+        double spent_s;
+        int expected;
+    };
+    const auto apart = [](std::size_t count) {
+        std::vector<double> samples;
+        for (std::size_t i = 0; i < count; ++i)
+            samples.push_back(1.0 + static_cast<double>(i % 10));
+        return samples;
+    };
+    const std::vector<Example> examples = {
+        {1, 0.5, 2},                                 // two more, whatever they cost
+        {2, 50, 1},    {3, 0.3, 7},                  // 0.1 s each: seven are paid for
+        {3, 0.5, 3},                                 // 0.5 s left at 0.167 s each
+        {3, 1.0, 0},                                 // the budget is spent
+        {9, 0.09, 1},  {10, 0.5, 10},                // 0.05 s each: ten are paid for
+        {10, 0.8, 2},  {10, 0.999, 1},               // always one
+        {10, 1.0, 0},  {60, 0.06, 40},               // as many again would be over the most
+        {99, 0.01, 1}, {100, 0.01, 0}, {10, 0, 10},  // costs nothing
+    };
+    for (const Example& example : examples) {
+        EXPECT_EQ(next_samples(apart(example.taken), example.spent_s, goal), example.expected)
+            << example.taken << " in " << example.spent_s << " s";
+    }
+    EXPECT_EQ(next_samples(std::vector<double>(4, 5.0), 0.75, goal), 1);
+}
+
 }  // namespace
 }  // namespace perfgate::measure

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "document/run.hpp"
 #include "model/error.hpp"
@@ -100,6 +102,38 @@ TEST(Selection, AnEmptySelectionIsRefusedAndShowsAnId) {
         EXPECT_STREQ(error.what(),
                      "none of the run's 3 cases is selected by --filter 'gem*x' --tag 'y'; an id "
                      "looks like 'gemm/tiled[m=1]'");
+    }
+}
+
+TEST(Selection, CoversAnIdByEveryFilterAndTagOrDoesNotKnow) {
+    using Tags = std::optional<std::vector<std::string>>;
+    const Tags none;
+    const Tags empty{std::vector<std::string>{}};
+    const Tags large{std::vector<std::string>{"large", "quick"}};
+    struct Example {
+        std::vector<Selection> selections;
+        Tags tags;
+        std::optional<bool> covered;
+    };
+    const std::vector<Example> examples = {
+        {{}, none, true},
+        {{{{"a*"}, {}}}, none, true},
+        {{{{"b*"}, {}}}, none, false},
+        {{{{"b*", "a*"}, {}}}, none, true},
+        {{{{"a*"}, {}}, {{"b*"}, {}}}, none, false},
+        {{{{}, {"large"}}}, large, true},
+        {{{{}, {"other", "quick"}}}, large, true},
+        {{{{}, {"other"}}}, large, false},
+        {{{{}, {"large"}}}, empty, false},
+        {{{{}, {"large"}}}, none, std::nullopt},
+        {{{{}, {"large"}}, {{"a*"}, {}}}, none, std::nullopt},
+        {{{{"b*"}, {"large"}}}, none, false},
+        {{{{}, {"large"}}, {{}, {"other"}}}, large, false},
+    };
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+        EXPECT_EQ(model::covers(examples[i].selections, "abc", examples[i].tags),
+                  examples[i].covered)
+            << i;
     }
 }
 

@@ -139,5 +139,61 @@ TEST(SelfTest, APlanKeepsOneTimeOfEachCase) {
     EXPECT_EQ(plan.suites[0].cases[1].metrics, std::vector<std::string>{"host_time"});
 }
 
+TEST(SelfTest, ACaseIsFoundFromTheSmallestSizeFromWhichAllAre) {
+    const auto from = [](std::map<double, Verdict> by_size) {
+        return found_from({.name = {}, .minimum_detectable_change = {}, .by_size = by_size});
+    };
+    const Verdict yes = Verdict::regressed;
+    const Verdict no = Verdict::inconclusive;
+    EXPECT_EQ(from({{0, Verdict::pass}, {0.01, no}, {0.02, yes}, {0.05, yes}}), 0.02);
+    EXPECT_EQ(from({{0, Verdict::pass}, {0.01, yes}, {0.02, no}, {0.05, yes}}), 0.05);
+    EXPECT_EQ(from({{0, yes}, {0.01, yes}}), 0.01) << "of no work there is nothing to find";
+    EXPECT_EQ(from({{0.01, yes}, {0.05, no}}), std::nullopt);
+    EXPECT_EQ(from({{0.01, yes}, {0.05, yes}}), 0.01);
+    EXPECT_EQ(from({}), std::nullopt);
+}
+
+TEST(SelfTest, EachVerdictIsCountedAsWhatItIs) {
+    const SelfTestReport report = tally({trial({{0.02, Verdict::regressed},
+                                                {0.02, Verdict::inconclusive},
+                                                {0.02, Verdict::inconclusive},
+                                                {0.02, Verdict::improved},
+                                                {0.02, Verdict::pass},
+                                                {0.02, Verdict::error},
+                                                {0.02, Verdict::missing},
+                                                {0.02, Verdict::skipped}},
+                                               0.05)});
+    ASSERT_EQ(report.sizes.size(), 1U);
+    EXPECT_EQ(report.sizes[0], (SizeTally{.size = 0.02,
+                                          .cases = 7,
+                                          .regressed = 1,
+                                          .inconclusive = 2,
+                                          .improved = 1,
+                                          .passed = 1,
+                                          .unjudged = 2}));
+    EXPECT_EQ(report.promised, 0U) << "all claim 5 %";
+    EXPECT_TRUE(report.problems.empty());
+}
+
+TEST(SelfTest, AClaimIsTheMeanOfTheTrialsAndPromisesItsOwnSize) {
+    const SelfTestReport report = tally(
+        {trial({{0.02, Verdict::regressed}}, 0.01), trial({{0.04, Verdict::regressed}}, 0.03)});
+    ASSERT_EQ(report.cases.size(), 1U);
+    EXPECT_DOUBLE_EQ(report.cases[0].minimum_detectable_change.value(), 0.02);
+    EXPECT_EQ(report.promised, 2U) << "a size as large as the claim is promised";
+    EXPECT_EQ(report.kept, 2U);
+}
+
+TEST(SelfTest, AVerdictOfACaseWithoutASizeOrAClaimTellsNothing) {
+    Trial strange = trial({{0.02, Verdict::regressed}});
+    strange.added.clear();
+    EXPECT_EQ(tally({strange}).sizes.size(), 0U);
+    Trial silent = trial({{0.02, Verdict::pass}});
+    silent.verdict.suites[0].cases[0].metrics[0].minimum_detectable_change.reset();
+    const SelfTestReport report = tally({silent});
+    EXPECT_EQ(report.promised, 0U);
+    EXPECT_FALSE(report.cases.at(0).minimum_detectable_change.has_value());
+}
+
 }  // namespace
 }  // namespace perfgate::gate

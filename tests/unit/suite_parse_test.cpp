@@ -50,6 +50,15 @@ TEST(SuiteParse, KeepsNameFileAndDescription) {
     EXPECT_EQ(suite.description, "First line\nsecond");
 }
 
+TEST(SuiteParse, ADescriptionHasUpToFourThousandBytes) {
+    const auto described = [](std::size_t bytes) {
+        return with_workloads("  - workload: copy\n    variants: [plain]\n") +
+               "description: " + std::string(bytes, 'd') + "\n";
+    };
+    EXPECT_EQ(parse(described(4000)).description.size(), 4000U);
+    EXPECT_NE(refusal_of(described(4001)).find("description"), std::string::npos);
+}
+
 TEST(SuiteParse, ListsCasesVariantsFirstThenCacheThenMatrix) {
     const Suite suite = parse(with_workloads(
         "  - workload: gemm\n"

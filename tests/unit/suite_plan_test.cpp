@@ -346,6 +346,9 @@ TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
               "--filter 'copy/plane*' selects no case; perfgate list shows the cases and their "
               "tags");
+    options.filters = {"copy/plane*", "copy/*"};
+    EXPECT_NE(test::refusal([&] { plan_suites(suites, options); }).find("'copy/plane*'"),
+              std::string::npos);
     options.filters.clear();
     options.tags = {"small", "fp23"};
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
@@ -444,6 +447,22 @@ TEST(PlanSuite, ProgramsAreMeasuredWithEitherBackend) {
         EXPECT_EQ(planned.suite.relations.size(), 1U);
         EXPECT_EQ(planned.counts.other_target, 1U);
     }
+}
+
+TEST(PlanSuite, AProgramHasUpToAHundredLabels) {
+    const auto with_labels = [](int count) {
+        std::string yaml =
+            "name: s\nworkloads:\n  - command: [./app]\n    name: app\n    measure:\n";
+        std::string tolerances = "    tolerances:\n";
+        for (int i = 0; i < count; ++i) {
+            const std::string label = "l" + std::to_string(i);
+            yaml += "      " + label + ": {nvtx: " + label + "}\n";
+            tolerances += "      " + label + ".gpu_time: 3%\n";
+        }
+        return yaml + tolerances;
+    };
+    EXPECT_EQ(plan_suite(parse(with_labels(100)), {}).suite.cases.size(), 100U);
+    EXPECT_NE(test::refusal([&] { parse(with_labels(101)); }).find("101"), std::string::npos);
 }
 
 }  // namespace

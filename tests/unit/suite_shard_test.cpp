@@ -172,5 +172,24 @@ TEST(SuiteShard, SaysHowTheWholeIsGated) {
     EXPECT_NE(before, gates(plan, 2));
 }
 
+TEST(SuiteShard, ACaseOfUnknownCostIsTakenForTheMiddleOfItsWorkload) {
+    model::Plan plan;
+    plan.suites.emplace_back().name = "a";
+    for (std::int64_t n = 1; n <= 5; ++n) plan.suites[0].cases.push_back(planned("w", n));
+    const CaseCosts costs{{{"a", id("w", 1)}, 1},
+                          {{"a", id("w", 2)}, 1},
+                          {{"a", id("w", 3)}, 100},
+                          {{"a", id("w", 4)}, 100}};
+    // The fifth is as long as the third and the fourth: beside one of them, the short ones go to
+    // the other.
+    const auto shards = divided(plan, 2, costs);
+    const auto both_short = [](const std::vector<std::string>& shard) {
+        return std::count(shard.begin(), shard.end(), "a " + id("w", 1)) +
+                   std::count(shard.begin(), shard.end(), "a " + id("w", 2)) ==
+               2;
+    };
+    EXPECT_TRUE(both_short(shards[0]) || both_short(shards[1]));
+}
+
 }  // namespace
 }  // namespace perfgate::suite

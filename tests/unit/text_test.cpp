@@ -208,5 +208,99 @@ TEST(Demangled, IsForMangledNamesAlone) {
     EXPECT_EQ(endless, demangled(endless));
 }
 
+TEST(Glob, EndsWithItsView) {
+    // What lies behind a view in memory is not of it.
+    const std::string_view memory = "ab*?cab";
+    EXPECT_FALSE(glob_match(memory.substr(0, 2), "abx"));
+    EXPECT_TRUE(glob_match(memory.substr(0, 3), "abx"));
+    EXPECT_FALSE(glob_match(memory.substr(3, 1), "xc"));
+    EXPECT_FALSE(glob_match(memory.substr(5, 1), "ab"));
+    EXPECT_FALSE(glob_match("ab", memory.substr(0, 1)));
+    EXPECT_TRUE(glob_match("a**", "a"));
+    EXPECT_FALSE(glob_match("a*b*", "ac"));
+    EXPECT_TRUE(glob_match("*ab", "aab"));
+}
+
+TEST(NearestName, AThirdOfTheLettersMayBeWrong) {
+    EXPECT_EQ(nearest_name("abcdef", {"abcdxx"}), "abcdxx");
+    EXPECT_EQ(nearest_name("abcdef", {"abcxxx"}), std::nullopt);
+    EXPECT_EQ(nearest_name("abcde", {"abcdx"}), "abcdx");
+    EXPECT_EQ(nearest_name("abcde", {"abcxx"}), std::nullopt);
+    EXPECT_EQ(nearest_name("ab", {"ax"}), "ax") << "one letter always";
+    EXPECT_EQ(nearest_name("abcdef", {"abcd"}), "abcd");
+    EXPECT_EQ(nearest_name("abcdef", {"abc"}), std::nullopt);
+    EXPECT_EQ(nearest_name("abcdef", {"abcdefgh"}), "abcdefgh");
+    EXPECT_EQ(nearest_name("abcdef", {"abcdefghi"}), std::nullopt);
+    EXPECT_EQ(nearest_name("abcdef", {"abcdxx", "abcdex"}), "abcdex") << "the nearest";
+    EXPECT_EQ(nearest_name("abcdef", {"badcef"}), "badcef") << "two swaps";
+    EXPECT_EQ(nearest_name("abc", {"cba"}), std::nullopt);
+    EXPECT_EQ(nearest_name(std::string(129, 'a'), {std::string(128, 'a')}), std::nullopt);
+    EXPECT_EQ(nearest_name(std::string(128, 'a'), {std::string(129, 'a')}), std::nullopt);
+    EXPECT_EQ(nearest_name(std::string(128, 'a'), {std::string(128, 'a')}), std::string(128, 'a'));
+}
+
+TEST(TerminalControl, HasTheMarksOfDirectionAndOrder) {
+    for (const char32_t c : {0x200e, 0x200f, 0x061c, 0xfeff, 0x2029, 0x202a, 0x20}) {
+        EXPECT_EQ(is_terminal_control(c), c != 0x20) << static_cast<std::uint32_t>(c);
+    }
+    for (const char32_t c : {0x200d, 0x2010, 0x061b, 0x061d, 0xfefe, 0xff00}) {
+        EXPECT_FALSE(is_terminal_control(c)) << static_cast<std::uint32_t>(c);
+    }
+}
+
+TEST(Utf8Step, TakesTheFirstAndTheLastOfEachLeadAndNothingBeyond) {
+    struct Example {
+        const char* text;
+        char32_t code_point;  ///< 0: not valid
+    };
+    const std::vector<Example> examples = {
+        {"\xc1\xbf", 0},
+        {"\xc2\x80", 0x80},
+        {"\xc2\x7f", 0},
+        {"\xc2\xc0", 0},
+        {"\xdf\xbf", 0x7ff},
+        {"\xe0\x9f\xbf", 0},
+        {"\xe0\xa0\x80", 0x800},
+        {"\xe0\xbf\xbf", 0xfff},
+        {"\xe0\xc0\x80", 0},
+        {"\xe1\x80\x80", 0x1000},
+        {"\xec\xbf\xbf", 0xcfff},
+        {"\xed\x80\x80", 0xd000},
+        {"\xed\x7f\x80", 0},
+        {"\xed\xa0\x80", 0},
+        {"\xee\x80\x80", 0xe000},
+        {"\xef\xbf\xbf", 0xffff},
+        {"\xef\xbf\x7f", 0},
+        {"\xf0\x8f\xbf\xbf", 0},
+        {"\xf0\x90\x80\x80", 0x10000},
+        {"\xf0\xbf\xbf\xbf", 0x3ffff},
+        {"\xf0\xc0\x80\x80", 0},
+        {"\xf1\x80\x80\x80", 0x40000},
+        {"\xf1\x80\x80\xc0", 0},
+        {"\xf3\xbf\xbf\xbf", 0xfffff},
+        {"\xf4\x80\x80\x80", 0x100000},
+        {"\xf4\x7f\x80\x80", 0},
+        {"\xf4\x90\x80\x80", 0},
+        {"\xf5\x80\x80\x80", 0},
+        {"\x7f", 0x7f},
+        {"\x80", 0},
+    };
+    for (const Example& example : examples) {
+        const Utf8Step step = utf8_step(example.text, 0);
+        EXPECT_EQ(step.valid, example.code_point != 0) << testing::PrintToString(example.text);
+        EXPECT_EQ(step.code_point, example.code_point);
+        EXPECT_TRUE(!step.valid || step.length == std::strlen(example.text));
+    }
+    // What is not there any more is behind the view.
+    const std::string_view cut = std::string_view("\xe6\xbc\xa2").substr(0, 2);
+    EXPECT_FALSE(utf8_step(cut, 0).valid);
+    EXPECT_EQ(utf8_step(cut, 0).length, 2U);
+}
+
+TEST(Slug, KeepsTheFirstAndTheLastOfEachRange) {
+    EXPECT_EQ(slug("AZaz09"), "azaz09");
+    EXPECT_EQ(slug("x@x[x`x{x/x:x"), "x-x-x-x-x-x-x");
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -305,5 +305,17 @@ TEST_F(VerifyStore, ABaselineWithoutALedgerIsAFault) {
     EXPECT_NE(check.faults[0].find("it has no ledger"), std::string::npos) << check.faults[0];
 }
 
+TEST_F(VerifyStore, ARefreshWithoutDigestsMayHaveWrittenAnyCase) {
+    refresh_both();
+    entry(LedgerAction::refresh, 2).cases = 2;
+    expected().metrics["gpu_time"] = documents::series({2000});
+    const StoreCheck check = checked();
+    EXPECT_EQ(check.faults, Lines{}) << "that refresh may have accepted it";
+    EXPECT_EQ(check.not_covered.at(baseline_path(folder_, key, "s").string()), Lines{id});
+    entry_with_digests(LedgerAction::refresh, 3, {id, other});
+    expected().metrics["gpu_time"] = documents::series({3000});
+    EXPECT_EQ(faults().size(), 1U) << "the later one says what it wrote";
+}
+
 }  // namespace
 }  // namespace perfgate::baseline

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <string>
 
 namespace perfgate::measure {
 namespace {
@@ -100,6 +102,48 @@ TEST(WorkerProcess, TheTailOfALongLogIsKeptAndPrintable) {
     EXPECT_LE(tail.size(), 4200U);
     EXPECT_NE(tail.find("line 2999"), std::string::npos);
     EXPECT_EQ(tail.find('\x1b'), std::string::npos);
+}
+
+TEST(WorkerProcess, ALineMayComeInPieces) {
+    WorkerProcess worker({"/bin/sh", "-c",
+                          "printf ab >&3; sleep 0.1; printf 'c\\nde' >&3; sleep 0.1; "
+                          "printf 'f\\n\\n' >&3; read x"});
+    EXPECT_EQ(receive(worker).line, "abc");
+    EXPECT_EQ(receive(worker).line, "def");
+    EXPECT_EQ(receive(worker).line, "");
+}
+
+TEST(WorkerProcess, OneThatClosesItsRepliesAndGoesOnIsEnded) {
+    WorkerProcess worker({"/bin/sh", "-c", "exec 3>&-; sleep 1000"});
+    EXPECT_EQ(receive(worker).outcome, Outcome::died);
+    EXPECT_NE(worker.how_it_ended().find("closed its end"), std::string::npos);
+    EXPECT_NE(::kill(worker.pid(), 0), 0);
+}
+
+TEST(WorkerProcess, OneThatNoLongerReadsHasDied) {
+    WorkerProcess worker({"/bin/sh", "-c", "exec <&-; echo closed >&3; sleep 1000"});
+    std::signal(SIGPIPE, SIG_IGN);  // as main does
+    EXPECT_EQ(receive(worker).line, "closed");
+    EXPECT_EQ(worker.send("hello", patience, nullptr), Outcome::died);
+}
+
+TEST(WorkerProcess, WhatWasClearedIsNotInTheTail) {
+    WorkerProcess worker(
+        {"/bin/sh", "-c",
+         "echo first >&2; echo 1 >&3; read x; echo second >&2; echo 2 >&3; read x"});
+    receive(worker);
+    EXPECT_EQ(worker.stderr_tail(), "first\n");
+    worker.clear_stderr();
+    EXPECT_EQ(worker.send("", patience, nullptr), std::nullopt);
+    receive(worker);
+    EXPECT_EQ(worker.stderr_tail(), "second\n");
+}
+
+TEST(WorkerProcess, KillingItTwiceIsKillingItOnce) {
+    WorkerProcess worker({"/bin/sh", "-c", "sleep 1000"});
+    worker.kill();
+    worker.kill();
+    EXPECT_EQ(worker.how_it_ended().rfind("ended by signal", 0), 0U);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "measure/protocol.hpp"
+#include "model/error.hpp"
 #include "unit/fake_backend.hpp"
 
 namespace perfgate::measure {
@@ -55,7 +56,8 @@ struct Served {
                   static_cast<ssize_t>(lines.size()));
         ::close(requests.to);
         BackendSource source;
-        source.list = [](const std::string& wanted) {
+        source.list = [this](const std::string& wanted) {
+            if (refuses_devices) throw model::InputError("no device " + wanted);
             return std::vector<ListedDevice>{{wanted, {}}};
         };
         source.open = [this](const std::function<void(const std::string&)>& loading) {
@@ -64,6 +66,7 @@ struct Served {
             loading("");
             auto backend = std::make_unique<fakes::FakeBackend>();
             backend->variants["plain"] = variant;
+            backend->loses_device_counting = loses_device_counting;
             return backend;
         };
         return serve(source, requests.from, replies.to);
@@ -84,6 +87,8 @@ struct Served {
     }
 
     fakes::FakeVariant variant;
+    bool loses_device_counting = false;
+    bool refuses_devices = false;
     int opened = 0;
     Pipe requests, replies;
 };
@@ -183,6 +188,54 @@ TEST(Worker, EndsWithoutItsCoordinator) {
     Served worker;
     ::close(worker.replies.from);
     EXPECT_EXIT(worker.serve_lines(labelled(1, DescribeRequest{})), testing::ExitedWithCode(3), "");
+}
+
+TEST(Worker, SaysOfAFailedRequestWhoseFaultItWas) {
+    CountersRequest::Job job{measure_request().result, measure_request().settings};
+    job.settings.metrics = {"instructions"};
+    CountersRequest::Job gone = job;
+    gone.result.spec.variant = "gone";
+    gone.result.kernels = {fakes::kernel("first")};
+    Served worker;
+    worker.serve_lines(labelled(1, CountersRequest{{gone}}) +
+                       labelled(2, FactsRequest{{gone.result}}) + labelled(3, BoardStateRequest{}));
+    const std::vector<Replied> replies = worker.read_replies();
+    const auto failures = of_kind<FailedReply>(replies);
+    ASSERT_GE(failures.size(), 1U);
+    for (const FailedReply* failed : failures) {
+        EXPECT_FALSE(failed->usage);
+        EXPECT_FALSE(failed->device_lost);
+    }
+    EXPECT_EQ(of_kind<BoardStateReply>(replies).size(), 1U);
+}
+
+TEST(Worker, EndsAfterADeviceWasLostOverCounters) {
+    CountersRequest::Job job{measure_request().result, measure_request().settings};
+    job.settings.metrics = {"instructions"};
+    Served worker;
+    worker.loses_device_counting = true;
+    EXPECT_EXIT(
+        worker.serve_lines(labelled(1, CountersRequest{{job}}) + labelled(2, DescribeRequest{})),
+        testing::ExitedWithCode(3), "");
+    const std::vector<Replied> replies = worker.read_replies();
+    const auto failures = of_kind<FailedReply>(replies);
+    ASSERT_EQ(failures.size(), 1U);
+    EXPECT_EQ(failures[0]->message, "collect failed");
+    EXPECT_FALSE(failures[0]->usage);
+    EXPECT_TRUE(failures[0]->device_lost);
+    EXPECT_TRUE(of_kind<DescribeReply>(replies).empty());
+}
+
+TEST(Worker, AnInputThatIsAtFaultIsSaidToBe) {
+    Served worker;
+    worker.refuses_devices = true;
+    worker.serve_lines(labelled(1, DevicesRequest{"9"}));
+    const std::vector<Replied> replies = worker.read_replies();
+    ASSERT_EQ(replies.size(), 1U);
+    const auto& failed = std::get<FailedReply>(replies[0].reply);
+    EXPECT_EQ(failed.message, "no device 9");
+    EXPECT_TRUE(failed.usage);
+    EXPECT_FALSE(failed.device_lost);
 }
 
 }  // namespace

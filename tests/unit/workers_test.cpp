@@ -58,5 +58,109 @@ TEST(Workers, TheFileThatAWorkerDiesOfIsNamed) {
     EXPECT_NE(answer.why.find("signal 11"), std::string::npos) << answer.why;
 }
 
+TEST(Workers, WhoeverMustHaveAnAnswerAsksThreeWorkers) {
+    Workers dies = scripted("echo first >&2; echo 'last words' >&2; exit 7");
+    try {
+        dies.must_ask(BoardStateRequest{}, 30);
+        ADD_FAILURE() << "answered";
+    } catch (const model::Error& error) {
+        const std::string message = error.what();
+        EXPECT_NE(message.find("code 7"), std::string::npos) << message;
+        EXPECT_TRUE(message.ends_with(": last words")) << message;
+    }
+    EXPECT_EQ(dies.process(), 3) << "three have died";
+
+    Workers silent = scripted("exit 7");
+    try {
+        silent.must_ask(BoardStateRequest{}, 30);
+        ADD_FAILURE() << "answered";
+    } catch (const model::Error& error) {
+        EXPECT_TRUE(std::string(error.what()).ends_with("code 7")) << error.what();
+    }
+
+    Workers answers = scripted("printf '%s %s\\n' \"$label\" \"$reply\" >&3");
+    EXPECT_TRUE(std::holds_alternative<BoardStateReply>(answers.must_ask(BoardStateRequest{}, 30)));
+    EXPECT_EQ(answers.process(), 0);
+}
+
+TEST(Workers, AFailedAnswerIsAnErrorOfTheInputOrNot) {
+    const auto failing = [](bool usage) {
+        return scripted("printf '%s %s\\n' \"$label\" '" +
+                        write_reply(FailedReply{"no such device", usage, false}) + "' >&3");
+    };
+    Workers usage = failing(true);
+    EXPECT_THROW(usage.must_ask(BoardStateRequest{}, 30), model::InputError);
+    Workers other = failing(false);
+    try {
+        other.must_ask(BoardStateRequest{}, 30);
+        ADD_FAILURE() << "answered";
+    } catch (const model::InputError&) {
+        ADD_FAILURE() << "the input is not at fault";
+    } catch (const model::Error& error) {
+        EXPECT_STREQ(error.what(), "no such device");
+    }
+    EXPECT_EQ(other.process(), 0) << "the worker goes on";
+}
+
+TEST(Workers, AWorkerThatLostItsDeviceIsReplaced) {
+    model::CaseResult result;
+    result.spec = {"w", "v", {}, model::Cache::cold};
+    const std::vector<std::pair<Reply, std::int64_t>> answers = {
+        {FailedReply{"lost", false, true}, 1},
+        {FailedReply{"failed", false, false}, 0},
+        {MeasureReply{result, true}, 1},
+        {MeasureReply{result, false}, 0}};
+    for (const auto& [reply, next] : answers) {
+        Workers worker = scripted("printf '%s %s\\n' \"$label\" '" + write_reply(reply) + "' >&3");
+        EXPECT_TRUE(ask(worker).reply);
+        EXPECT_EQ(worker.process(), next);
+    }
+}
+
+TEST(Workers, PhasesAreToldAndTheLimitCountsFromTheFirst) {
+    const auto phase = [](const std::string& name) {
+        return "echo \"$label \"'" + write_reply(PhaseReply{name}) + "' >&3; ";
+    };
+    std::vector<std::string> phases;
+    const auto observe = [&](const std::string& name) { phases.push_back(name); };
+    Workers hangs = scripted(phase("loading a.so") + phase("loaded") + phase("open") +
+                             phase("verify") + phase("time") + "sleep 60");
+    Workers::Answer answer = hangs.ask(BoardStateRequest{}, 0.2, observe);
+    EXPECT_FALSE(answer.reply);
+    EXPECT_TRUE(answer.timed_out);
+    EXPECT_FALSE(answer.not_begun);
+    EXPECT_EQ(phases, (std::vector<std::string>{"verify", "time"}));
+    EXPECT_NE(answer.why.find("0.2 s"), std::string::npos) << answer.why;
+    EXPECT_NE(answer.why.find("time"), std::string::npos) << answer.why;
+    EXPECT_EQ(answer.why.find("a.so"), std::string::npos) << "it was loaded";
+    EXPECT_EQ(hangs.process(), 1);
+
+    // A request without phases has its limit from the opening.
+    Workers opens = scripted(phase("open") + "sleep 60");
+    answer = opens.ask(BoardStateRequest{}, 0.2, nullptr);
+    EXPECT_TRUE(answer.timed_out);
+    EXPECT_NE(answer.why.find("0.2 s"), std::string::npos) << answer.why;
+}
+
+TEST(Workers, AnInterruptionIsNoFault) {
+    Workers hangs({"/bin/sh", "-c", "read -r line; sleep 60"}, [] { return true; });
+    const Workers::Answer answer = hangs.ask(BoardStateRequest{}, 30, nullptr);
+    EXPECT_TRUE(answer.interrupted);
+    EXPECT_FALSE(answer.timed_out);
+    EXPECT_THROW(hangs.must_ask(BoardStateRequest{}, 30), Interrupted);
+}
+
+TEST(Workers, NumbersGoOnBehindAnotherExecutions) {
+    Workers fresh = scripted("printf '%s %s\\n' \"$label\" \"$reply\" >&3");
+    fresh.count_from(5);
+    EXPECT_EQ(fresh.process(), 5);
+    fresh.end();
+    EXPECT_EQ(fresh.process(), 6);
+    fresh.count_from(9);
+    EXPECT_EQ(fresh.process(), 9) << "the one that runs";
+    fresh.end();
+    EXPECT_EQ(fresh.process(), 10);
+}
+
 }  // namespace
 }  // namespace perfgate::measure

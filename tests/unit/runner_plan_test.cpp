@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "model/error.hpp"
+
+namespace perfgate::runner {
+namespace {
+
+/// A suite in /suites with a case of a plugin and one of a program in its folder "build".
+model::Plan plan() {
+    model::PlannedSuite suite;
+    suite.name = "s";
+    suite.file = "/suites/s.yaml";
+    suite.cases.resize(2);
+    suite.cases[0].spec = {"gemm", "tiled", {{"m", std::int64_t{7}}}, model::Cache::cold};
+    suite.cases[1].spec = {"app", "step", {}, model::Cache::cold};
+    suite.cases[1].program = model::PlannedProgram{};
+    suite.commands.resize(1);
+    suite.commands[0].folder = "/suites/build";
+    return {{suite}};
+}
+
+model::WorkloadCatalogue catalogue() {
+    model::WorkloadInfo info;
+    info.name = "gemm";
+    info.variants.resize(1);
+    info.variants[0].name = "tiled";
+    info.variants[0].built = true;
+    info.params.resize(1);
+    info.params[0].name = "m";
+    return {info};
+}
+
+TEST(RunnersPlan, WhatABuildLacksIsSkippedWithTheReason) {
+    const auto reason = [](auto change) {
+        model::WorkloadCatalogue changed = catalogue();
+        change(changed);
+        const model::Plan offer = offered(plan(), changed);
+        EXPECT_EQ(offer.suites[0].cases[1].skip_reason, "") << "programs are not in a build";
+        return offer.suites[0].cases[0].skip_reason;
+    };
+    EXPECT_EQ(reason([](auto&) {}), "");
+    EXPECT_NE(reason([](auto& all) { all.clear(); }).find("workload 'gemm'"), std::string::npos);
+    EXPECT_NE(reason([](auto& all) { all[0].variants.clear(); }).find("variant 'tiled'"),
+              std::string::npos);
+    EXPECT_NE(reason([](auto& all) { all[0].variants[0].built = false; }).find("not built"),
+              std::string::npos);
+    EXPECT_NE(reason([](auto& all) { all[0].params[0].name = "n"; }).find("parameter 'm'"),
+              std::string::npos);
+    model::Plan skipped = plan();
+    skipped.suites[0].cases[0].skip_reason = "too slow";
+    EXPECT_EQ(offered(skipped, {}).suites[0].cases[0].skip_reason, "too slow");
+}
+
+TEST(RunnersPlan, AProgramThatIsSkippedIsNone) {
+    model::Plan with = plan();
+    EXPECT_TRUE(has_programs(with));
+    with.suites[0].cases[1].skip_reason = "too slow";
+    EXPECT_FALSE(has_programs(with));
+    with.suites[0].cases.pop_back();
+    EXPECT_FALSE(has_programs(with));
+    EXPECT_FALSE(has_programs({}));
+}
+
+TEST(RunnersPlan, InAnotherCheckoutTheProgramsFolderStaysTheSuites) {
+    EXPECT_EQ(in_root(plan(), "/base").suites[0].commands[0].folder, "/base/build");
+    model::Plan above = plan();
+    above.suites[0].commands[0].folder = "/app";
+    EXPECT_EQ(in_root(above, "/base/x").suites[0].commands[0].folder, "/base/app");
+    const std::string here = (std::filesystem::current_path() / "base/build").string();
+    EXPECT_EQ(in_root(plan(), "base").suites[0].commands[0].folder, here);
+}
+
+TEST(RunnersPlan, WithoutItsProgramsAPlanNeedsOtherCases) {
+    const model::Plan left = without_programs(plan());
+    ASSERT_EQ(left.suites[0].cases.size(), 1U);
+    EXPECT_EQ(left.suites[0].cases[0].spec.workload, "gemm");
+    model::Plan programs = plan();
+    programs.suites[0].cases.erase(programs.suites[0].cases.begin());
+    EXPECT_THROW(without_programs(programs), model::InputError);
+    programs.suites.push_back(plan().suites[0]);
+    EXPECT_EQ(without_programs(programs).suites.size(), 2U);
+}
+
+}  // namespace
+}  // namespace perfgate::runner

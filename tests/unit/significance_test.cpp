@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts that the gate's rules share, and what a gate says that it cannot detect.
+#include "gate/significance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gate/limits.hpp"
+#include "unit/gate_documents.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using documents::definition;
+using model::Direction;
+using model::MetricClass;
+using model::Verdict;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+model::Batch batch(std::vector<double> samples) {
+    return {0, "b", 1, std::move(samples)};
+}
+
+TEST(BatchValue, IsTheMeanWithoutATenthAtEitherEnd) {
+    EXPECT_EQ(batch_value(batch({100, 1, 2, 3, 4, 5, 6, 7, 8, -90})), 4.5);
+    EXPECT_EQ(batch_value(batch({1, 4})), 2.5);
+    EXPECT_TRUE(std::isnan(batch_value(batch({1, nan}))));
+    EXPECT_TRUE(std::isnan(batch_value(batch({1, std::numeric_limits<double>::infinity()}))));
+}
+
+TEST(BatchInUse, HasSamplesAndIsNotExcluded) {
+    EXPECT_TRUE(in_use(batch({1})));
+    EXPECT_FALSE(in_use(batch({})));
+    model::Batch excluded = batch({1});
+    excluded.excluded = "throttled";
+    EXPECT_FALSE(in_use(excluded));
+}
+
+TEST(CautiousSpread, IsNeverBelowWhatWasMeasured) {
+    const model::MetricDefinition time = definition("x", "ns", MetricClass::timing);
+    EXPECT_EQ(cautious_spread(time, {5000, 4}, 1e5, 1).deviation, 5000);
+}
+
+TEST(CautiousSpread, OfNothingMeasuredIsWhatIsKnownOfTheClass) {
+    const stats::PooledSpread none{0, 0};
+    const auto known = [&](const char* unit, MetricClass metric_class, double size,
+                           double factor = 1) {
+        return cautious_spread(definition("x", unit, metric_class), none, size, factor).deviation;
+    };
+    EXPECT_NEAR(known("count", MetricClass::timing, 1000), 5, 1e-9);
+    EXPECT_NEAR(known("count", MetricClass::timing, -1000), 5, 1e-9);
+    EXPECT_NEAR(known("count", MetricClass::counter, 1000), 10, 1e-9);
+    EXPECT_NEAR(known("count", MetricClass::exact, 1000), 1, 1e-9);
+    EXPECT_NEAR(known("ns", MetricClass::timing, 30'000), 250, 1e-9) << "and 200 ns";
+    EXPECT_NEAR(known("ns", MetricClass::counter, 1000), 10, 1e-9);
+    EXPECT_NEAR(known("ns", MetricClass::timing, 30'000, 2), 500, 1e-9);
+}
+
+TEST(Levels, ATestsShareOfTheBudgetIsHalvedOverTheRounds) {
+    const Levels three(0.01, 10, 3);
+    EXPECT_DOUBLE_EQ(three.single, 0.001);
+    EXPECT_DOUBLE_EQ(three.at_round(0), 0.001);
+    for (const std::int64_t round : {1, 2, 3}) {
+        EXPECT_DOUBLE_EQ(three.at_round(round), 0.001 / 2 / 3) << round;
+    }
+    EXPECT_DOUBLE_EQ(three.at_round(4), 0.001 / 2 / 4) << "a run of another policy";
+    EXPECT_DOUBLE_EQ(Levels(0.01, 0, 0).at_round(0), 0.01);
+    EXPECT_DOUBLE_EQ(Levels(0.01, 1, 0).single, 0.01);
+}
+
+TEST(ProcessesAtVerdict, AreThoseOfAllRounds) {
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 0), 5), 5U);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 1), 5), 8U);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 2), 5), 40U);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 1'000'000'000), 5), 8U + 99 * 32);
+}
+
+TEST(DecidingLevel, IsHalvedWhereBothDirectionsFail) {
+    const Levels levels(0.01, 1, 2);
+    const auto level_of = [&](Direction direction) {
+        const auto metric = definition("x", "ns", MetricClass::timing, direction);
+        Comparison comparison;
+        comparison.definition = &metric;
+        return deciding_level(comparison, levels);
+    };
+    EXPECT_DOUBLE_EQ(level_of(Direction::lower), 0.0025);
+    EXPECT_DOUBLE_EQ(level_of(Direction::higher), 0.0025);
+    EXPECT_DOUBLE_EQ(level_of(Direction::none), 0.00125);
+}
+
+TEST(DetectableShifts, AreThoseOfWhatIsAskedEachTime) {
+    DetectableShifts shifts;
+    const double some = shifts(5, 8, 11, 0.001);
+    EXPECT_GT(some, 0);
+    EXPECT_EQ(shifts(5, 8, 11, 0.001), some);
+    EXPECT_LT(shifts(5, 8, 11, 0.01), some);
+    EXPECT_LT(shifts(5, 32, 11, 0.001), some);
+    EXPECT_LT(shifts(20, 8, 11, 0.001), some);
+    EXPECT_LT(shifts(5, 8, 100, 0.001), some);
+}
+
+TEST(AnotherRound, IsWorthItForFlaggedTimesThatNoRoundHasConfirmed) {
+    struct Example {
+        MetricClass metric_class;
+        Verdict verdict;
+        std::int64_t last_round, rounds;
+        bool worth;
+    };
+    const std::vector<Example> examples = {
+        {MetricClass::timing, Verdict::regressed, 0, 2, true},
+        {MetricClass::timing, Verdict::regressed, 1, 2, false},
+        {MetricClass::timing, Verdict::regressed, 0, 0, false},
+        {MetricClass::timing, Verdict::inconclusive, 0, 1, true},
+        {MetricClass::timing, Verdict::inconclusive, 1, 2, true},
+        {MetricClass::timing, Verdict::inconclusive, 2, 2, false},
+        {MetricClass::timing, Verdict::pass, 0, 2, false},
+        {MetricClass::timing, Verdict::improved, 0, 2, false},
+        {MetricClass::timing, Verdict::invalid, 0, 2, false},
+        {MetricClass::counter, Verdict::regressed, 0, 2, false},
+        {MetricClass::exact, Verdict::inconclusive, 0, 2, false}};
+    for (const Example& example : examples) {
+        const auto metric = definition("x", "ns", example.metric_class);
+        Comparison comparison;
+        comparison.definition = &metric;
+        Judgement judgement;
+        judgement.verdict = example.verdict;
+        EXPECT_EQ(worth_another_round(comparison, judgement, example.last_round, example.rounds),
+                  example.worth)
+            << static_cast<int>(example.verdict) << " after " << example.last_round;
+    }
+}
+
+// ---- the verdict of a probability
+
+struct Asked {
+    bool rises = false;
+    double leeway = 0, level = 0;
+};
+
+/// A judgement from these values, whose test says `probability` whatever it is asked.
+struct ByProbability {
+    double baseline = 1000, measured = 1100, probability = 0;
+    Direction direction = Direction::lower;
+    double leeway = 0, drift = 0;
+    std::int64_t round = 0;
+
+    Judgement judge(std::vector<Asked>* asked = nullptr) const {
+        const auto metric = definition("x", "ns", MetricClass::timing, direction);
+        Comparison comparison;
+        comparison.definition = &metric;
+        comparison.tolerance.worse = 0.03;
+        comparison.leeway = leeway;
+        Judgement judgement;
+        judgement.baseline = baseline;
+        judgement.measured = measured;
+        judge_by_probability(
+            comparison, drift, round, Levels(0.001, 1, 2),
+            [&](bool rises, double of_leeway, double level) {
+                if (asked != nullptr) asked->push_back({rises, of_leeway, level});
+                return probability;
+            },
+            judgement);
+        return judgement;
+    }
+};
+
+TEST(JudgeByProbability, AtTheLevelItIsSignificantAndBeyondTheFlaggingLevelAPass) {
+    EXPECT_EQ(ByProbability{.probability = 0.001}.judge().verdict, Verdict::regressed);
+    EXPECT_EQ(ByProbability{.probability = 0.0011}.judge().verdict, Verdict::inconclusive);
+    EXPECT_EQ(ByProbability{.probability = 0.05}.judge().verdict, Verdict::inconclusive);
+    EXPECT_EQ(ByProbability{.probability = 0.051}.judge().verdict, Verdict::pass);
+    EXPECT_EQ((ByProbability{.probability = 0.001, .round = 1}).judge().verdict,
+              Verdict::inconclusive);
+    EXPECT_EQ((ByProbability{.probability = 0.00025, .round = 1}).judge().verdict,
+              Verdict::regressed);
+    EXPECT_EQ(ByProbability{.probability = 0.02}.judge().probability, 0.02);
+}
+
+TEST(JudgeByProbability, AnImprovementIsSignificantOrNone) {
+    EXPECT_EQ((ByProbability{.measured = 900, .probability = 0.001}).judge().verdict,
+              Verdict::improved);
+    EXPECT_EQ((ByProbability{.measured = 900, .probability = 0.0011}).judge().verdict,
+              Verdict::pass);
+    EXPECT_EQ((ByProbability{.measured = 1100, .direction = Direction::higher}).judge().verdict,
+              Verdict::improved);
+    EXPECT_EQ((ByProbability{.measured = 900, .direction = Direction::higher}).judge().verdict,
+              Verdict::regressed);
+}
+
+TEST(JudgeByProbability, BothDirectionsShareTheLevel) {
+    const ByProbability both{.measured = 900, .probability = 0.0005, .direction = Direction::none};
+    std::vector<Asked> asked;
+    EXPECT_EQ(both.judge(&asked).verdict, Verdict::regressed);
+    EXPECT_EQ(both.judge().probability, 0.001);
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_FALSE(asked[0].rises);
+    EXPECT_DOUBLE_EQ(asked[0].level, 0.0005);
+    EXPECT_EQ((ByProbability{.probability = 0.0006, .direction = Direction::none}).judge().verdict,
+              Verdict::inconclusive);
+    EXPECT_EQ((ByProbability{.probability = 0.9, .direction = Direction::none}).judge().probability,
+              1)
+        << "no probability is more";
+}
+
+TEST(JudgeByProbability, LeewayAndDriftWidenTheToleranceAndTheTest) {
+    std::vector<Asked> asked;
+    EXPECT_EQ((ByProbability{.measured = 1080, .leeway = 0.05}).judge(&asked).verdict,
+              Verdict::pass);
+    EXPECT_EQ((ByProbability{.measured = 1080, .drift = 50}).judge(&asked).verdict, Verdict::pass);
+    EXPECT_TRUE(asked.empty()) << "within the tolerance nothing is tested";
+    EXPECT_EQ((ByProbability{.measured = 1081, .leeway = 0.02, .drift = 30}).judge(&asked).verdict,
+              Verdict::regressed);
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_TRUE(asked[0].rises);
+    EXPECT_NEAR(asked[0].leeway, 50, 1e-9);
+    EXPECT_DOUBLE_EQ(asked[0].level, 0.001);
+    asked.clear();
+    EXPECT_EQ((ByProbability{.baseline = 0, .measured = 7, .drift = 30}).judge(&asked).verdict,
+              Verdict::regressed);
+    EXPECT_EQ(asked.at(0).leeway, 0) << "of zero no fraction is anything";
+}
+
+// ---- the minimum detectable change
+
+struct Resolved {
+    double baseline = 100'000;
+    double tolerance = 0;
+    std::int64_t rounds = 0;
+    Resolution resolution{.against = 20,
+                          .first = 5,
+                          .last = 5,
+                          .ranks = false,
+                          .measured = {200, 23},
+                          .cautious = {300, 31},
+                          .df_at_last = 23,
+                          .differences = {},
+                          .drift = 0};
+
+    Judgement judge() const {
+        const auto metric = definition("x", "ns", MetricClass::timing);
+        Comparison comparison;
+        comparison.definition = &metric;
+        comparison.tolerance.worse = tolerance;
+        Judgement judgement;
+        judgement.baseline = baseline;
+        DetectableShifts shifts;
+        add_resolution(comparison, resolution, Levels(0.001, 1, rounds), shifts, judgement);
+        return judgement;
+    }
+    double change() const { return judge().minimum_detectable_change.value_or(-1); }
+};
+
+TEST(Resolution, IsTheShiftThatTheSpreadHidesAsAFractionOfTheBaseline) {
+    DetectableShifts shifts;
+    const double shift = shifts(20, 5, 31, 0.001);
+    EXPECT_NEAR(Resolved().change(), shift * 300 / 100'000, 1e-12);
+    EXPECT_NEAR((Resolved{.baseline = -100'000}).change(), shift * 300 / 100'000, 1e-12);
+    EXPECT_EQ((Resolved{.baseline = 0}).change(), -1);
+    EXPECT_EQ((Resolved{.baseline = std::numeric_limits<double>::denorm_min()}).change(), -1);
+}
+
+TEST(Resolution, TestsOfRanksTrustTheMeasuredSpreadOnceThereIsEnoughOfIt) {
+    DetectableShifts shifts;
+    Resolved resolved;
+    resolved.resolution.ranks = true;
+    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 23, 0.001) * 200 / 100'000, 1e-12);
+    resolved.resolution.measured.df = prior_df;
+    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 23, 0.001) * 200 / 100'000, 1e-12);
+    resolved.resolution.measured.df = prior_df - 1;
+    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 31, 0.001) * 300 / 100'000, 1e-12);
+}
+
+TEST(Resolution, DriftAndToleranceAreAddedAndRoundsMustBeReached) {
+    const double alone = Resolved().change();
+    Resolved drifting;
+    drifting.resolution.drift = 500;
+    EXPECT_NEAR(drifting.change(), alone + 0.005, 1e-12);
+    // With a coarse tolerance the change must be beyond it in each step.
+    const double error = std::sqrt(1.0 / 20 + 1.0 / 5);
+    EXPECT_NEAR((Resolved{.tolerance = 0.5}).change(), 0.5 + 1.96 * 300 * error / 100'000, 1e-12);
+    drifting.tolerance = 0.5;
+    EXPECT_NEAR(drifting.change(), 0.505 + 1.96 * 300 * error / 100'000, 1e-12);
+    // What the first round does not flag, no later one confirms.
+    Resolved later{.rounds = 1};
+    later.resolution.last = 1000;
+    DetectableShifts shifts;
+    EXPECT_NEAR(later.change(), shifts(20, 5, 23, 0.05) * 300 / 100'000, 1e-12);
+    later.rounds = 0;
+    EXPECT_NEAR(later.change(), shifts(20, 1000, 31, 0.001) * 300 / 100'000, 1e-12);
+}
+
+TEST(Resolution, WhatProcessesOfTheSameCodeDifferByHidesChanges) {
+    Resolved resolved;
+    resolved.resolution.differences = std::vector<double>(100, 5000);
+    EXPECT_NEAR(resolved.change(), 0.05, 1e-12);
+}
+
+TEST(Resolution, TheToleranceIsFinerWhereTheSpreadHidesAsMuch) {
+    const double hidden = Resolved().change();
+    EXPECT_TRUE((Resolved{.tolerance = hidden * 0.999}).judge().tolerance_is_finer);
+    EXPECT_FALSE((Resolved{.tolerance = hidden * 1.001}).judge().tolerance_is_finer);
+}
+
+// ---- what is said of it
+
+TEST(Limits, AreSaidOnceForEachMetricOfASuite) {
+    const auto time = definition("gpu_time", "ns", MetricClass::timing);
+    const auto counter = definition("dram_bytes", "bytes", MetricClass::counter);
+    Judgement lonely;
+    lonely.basis = Basis::one_process;
+    Judgement finer;
+    finer.tolerance_is_finer = true;
+    finer.minimum_detectable_change = 0.02;
+    Judgement finest = finer;
+    finest.minimum_detectable_change = 0.03;
+    Judgement unknown = finer;
+    unknown.minimum_detectable_change.reset();
+    Judgement coarse = finer;
+    coarse.tolerance_is_finer = false;
+
+    Limits limits;
+    limits.add(0, "a", time, lonely);
+    limits.add(0, "b", time, lonely);
+    limits.add(0, "a", counter, lonely);
+    limits.add(1, "a", time, finer);
+    limits.add(1, "b", time, finest);
+    limits.add(1, "c", time, finer);
+    limits.add(1, "d", time, finest);
+    limits.add(1, "e", time, unknown);
+    limits.add(1, "f", time, coarse);
+    std::vector<model::SuiteVerdict> suites(3);
+    limits.note(suites);
+    ASSERT_EQ(suites[0].notes.size(), 1U);
+    EXPECT_NE(suites[0].notes[0].find("gpu_time: in 2 cases"), std::string::npos);
+    ASSERT_EQ(suites[1].notes.size(), 1U);
+    EXPECT_NE(suites[1].notes[0].find("gpu_time: in 4 cases"), std::string::npos);
+    EXPECT_NE(suites[1].notes[0].find("3 % (b)"), std::string::npos) << suites[1].notes[0];
+    EXPECT_TRUE(suites[2].notes.empty());
+}
+
+TEST(Limits, OneCaseIsSingular) {
+    const auto time = definition("gpu_time", "ns", MetricClass::timing);
+    Judgement judgement;
+    judgement.basis = Basis::one_process;
+    judgement.tolerance_is_finer = true;
+    judgement.minimum_detectable_change = 0.02;
+    Limits limits;
+    limits.add(0, "a", time, judgement);
+    std::vector<model::SuiteVerdict> suites(1);
+    limits.note(suites);
+    ASSERT_EQ(suites[0].notes.size(), 2U);
+    for (const std::string& note : suites[0].notes) {
+        EXPECT_NE(note.find("in 1 case the"), std::string::npos) << note;
+    }
+}
+
+}  // namespace
+}  // namespace perfgate::gate
