@@ -2,12 +2,15 @@
 #include "measure/worker.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -58,7 +61,7 @@ struct Served {
         BackendSource source;
         source.list = [this](const std::string& wanted) {
             if (refuses_devices) throw model::InputError("no device " + wanted);
-            return std::vector<ListedDevice>{{wanted, {}}};
+            return std::vector<ListedDevice>(listed_devices, {wanted, {}});
         };
         source.open = [this](const std::function<void(const std::string&)>& loading) {
             ++opened;
@@ -89,6 +92,7 @@ struct Served {
     fakes::FakeVariant variant;
     bool loses_device_counting = false;
     bool refuses_devices = false;
+    std::size_t listed_devices = 1;
     int opened = 0;
     Pipe requests, replies;
 };
@@ -236,6 +240,42 @@ TEST(Worker, AnInputThatIsAtFaultIsSaidToBe) {
     EXPECT_EQ(failed.message, "no device 9");
     EXPECT_TRUE(failed.usage);
     EXPECT_FALSE(failed.device_lost);
+}
+
+TEST(Worker, AReplyThatIsWrittenInPiecesArrivesWhole) {
+    // A signal cuts short what is written to a pipe that is full.
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &action, &before);
+    sigset_t alarm{};
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    ::pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    Served worker;
+    worker.listed_devices = 20'000;
+    std::string text;
+    std::thread reader([&] {
+        std::array<char, 1000> buffer;
+        while (text.find('\n') == std::string::npos) {
+            ::usleep(200);
+            const ssize_t size = ::read(worker.replies.from, buffer.data(), buffer.size());
+            if (size <= 0) break;
+            text.append(buffer.data(), static_cast<std::size_t>(size));
+        }
+    });
+    ::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+    const itimerval often{{0, 2000}, {0, 2000}};
+    ::setitimer(ITIMER_REAL, &often, nullptr);
+    EXPECT_EQ(worker.serve_lines(labelled(1, DevicesRequest{"x"})), 0);
+    const itimerval never{};
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    reader.join();
+    ::sigaction(SIGALRM, &before, nullptr);
+    ASSERT_TRUE(text.ends_with('\n'));
+    const Labelled line = split_label(std::string_view(text).substr(0, text.find('\n')));
+    const auto reply = parse_reply(line.message);
+    EXPECT_EQ(std::get<DevicesReply>(reply).devices.size(), 20'000U);
 }
 
 }  // namespace
