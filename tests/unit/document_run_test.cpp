@@ -404,6 +404,7 @@ TEST(RunJson, EqualKernelsInARowAreOneWithACount) {
     std::vector<std::size_t> counts;
     for (std::size_t at = text.find("\"count\":"); at != std::string::npos;
          at = text.find("\"count\":", at + 1)) {
+        if (text.at(at + 8) == ' ') continue;  // a shard's: kernels are written without spaces
         counts.push_back(text.at(at + 8) - '0');
     }
     EXPECT_EQ(counts, (std::vector<std::size_t>{3, 2}));

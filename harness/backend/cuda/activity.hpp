@@ -66,7 +66,6 @@ struct ActivityTrace {
     std::size_t outside = 0;       ///< records of no launch: flushes, resets
 };
 
-
 /// Records device activity while it lives; one at a time per process, and none while counters are
 /// being collected (no kernel record would arrive). Costs about 4 µs of CPU time per launch.
 class ActivityRecorder {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "activity/difference.hpp"
@@ -41,12 +42,13 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
 }
 
 /// Options for judging a run or writing a verdict have no meaning here.
-void refuse_other_options(const CLI::App& verb, const std::set<std::string>& meaningful) {
+void refuse_other_options(const CLI::App& verb, const std::set<std::string>& meaningful,
+                          std::string_view mode) {
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
         if (option->count() == 0 || meaningful.contains(name)) continue;
         throw model::InputError(
-            fmt::format("{} has no meaning here: of two files nothing is judged", name));
+            fmt::format("{} has no meaning with {}, which judges nothing", name, mode));
     }
 }
 
@@ -56,7 +58,8 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
             fmt::format("--across-devices needs two runs, {} given", options.runs.size()));
     }
     refuse_other_options(
-        verb, {"RUN", "--across-devices", "--filter", "--tag", "--json", "--color", "--verbose"});
+        verb, {"RUN", "--across-devices", "--filter", "--tag", "--json", "--color", "--verbose"},
+        "--across-devices");
     check_outputs(verb, options.output);
     const model::Run first =
         model::select_cases(runner::read_run(options.runs[0]), options.gate.selection);
@@ -73,7 +76,7 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
 }
 
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
-    refuse_other_options(verb, {"RUN"});
+    refuse_other_options(verb, {"RUN"}, "a comparison of two profiles");
     const auto read = [](const std::string& file) {
         return activity::parse_profiles(model::read_file(file, runner::run_limit_bytes, "profile"),
                                         file);
