@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity/difference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 
 namespace perfgate::activity {
 namespace {
@@ -32,7 +36,8 @@ void take_means(PieceDifference& piece) {
 
 struct Seen {
     KernelDifference kernel;
-    std::string code_before, code_after;
+    /// Fingerprints of all processes; an empty one is not known.
+    std::set<std::string> code_before, code_after;
 };
 
 template <class Item, class Key>
@@ -49,8 +54,16 @@ ProfileDifference difference(const std::vector<Profile>& before,
     ProfileDifference result;
     std::map<std::string, PieceDifference> ranges;
     std::map<std::string, Seen> kernels;  // by symbol
-    const auto add = [&](const std::vector<Profile>& profiles, Side side, std::string Seen::*code) {
+    const auto add = [&](const std::vector<Profile>& profiles, Side side,
+                         std::set<std::string> Seen::*code, std::string_view which) {
         for (const Profile& profile : profiles) {
+            for (const std::string& reason : profile.incomplete) {
+                result.notes.push_back(
+                    fmt::format("the recording {} is not complete: {}", which, reason));
+            }
+            const auto level = profile.header.find("level");
+            if (level == profile.header.end() || level->second != "api")
+                result.calls_on_record = false;
             add_work(result.program, side, 0, profile.program);
             for (const RangeSummary& range : profile.ranges) {
                 add_work(ranges[range.name], side, static_cast<double>(range.instances.size()),
@@ -61,12 +74,12 @@ ProfileDifference difference(const std::vector<Profile>& before,
                 seen.kernel.name = kernel.name;
                 seen.kernel.launches.*side += static_cast<double>(kernel.time.count);
                 seen.kernel.total_ns.*side += static_cast<double>(kernel.time.total_ns);
-                seen.*code = kernel.fingerprint;
+                (seen.*code).insert(kernel.fingerprint);
             }
         }
     };
-    add(before, &Change::before, &Seen::code_before);
-    add(after, &Change::after, &Seen::code_after);
+    add(before, &Change::before, &Seen::code_before, "before");
+    add(after, &Change::after, &Seen::code_after, "after");
 
     for (auto& [name, range] : ranges) {
         range.name = name;
@@ -75,6 +88,8 @@ ProfileDifference difference(const std::vector<Profile>& before,
     }
     for (auto& [symbol, seen] : kernels) {
         seen.kernel.code_changed = !seen.code_before.empty() && !seen.code_after.empty() &&
+                                   !seen.code_before.contains("") &&
+                                   !seen.code_after.contains("") &&
                                    seen.code_before != seen.code_after;
         const bool same = seen.kernel.launches.difference() == 0 &&
                           seen.kernel.total_ns.difference() == 0 && !seen.kernel.code_changed;

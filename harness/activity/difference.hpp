@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed between two recorded runs of a program: pure functions of profiles. It says what
-// changed, not whether that is more than chance: one run each cannot tell.
+// Differences between two recorded runs of a program, as pure functions of profiles. Whether they
+// are significant cannot be known from one run each.
 #pragma once
 
 #include <string>
@@ -34,6 +34,8 @@ struct KernelDifference {
 };
 
 struct ProfileDifference {
+    std::vector<std::string> notes;  ///< recordings that are not complete: one line each
+    bool calls_on_record = true;     ///< on both sides; otherwise `synchronisations` say nothing
     PieceDifference program;
     std::vector<PieceDifference> ranges;    ///< largest difference in GPU time first
     std::vector<KernelDifference> kernels;  ///< the same; those without any difference left out

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gate/batch_rule.hpp"
+#include "gate/overhead.hpp"
 #include "gate/rule.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
@@ -67,6 +68,10 @@ std::string objection(const model::Run& run, const CaseResult& result) {
             std::find(inapplicable.begin(), inapplicable.end(), gate.metric) == inapplicable.end();
         if (applies && !result.metrics.contains(gate.metric)) {
             return fmt::format("it has no value of {}", gate.metric);
+        }
+        if (std::string why = gate::distortion(result.metrics, result.max_overhead, gate.metric);
+            !why.empty()) {
+            return why;
         }
         const auto definition = run.metric_definitions.find(gate.metric);
         if (applies && definition != run.metric_definitions.end() &&

@@ -25,7 +25,8 @@ using activity::RangeInstance;
 using activity::RangeSummary;
 
 constexpr std::size_t most_ranges = 5, most_kernels = 3;
-constexpr std::size_t longest_pattern = 256;  // as suites limit it
+/// As suites limit them (suite/command_reader.cpp).
+constexpr std::size_t longest_pattern = 256, most_words = 1000, longest_word = 4096;
 /// Kernels with less of the kernel time are not worth a case of their own.
 constexpr double least_kernel_share = 0.1;
 /// The first instances are left out while they differ from later ones by more than this.
@@ -135,7 +136,7 @@ std::optional<Gate> gate_of(const RangeSummary& range, bool calls_on_record,
                            instances.end(),
                            [&](const RangeInstance& each) { return holds(each.work); });
     };
-    // perfgate calls a range in which the device did nothing an error.
+    // Ranges with instances without GPU work have no stable time.
     if (!in_all([](const activity::WorkSummary& work) { return work.gpu_time_ns != 0; })) {
         return std::nullopt;
     }
@@ -194,6 +195,17 @@ std::vector<Gate> gates_of(const Profile& profile) {
     return gates;
 }
 
+/// A script's name says more than its interpreter's.
+std::string name_of(const std::vector<std::string>& words) {
+    const auto is_script = [](const std::string& word) {
+        return (word.ends_with(".py") || word.ends_with(".sh")) && !word.starts_with('-');
+    };
+    const auto script = std::find_if(words.begin() + 1, words.end(), is_script);
+    const std::string& word = script == words.end() ? words.front() : *script;
+    const std::string name = identifier_from(std::filesystem::path(word).stem().string());
+    return name.front() >= '0' && name.front() <= '9' ? "n" + name : name;
+}
+
 const Profile& busiest(const std::vector<Profile>& profiles) {
     const auto most =
         std::max_element(profiles.begin(), profiles.end(), [](const Profile& a, const Profile& b) {
@@ -203,17 +215,6 @@ const Profile& busiest(const std::vector<Profile>& profiles) {
         throw model::InputError("the program ran no kernel: there is nothing to gate");
     }
     return *most;
-}
-
-void refuse_placeholders(const std::vector<std::string>& words) {
-    static const std::regex placeholder(R"(\{[A-Za-z_]\w*\})");
-    for (const std::string& word : words) {
-        if (std::regex_search(word.substr(0, 4096), placeholder)) {
-            throw model::InputError(
-                fmt::format("a suite would take {} for a parameter of its matrix: write it by hand",
-                            model::printable(word, 80)));
-        }
-    }
 }
 
 void write_measure(YAML::Emitter& yaml, const std::vector<Gate>& gates) {
@@ -248,21 +249,36 @@ void write_gates(YAML::Emitter& yaml, const char* key, const std::vector<Gate>& 
 
 }  // namespace
 
+void check_suite_words(const std::vector<std::string>& words) {
+    static const std::regex placeholder(R"(\{[A-Za-z_]\w*\})");
+    if (words.size() > most_words) {
+        throw model::InputError(
+            fmt::format("a suite holds at most {} words of a command", most_words));
+    }
+    for (const std::string& word : words) {
+        if (word.size() > longest_word) {
+            throw model::InputError(fmt::format("a suite holds words of at most {} bytes, not {}",
+                                                longest_word, model::printable(word, 80)));
+        }
+        if (std::regex_search(word, placeholder)) {
+            throw model::InputError(fmt::format(
+                "a suite would replace {} by a parameter of its matrix: write the suite by hand",
+                model::printable(word, 80)));
+        }
+    }
+}
+
 std::string suite_draft(const std::vector<std::string>& words, const std::string& folder,
                         const std::vector<Profile>& profiles) {
-    refuse_placeholders(words);
     const Profile& profile = busiest(profiles);
     const std::vector<Gate> gates = gates_of(profile);
-    // An interpreter says less of a program than its script.
-    const std::size_t script = words.size() > 1 && words[1].find('.') != std::string::npos ? 1 : 0;
-    const std::string name = identifier_from(std::filesystem::path(words[script]).stem().string());
+    const std::string name = name_of(words);
 
     YAML::Emitter yaml;
     yaml.SetOutputCharset(YAML::EscapeNonAscii);  // names come from the program
     yaml << YAML::Comment(
-        "A first draft from one recorded run. Tolerances are guesses from what varied in it:\n"
-        "`perfgate baseline refresh` refuses those that the program cannot hold. docs/commands.md\n"
-        "describes every key.");
+        "A draft from one recorded run: check the tolerances. `perfgate baseline refresh` refuses\n"
+        "times that vary more between processes. docs/commands.md describes every key.");
     yaml << YAML::Newline << YAML::BeginMap;
     yaml << YAML::Key << "name" << YAML::Value << name;
     yaml << YAML::Key << "workloads" << YAML::Value << YAML::BeginSeq << YAML::BeginMap;

@@ -9,11 +9,14 @@
 
 namespace perfgate::command {
 
+/// Throws model::InputError if a suite cannot hold the words: too many, too long, or with a
+/// `{name}`, which suites replace.
+void check_suite_words(const std::vector<std::string>& words);
+
 /// YAML of a suite that gates the program: the NVTX ranges and kernels with most GPU time, with
-/// tolerances no finer than what varied within the run, and expectations that hold in it. `folder`
-/// is the program's working folder as the suite is to have it; empty: the suite's own. Throws
-/// model::InputError where the program did nothing on a GPU, or where a suite cannot hold its
-/// words.
+/// tolerances of ranges from their spread within the run (2 % to 25 %), 5 % for kernels and the
+/// program, and expectations that hold in the run. `folder` is written as `cwd`; empty: none.
+/// Throws model::InputError if the program ran no kernel.
 std::string suite_draft(const std::vector<std::string>& words, const std::string& folder,
                         const std::vector<activity::Profile>& profiles);
 

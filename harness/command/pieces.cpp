@@ -144,8 +144,7 @@ PieceValues of_program(const Recorded& recorded) {
     return values;
 }
 
-/// The instances that count, which `values` then says the number of, and the problem if there are
-/// none.
+/// The instances that count. Sets their number in `values`, and the problem if there are none.
 Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
                     PieceValues& values) {
     Instances found = instances_of(recorded, pattern, piece, piece.skip);
@@ -259,7 +258,8 @@ class KernelList {
         lengths_[place->second].push_back(work.time.length());
     }
 
-    /// Names with more than this many configurations have them as one.
+    /// Merges the configurations of each name if there are more than most_kernels entries; empty if
+    /// that does not suffice.
     std::vector<model::Kernel> take(std::size_t instances) {
         if (kernels_.size() > most_kernels) merge_configurations();
         if (kernels_.size() > most_kernels) return {};
@@ -366,6 +366,7 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Pie
     }
     KernelPattern pattern(piece.pattern);
     KernelList kernels;
+    std::size_t launches = 0;
     for (const Instance& each : instances) {
         std::int64_t left = in_ranges ? 0 : piece.skip;
         for (const Work& work : each.timeline->launched_in(each.time)) {
@@ -375,9 +376,11 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Pie
             if (of_kernels && !pattern.matches(*each.timeline, work)) continue;
             if (left-- > 0) continue;
             kernels.add(*each.timeline, work);
+            ++launches;
         }
     }
-    return kernels.take(in_ranges ? instances.size() : 1);
+    // Kernels that are not in ranges: each launch is an instance.
+    return kernels.take(in_ranges ? instances.size() : of_kernels ? launches : 1);
 }
 
 std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece) {

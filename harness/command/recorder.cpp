@@ -60,8 +60,8 @@ void require_recorder(const fs::path& library) {
     }
     if (!fs::exists(library, error)) {
         throw model::Error(
-            fmt::format("{} is missing: this perfgate was built without CUDA's headers and records "
-                        "no programs",
+            fmt::format("{} is missing: this perfgate was built without CUDA's headers and cannot "
+                        "record programs",
                         model::printable(library.native())));
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording a program takes: a folder, the injection library, and no other tool in the
-// program.
+// What recording a program needs: a folder, the injection library, and no other profiler.
 #pragma once
 
 #include <filesystem>

@@ -38,13 +38,13 @@ struct Finding {
     std::vector<Figure> figures;
 };
 
-/// A cause, and whether it is one of a case that got worse or better.
+/// A cause, and the direction of change that it explains.
 struct SidedCause {
     Cause cause;
     Side side = Side::worse;
 };
 
-/// Changes of kernels that are told, the largest ones.
+/// The most kernel changes that are reported.
 constexpr std::size_t most_kernel_causes = 5;
 
 /// The figure as the rules tell it: of a case that got worse.
@@ -229,7 +229,7 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
     if (result.command.empty()) return {};
     std::optional<double> moved_ns;
     if (time != nullptr && time->unit == "ns") moved_ns = *time->measured - *time->baseline;
-    // The whole program's case is the one whose pieces nobody names.
+    // The label of the whole program.
     const bool whole = result.spec.variant == "program";
     const std::string instance = whole ? "run" : model::printable(result.spec.variant, 60);
     std::vector<SidedCause> causes;
@@ -249,14 +249,34 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
     return causes;
 }
 
+/// Where no single kernel explains the change of the time.
+std::string of_all_kernels(const MetricVerdict& time, const std::vector<model::Kernel>& before,
+                           const std::vector<model::Kernel>& after) {
+    if (before.empty() || after.empty()) {
+        return "the baseline or this run lists no kernels (more than 1000, or an older version): "
+               "refresh the baseline if it is older";
+    }
+    const auto total_ns = [](const std::vector<model::Kernel>& kernels) {
+        double total = 0;
+        for (const model::Kernel& kernel : kernels) total += kernel.time_ns;
+        return total;
+    };
+    const double was = total_ns(before), is = total_ns(after);
+    if (time.unit == "ns" && (is - was) / (*time.measured - *time.baseline) >= 0.5) {
+        const model::QuantityTexts texts = model::quantity_texts(was, is, "ns");
+        return fmt::format(
+            "all kernels together took {} → {}, no single one a tenth of the change: "
+            "look at the clocks and at what else uses the GPU",
+            texts.before, texts.after);
+    }
+    return "no kernel accounts for it: look at copies and at what else uses the GPU";
+}
+
 Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
                           const CaseResult& result) {
     Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}};
-    const bool known = !verdict.baseline_kernels.empty() && !result.kernels.empty();
-    cause.sentence = fmt::format(
-        "unexplained: {}, and {}", figures_text(cause.figures),
-        known ? "no kernel accounts for it: look at copies, and at what runs beside it"
-              : "the kernels of the baseline or of this run are not known: refresh the baseline");
+    cause.sentence = fmt::format("unexplained: {}, and {}", figures_text(cause.figures),
+                                 of_all_kernels(time, verdict.baseline_kernels, result.kernels));
     return cause;
 }
 

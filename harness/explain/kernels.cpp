@@ -20,11 +20,11 @@ namespace {
 
 using model::Kernel;
 
-/// Fewer launches more or less are chance: instances differ.
+/// Smaller relative changes of the number of launches are ignored, because instances vary.
 constexpr double least_launches = 0.01;
-/// Of the change of the case's time: less does not explain it.
+/// The smallest share of the case's change that is reported.
 constexpr double least_share = 0.1;
-/// Kernels that a sentence has figures of.
+/// The most kernels that a sentence lists.
 constexpr std::size_t most_figures = 3;
 
 /// What is said of each kind of change; the name as that of a rule.
@@ -162,7 +162,8 @@ std::vector<KernelChange> replacements(const std::vector<KernelUse>& before,
 std::optional<KernelChangeKind> change_between(const KernelUse& before, const KernelUse& after,
                                                std::optional<double> moved_ns) {
     const double more = after.launches - before.launches;
-    if (std::fabs(more) >= least_launches * std::fmax(before.launches, after.launches)) {
+    if (more != 0 &&
+        std::fabs(more) >= least_launches * std::fmax(before.launches, after.launches)) {
         return more > 0 ? KernelChangeKind::more_often : KernelChangeKind::less_often;
     }
     const double longer = after.time_ns - before.time_ns;

@@ -32,9 +32,9 @@ struct KernelChange {
     [[nodiscard]] double added_time_ns() const;
 };
 
-/// What took most time first. Launches of instances may vary: less than 1 % more or fewer are no
-/// change. `moved_ns`: by how much the case's time changed; kernels that have a tenth of that are
-/// longer or shorter. Absent: it did not change.
+/// Largest change of time first. Changes of the number of launches below 1 % are ignored.
+/// `moved_ns` is the change of the case's time (absent: none); a kernel is `longer` or `shorter` if
+/// its own change is at least a tenth of that.
 std::vector<KernelChange> kernel_changes(const std::vector<model::Kernel>& before,
                                          const std::vector<model::Kernel>& after,
                                          std::optional<double> moved_ns);

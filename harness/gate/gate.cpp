@@ -200,8 +200,8 @@ class Judging {
         if (!result.command.empty() && !result.verification) {
             verdict.notes.emplace_back("not verified: the suite states no 'check'");
         }
-        if (const auto overhead = overhead_of(result)) {
-            verdict.notes.push_back("recording lengthened the program by " + to_text(*overhead));
+        if (const auto overhead = overhead_of(result.metrics)) {
+            verdict.notes.push_back("recording overhead: " + to_text(*overhead));
         }
         add_metrics(result, expected, code, verdict);
     }
@@ -300,7 +300,8 @@ class Judging {
         metric.unit = definition.unit;
         metric.measured = measured.value;
         metric.verdict = Verdict::no_baseline;
-        if (const std::string why = distortion(result, gate.metric); !why.empty()) {
+        if (const std::string why = distortion(result.metrics, result.max_overhead, gate.metric);
+            !why.empty()) {
             metric.verdict = Verdict::invalid;
             metric.sentence = invalid_sentence(gate.metric, measured, why);
             return;
@@ -310,6 +311,14 @@ class Judging {
         if (expected != nullptr) {
             const auto found = expected->metrics.find(gate.metric);
             if (found != expected->metrics.end()) baseline = &found->second;
+            if (const std::string why =
+                    distortion(expected->metrics, result.max_overhead, gate.metric);
+                !why.empty()) {
+                metric.verdict = Verdict::invalid;
+                metric.sentence =
+                    invalid_sentence(gate.metric, measured, "in the baseline, " + why);
+                return;
+            }
         }
         Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0};
         if (baseline != nullptr && definition.metric_class == model::MetricClass::timing &&

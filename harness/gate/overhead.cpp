@@ -22,14 +22,14 @@ constexpr double confidence = 0.95;
 constexpr std::string_view host_metrics[] = {"span", "idle_share"};
 
 std::string percent(double fraction) {
-    return fmt::format("{:.1f}", 100 * fraction);
+    return fmt::format("{:+.1f}", 100 * fraction);
 }
 
 }  // namespace
 
-std::optional<Overhead> overhead_of(const model::CaseResult& result) {
-    const auto series = result.metrics.find("tracing_overhead");
-    if (result.command.empty() || series == result.metrics.end()) return std::nullopt;
+std::optional<Overhead> overhead_of(const Metrics& metrics) {
+    const auto series = metrics.find("tracing_overhead");
+    if (series == metrics.end()) return std::nullopt;
     std::vector<double> ratios;  // logarithms
     for (const double percent_longer : batch_values(series->second)) {
         const double ratio = std::log1p(percent_longer / 100);
@@ -53,17 +53,18 @@ std::string to_text(const Overhead& overhead) {
                        percent(*overhead.high));
 }
 
-std::string distortion(const model::CaseResult& result, std::string_view metric) {
-    if (!result.max_overhead || std::find(std::begin(host_metrics), std::end(host_metrics),
-                                          metric) == std::end(host_metrics)) {
+std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,
+                       std::string_view metric) {
+    if (!max_overhead || std::find(std::begin(host_metrics), std::end(host_metrics), metric) ==
+                             std::end(host_metrics)) {
         return {};
     }
-    const std::optional<Overhead> overhead = overhead_of(result);
-    if (!overhead || !overhead->low || *overhead->low <= *result.max_overhead) return {};
+    const std::optional<Overhead> overhead = overhead_of(metrics);
+    if (!overhead || !overhead->low || *overhead->low <= *max_overhead) return {};
     return fmt::format(
-        "recording lengthened the program by {}, more than 'max_overhead' allows ({:g} %), and "
-        "{} contains that; let the program run longer, gate gpu_time, or raise 'max_overhead'",
-        to_text(*overhead), 100 * *result.max_overhead, metric);
+        "the recording overhead of the program is {}, above 'max_overhead' ({:g} %), and {} "
+        "includes it; use a longer run, gate gpu_time, or raise 'max_overhead'",
+        to_text(*overhead), 100 * *max_overhead, metric);
 }
 
 }  // namespace perfgate::gate

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording cost a program, and which metrics are invalid where it cost too much. Each batch
-// has a bare and a recorded process: their times make a pair.
+// What recording cost a program, and which metrics are invalid if it cost too much. Each batch has
+// a bare and a recorded process, whose times make a pair.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,14 +20,17 @@ struct Overhead {
     std::optional<double> low = std::nullopt, high = std::nullopt;
 };
 
-/// Nothing where the case is not a program's, or has no `tracing_overhead`.
-std::optional<Overhead> overhead_of(const model::CaseResult& result);
+using Metrics = std::map<std::string, model::MetricSeries>;
 
-/// "1.2 % (0.4 to 2.1 %)".
+/// Nothing if there is no `tracing_overhead`, which only cases of programs have.
+std::optional<Overhead> overhead_of(const Metrics& metrics);
+
+/// "+1.2 % (+0.4 to +2.1 %)".
 std::string to_text(const Overhead& overhead);
 
-/// Why a metric of the case is invalid: it depends on the host (`span`, `idle_share`), and the
-/// interval lies above the case's bound. Empty: it is not.
-std::string distortion(const model::CaseResult& result, std::string_view metric);
+/// Why a metric is invalid: it includes the host's time (`span`, `idle_share`), and the interval
+/// lies above the bound. Empty: it is valid, or there is no bound.
+std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,
+                       std::string_view metric);
 
 }  // namespace perfgate::gate

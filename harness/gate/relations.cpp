@@ -71,7 +71,8 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
                                     model::printable(metric))};
     }
     const model::MetricSeries* series = find_series(result, metric);
-    if (const std::string why = distortion(result, metric); !why.empty()) {
+    if (const std::string why = distortion(result.metrics, result.max_overhead, metric);
+        !why.empty()) {
         return Unjudged{Verdict::error,
                         fmt::format("{} of {} is invalid: {}", model::printable(metric),
                                     model::printable(id), why)};

@@ -16,7 +16,7 @@
 
 namespace perfgate::model {
 
-/// By which fraction recording may lengthen a program before what depends on the host is invalid.
+/// Default of `max_overhead`.
 inline constexpr double usual_max_overhead = 0.05;
 
 /// A program that is run to be measured, its parameters filled in. No shell is involved.

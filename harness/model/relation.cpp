@@ -40,7 +40,8 @@ std::string_view in_words(Comparator comparator) {
 
 bool holds(double left, Comparator comparator, double right) {
     if (left < right) return row(comparator).less;
-    return left > right ? row(comparator).greater : row(comparator).equal;
+    if (left > right) return row(comparator).greater;
+    return left == right && row(comparator).equal;
 }
 
 std::string_view to_text(Operator op) {

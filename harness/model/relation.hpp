@@ -20,7 +20,7 @@ std::string_view to_text(Comparator comparator);   ///< "<="
 std::string_view in_words(Comparator comparator);  ///< "at most"
 std::string_view to_text(Operator op);             ///< "+", "negate"
 
-/// Of numbers, not NaN.
+/// False if either is NaN.
 bool holds(double left, Comparator comparator, double right);
 /// `negate` ignores `left`.
 double apply(Operator op, double left, double right);

@@ -138,8 +138,8 @@ struct CaseResult {
     /// The words of the program that the case is of; empty: it is a plugin's. One that has no
     /// `verification` was not verified, because its suite does not say how.
     std::vector<std::string> command = {};
-    /// Of a program's case: above this mean lengthening of the program by its recording, as a
-    /// fraction, metrics that depend on the host are invalid. Absent: nothing is.
+    /// Of a program's case: `span` and `idle_share` are invalid if the 95 % interval of the
+    /// recording overhead lies above this fraction. Absent: no bound.
     std::optional<double> max_overhead = std::nullopt;
     /// Skipped because the suite says so (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;

@@ -146,7 +146,7 @@ struct CaseVerdict {
     /// What the baseline has of metrics that are not judged, by name, where unit and method are the
     /// run's: what a change is explained with.
     std::map<std::string, double> baseline_values = {};
-    /// What the baseline has launched, of a program's case: what a change is explained with.
+    /// The baseline's kernels of a program's case, for explanations.
     std::vector<Kernel> baseline_kernels = {};
     std::vector<Cause> why = {};  ///< what explain/ says of a case that moved; first things first
     CodeChange code = CodeChange::unknown;

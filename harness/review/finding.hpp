@@ -17,6 +17,7 @@ enum class Loosening {
     gate_removed,      ///< a metric that had a tolerance has none
     relation_removed,  ///< or changed to one that is not known to demand as much
     measured_less,     ///< less precision or time for a case
+    program_changed,   ///< what a case of a program runs, or what of it is measured or checked
     tag_removed,       ///< a run with --tag does not select the case any more
     policy_lowered,    ///< of a profile
     profile_removed,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suites: cases, gates as each device sees them, relations.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -115,6 +116,54 @@ void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_t
     }
 }
 
+std::string joined(const std::vector<std::string>& words) {
+    return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string words(const model::Piece& piece) {
+    std::string text = piece.pattern;
+    if (!piece.within.empty()) text += " within " + piece.within;
+    if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
+    if (piece.own_thread) text += ", own thread";
+    return text;
+}
+
+std::string words(const std::vector<std::pair<std::string, std::string>>& environment) {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : environment) all.push_back(name + "=" + value);
+    return joined(all);
+}
+
+/// Any difference may have the gate look at something else, so each is listed.
+void compare_programs(const Suite& before, const SuiteCase& old_case, const Suite& after,
+                      const SuiteCase& new_case, Findings& findings) {
+    const model::SourcePlace place{after.file, new_case.at.line};
+    const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
+        if (was != is) findings.add(Loosening::program_changed, place, what, was, is, old_case.id);
+    };
+    if (!old_case.program || !new_case.program) {
+        compare("kind", old_case.program ? "a program" : "a kernel plugin",
+                new_case.program ? "a program" : "a kernel plugin");
+        return;
+    }
+    const model::Command& old_one = before.commands[old_case.program->command];
+    const model::Command& new_one = after.commands[new_case.program->command];
+    compare("command", joined(old_one.words), joined(new_one.words));
+    compare("check", joined(old_one.check), joined(new_one.check));
+    compare("env", words(old_one.environment), words(new_one.environment));
+    compare("cwd", old_one.folder, new_one.folder);
+    compare("exit", std::to_string(old_one.exit_status), std::to_string(new_one.exit_status));
+    compare("gpus", std::to_string(old_one.gpus), std::to_string(new_one.gpus));
+    compare("warmup", std::to_string(old_one.warm_up_runs), std::to_string(new_one.warm_up_runs));
+    compare("measure", words(old_case.program->piece), words(new_case.program->piece));
+    if (new_one.max_overhead > old_one.max_overhead) {
+        const auto percent = [](double fraction) {
+            return model::number_text(fraction * 100) + " %";
+        };
+        compare("max_overhead", percent(old_one.max_overhead), percent(new_one.max_overhead));
+    }
+}
+
 /// Whether `after` is `before` but for one number, and demands as much with it. Metrics and numbers
 /// are positive: then a number that stands once moves the value one way. What subtracts is not
 /// looked into.
@@ -196,6 +245,7 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         compare_tags(old_case, before.entries[old_case.entry].tags,
                      after.entries[found->second->entry].tags, {after.file, found->second->at.line},
                      findings);
+        compare_programs(before, old_case, after, *found->second, findings);
     }
     for (const std::string& device : devices) {
         Settings old_settings(before, device);

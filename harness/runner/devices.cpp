@@ -162,8 +162,8 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
     std::erase_if(devices, [&](const auto& listed) { return listed.device.key != key; });
     if (devices.size() < count) {
         throw model::InputError(
-            fmt::format("a program needs {} GPUs ('gpus'), and {} {} of one kind: run it where "
-                        "there are enough",
+            fmt::format("a program needs {} GPUs ('gpus'), but {} {} of the same model: use a "
+                        "machine with enough GPUs",
                         count, named ? "--devices names" : "this machine has", devices.size()));
     }
     if (!named) devices.resize(count);

@@ -48,9 +48,9 @@ struct OpenedBackend {
 OpenedBackend open_backend(const BackendChoice& choice,
                            const measure::DeviceLock::Waiting* lock = nullptr);
 
-/// Gives programs this many GPUs of the first device's kind: those that `choice` names, or where it
-/// names none the first ones. All of them are locked where the backend's devices are, and their
-/// number is in the device key from now on. Throws model::InputError where there are too few.
+/// Makes `count` GPUs of the first device's model visible to programs: those that `choice` names,
+/// else the first ones. Locks them if the backend's devices are locked, and appends the count to
+/// the device key. Throws model::InputError if there are too few.
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
 /// For a run: with the devices locked, and from now on interruptions end it in order.

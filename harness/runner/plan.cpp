@@ -52,8 +52,8 @@ int gpus_of(const model::Plan& plan) {
                 gpus = own;
             } else if (own != gpus) {
                 throw model::InputError(fmt::format(
-                    "{}:{}: {} sees {} GPU{} and {} {}: a run has one device key, which tells the "
-                    "number; select them one after the other with --filter",
+                    "{}:{}: {} uses {} GPU{}, but {} uses {}: a run has one device key, which "
+                    "includes the number of GPUs; measure them in separate runs with --filter",
                     planned.place.file, planned.place.line, case_id(planned.spec), own,
                     own == 1 ? "" : "s", case_id(first->spec), gpus));
             }
@@ -65,7 +65,7 @@ int gpus_of(const model::Plan& plan) {
 }  // namespace
 
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                     OpenedBackend& backend) {
+                     OpenedBackend& backend, Programs programs) {
     const model::Device& device = backend.capabilities.environment.device;
     suite::PlanOptions options;
     options.target = target_of(backend.name);
@@ -76,10 +76,18 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     const auto suites =
         suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads);
     model::Plan plan = suite::plan_suites(suites, options);
+    if (programs == Programs::left_out) return without_programs(std::move(plan));
     if (const int gpus = gpus_of(plan); gpus > 1) {
         share_gpus(backend, choice, static_cast<std::size_t>(gpus));
         options.device_key = device.key;
         plan = suite::plan_suites(suites, options);
+        // Overrides for the other key may have brought back cases that were skipped.
+        if (gpus_of(plan) != gpus) {
+            throw model::InputError(
+                fmt::format("overrides of the suites select other cases for {} than for one GPU: "
+                            "select cases that see {} GPUs with --filter",
+                            device.key, gpus));
+        }
     }
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::Command& command : suite.commands) {

@@ -12,12 +12,14 @@
 
 namespace perfgate::runner {
 
+enum class Programs { included, left_out };
+
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
-/// are absolute. Where the programs see several GPUs, the backend takes these (share_gpus). Throws
-/// model::InputError where suites are wrong, nothing is selected, there are too few GPUs, or cases
-/// do not all see the same number: a run has one device key.
+/// are absolute. If the programs see several GPUs, it calls share_gpus for the backend. Throws
+/// model::InputError if suites are wrong, nothing is selected, there are too few GPUs, or cases see
+/// different numbers of them: a run has one device key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                     OpenedBackend& backend);
+                     OpenedBackend& backend, Programs programs = Programs::included);
 
 /// The same cases, those skipped that a build with this catalogue does not offer.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
@@ -28,7 +30,7 @@ bool has_programs(const model::Plan& plan);
 /// folder.
 model::Plan in_root(model::Plan plan, const std::string& root);
 
-/// The cases to which work can be added. Throws model::InputError where there is none.
+/// The cases to which work can be added. Throws model::InputError if there is none.
 model::Plan without_programs(model::Plan plan);
 
 }  // namespace perfgate::runner

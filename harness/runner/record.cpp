@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -46,6 +47,22 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
     return std::nullopt;
 }
 
+/// Before the program runs, which may take long.
+void check_suite_request(const ProfileRequest& request) {
+    const activity::ProfileOptions& part = request.analysis;
+    if (part.delay_s > 0 || std::isfinite(part.duration_s) || !part.range.empty() ||
+        part.own_thread || request.settings.level == inject::Level::records) {
+        throw model::InputError(
+            "--suite-out needs the whole recording: leave out --delay, --duration, --range, "
+            "--own-thread and --level records");
+    }
+    command::check_suite_words(request.words);
+    if (fs::exists(request.suite)) {
+        throw model::InputError(fmt::format("{} exists: name a new file for the suite",
+                                            model::printable(request.suite)));
+    }
+}
+
 void analyse(const fs::path& folder, const activity::ProfileOptions& options,
              ProfiledProgram& result) {
     for (const fs::path& file : activity::recordings_in(folder)) {
@@ -76,10 +93,7 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
     if (request.words.empty()) {
         throw model::InputError("name the program to record after --: perfgate profile -- ./app");
     }
-    if (!request.suite.empty() && fs::exists(request.suite)) {
-        throw model::InputError(fmt::format("{} exists: name a new file for the suite",
-                                            model::printable(request.suite)));
-    }
+    if (!request.suite.empty()) check_suite_request(request);
     const command::RecordingFolder folder(request.out);
     const std::optional<std::string> failure = record(request, folder.path());
     if (fs::is_empty(folder.path())) {

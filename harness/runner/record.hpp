@@ -16,10 +16,10 @@ namespace perfgate::runner {
 struct ProfileRequest {
     std::vector<std::string> words;  ///< the program and its arguments
     std::string recording;           ///< folder of stored recordings; then no program runs
-    std::string out;                 ///< new folder that keeps the recordings; empty: they go
-    std::string suite;               ///< new file for suite_draft(); empty: none is wanted
-    inject::Settings settings;       ///< the folder is chosen here
-    double time_limit_s = 0;         ///< 0: none
+    std::string out;            ///< new folder that keeps the recordings; empty: they are deleted
+    std::string suite;          ///< new file for suite_draft(); empty: no suite is written
+    inject::Settings settings;  ///< the folder is chosen here
+    double time_limit_s = 0;    ///< 0: none
     activity::ProfileOptions analysis;
 };
 

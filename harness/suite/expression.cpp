@@ -231,6 +231,8 @@ class SideParser {
                 fail(at_, fmt::format("unexpected {}; expected ')' for the '(' at character {}",
                                       found(), open + 1));
             }
+        } else if (!known_name(workload_names(), "/").empty()) {
+            part = metric();
         } else if (is_digit(peek()) || peek() == '.') {
             part = number();
         } else if (is_letter(peek()) || peek() == '_') {
@@ -312,10 +314,42 @@ class SideParser {
         return operands_.size() - 1;
     }
 
+    std::vector<std::string> workload_names() const {
+        std::vector<std::string> names;
+        for (const KnownWorkload& known : workloads_) names.push_back(known.info->name);
+        return names;
+    }
+
+    std::vector<std::string> variant_names(const std::string& workload) const {
+        for (const KnownWorkload& known : workloads_) {
+            if (known.info->name == workload) return names_of(known.variants);
+        }
+        return {};
+    }
+
+    /// The longest of the names that is next in the text, with one of `ends` behind it; empty:
+    /// none. Names of programs may contain '-' and begin with a digit.
+    std::string known_name(const std::vector<std::string>& names, std::string_view ends) const {
+        std::string longest;
+        for (const std::string& name : names) {
+            const bool next = rest().starts_with(name) && rest().size() > name.size() &&
+                              ends.find(rest()[name.size()]) != std::string_view::npos;
+            if (next && name.size() > longest.size()) longest = name;
+        }
+        return longest;
+    }
+
+    std::string take_name(const std::vector<std::string>& names, std::string_view ends) {
+        std::string name = known_name(names, ends);
+        if (name.empty()) return take_while(is_name_char);
+        at_ += name.size();
+        return name;
+    }
+
     Operand reference() {
         Operand operand;
         const std::size_t begin = at_;
-        const std::string workload = take_while(is_name_char);
+        const std::string workload = take_name(workload_names(), "/");
         if (workload.empty() || peek() != '/' || at_ + 1 >= text_.size() ||
             !is_name_char(text_[at_ + 1])) {
             at_ = begin;
@@ -326,7 +360,7 @@ class SideParser {
         }
         ++at_;
         const std::size_t variant_at = at_;
-        const std::string variant = take_while(is_name_char);
+        const std::string variant = take_name(variant_names(workload), ".[@");
         find(workload, begin, variant, variant_at, operand);
         if (peek() == '[') filter(operand);
         if (peek() == '@') {
@@ -343,9 +377,7 @@ class SideParser {
 
     void find(const std::string& workload, std::size_t workload_at, const std::string& variant,
               std::size_t variant_at, Operand& operand) {
-        std::vector<std::string> names;
         for (const KnownWorkload& known : workloads_) {
-            names.push_back(known.info->name);
             if (known.info->name != workload) continue;
             operand.workload = known.info;
             for (const model::VariantInfo* candidate : known.variants) {
@@ -357,7 +389,7 @@ class SideParser {
             }
             return;
         }
-        problems_.add_unknown(placed_.at(workload_at), "workload", workload, names);
+        problems_.add_unknown(placed_.at(workload_at), "workload", workload, workload_names());
     }
 
     /// `[dtype=f32,m=64]`.

@@ -90,6 +90,14 @@ class Command(tool.Case):
     def value(self, label, metric):
         return self.cases()[label]["metrics"][metric]["value"]
 
+    def test_names_may_contain_a_hyphen_and_begin_with_a_digit(self):
+        self.suite(("name: train", "name: 2-train"), ("      step:", "      my-step:"),
+                   ("      step.gpu_time", "      my-step.gpu_time"), ("      step.kernels", "      my-step.kernels"),
+                   ("step.pageable_copies:", "my-step.pageable_copies:"), ("step.syncs:", "my-step.syncs:"))
+        self.run_suite()
+        relations = self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"]
+        self.assertEqual(["pass", "pass"], [relation["verdict"] for relation in relations])
+
     def test_the_values_of_ranges_kernels_and_the_program(self):
         done = self.run_suite()
         self.assertIn("baseline", done.stdout)
@@ -176,12 +184,17 @@ class Command(tool.Case):
                          [kernel["launches"] for kernel in self.cases()["program"]["kernels"]])
 
     def test_recording_that_costs_too_much_makes_what_depends_on_the_host_invalid(self):
-        self.suite(("step.kernels: 0", "step.idle_share: 100pt"))
+        gated = ("step.kernels: 0", "step.idle_share: 100pt")
+        bounded = ("    timeout", "    max_overhead: 10000%\n    timeout")
+        self.suite(gated, bounded)
         self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
         self.refresh()
+        self.suite(gated)
+        refused = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, code=2)
+        self.assertIn("above 'max_overhead' (5 %), and idle_share includes it", refused.stderr)
         done = self.run_suite(code=3)
-        self.assertRegex(done.stdout, r"idle_share is invalid: .*recording lengthened the program "
-                                      r"by .* %\), more than 'max_overhead' allows \(5 %\)")
+        self.assertRegex(done.stdout, r"idle_share is invalid: .*recording overhead of the program is "
+                                      r"\S+ % \(.* %\), above 'max_overhead' \(5 %\)")
         verdicts = {case["id"].split("/")[1].split("[")[0]: case
                     for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]}
         self.assertEqual("invalid", verdicts["step"]["verdict"])
@@ -190,18 +203,17 @@ class Command(tool.Case):
         self.assertEqual("pass", verdicts["program"]["verdict"])
         for case in verdicts.values():
             self.assertRegex(" ".join(case["notes"]),
-                             r"recording lengthened the program by \S+ % \(\S+ to \S+ %\)")
+                             r"recording overhead: \S+ % \(\S+ to \S+ %\)")
         # From the stored run the same.
         self.run_tool("compare", "perfgate-out/run.json", code=3)
         # With a bound that allows it, it is judged.
-        self.suite(("step.kernels: 0", "step.idle_share: 100pt"),
-                   ("    timeout", "    max_overhead: 10000%\n    timeout"))
+        self.suite(gated, bounded)
         self.run_suite()
 
     def test_more_gpus_than_there_are(self):
         self.suite(("    timeout", "    gpus: 2\n    timeout"))
         done = self.run_suite(code=2)
-        self.assert_one_line(done.stderr, "a program needs 2 GPUs ('gpus'), and this machine has 0")
+        self.assert_one_line(done.stderr, "a program needs 2 GPUs ('gpus'), but this machine has 0")
 
     def test_an_expectation_holds_without_a_baseline(self):
         self.app(more="copy 1 sync")
@@ -439,7 +451,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.write("suite.yaml", re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
         step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sync pop"
         self.script("bin/python3", "#!/bin/sh\n[ $1 = verify.py ] || "
-                                   f'exec "{PROGRAM}" {" ".join(7 * [step])}\n')
+                                   f'exec "{PROGRAM}" {" ".join(7 * [step])} sleep 500\n')
         env = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(MOCKS)}
         self.run_suite(env=env)
         run = self.read_json("perfgate-out/run.json")

@@ -101,6 +101,22 @@ class Profile(tool.Case):
         self.assertRegex(text, r"training_step: \{.*skip: 1\}")
         self.assertNotIn("syncs", text)
 
+    def test_a_draft_is_named_after_the_script(self):
+        script = self.write("2_steps.sh", f"exec {PROGRAM} {' '.join(ATTENTION)}\n")
+        self.run_tool("profile", "--suite-out", "gate.yaml", "--", "sh", script, "0.5", env=MOCKS)
+        self.assertIn("name: n2_steps\n", (self.folder / "gate.yaml").read_text())
+        self.run_tool("validate", "gate.yaml")
+
+    def test_what_two_recordings_do_not_both_have_is_not_compared(self):
+        self.profile("--json", "calls.json", program=steps(4, *ATTENTION, "sync"))
+        self.profile("--level", "callbacks", "--json", "none.json", program=steps(2, *ATTENTION, "sync"))
+        done = self.run_tool("compare", "calls.json", "none.json")
+        row, = [line for line in done.stdout.splitlines() if line.endswith("training step")]
+        self.assertRegex(row, r"^ *4 → 2 .* - +training step$")
+        self.profile("--json", "cut.json", program=[*steps(2, *ATTENTION), "crash"], code=3)
+        self.assertIn("the recording after is not complete",
+                      self.run_tool("compare", "calls.json", "cut.json").stdout)
+
     def test_where_the_suite_is_is_not_where_the_program_runs(self):
         self.profile("--suite-out", "suites/gate.yaml")
         self.assertIn('cwd: ".."', (self.folder / "suites/gate.yaml").read_text())
@@ -115,6 +131,17 @@ class Profile(tool.Case):
             with self.subTest(reason):
                 self.assertIn(reason, self.profile(*options, program=program, code=2).stderr)
         self.assertEqual("mine", (self.folder / "there.yaml").read_text())
+        for part in (["--delay", "0.1"], ["--duration", "1"], ["--range", "training step"], ["--own-thread"],
+                     ["--level", "records"]):
+            with self.subTest(part):
+                self.assertIn("needs the whole recording",
+                              self.profile("--suite-out", "new.yaml", *part, code=2).stderr)
+        for words, reason in ((["x"] * 1001, "1000 words"), (["x" * 4097], "4096 bytes")):
+            with self.subTest(reason):
+                program = [*steps(1, *ATTENTION), "push", "last", *words]
+                self.assertIn(reason, self.profile("--suite-out", "new.yaml", program=program, code=2).stderr)
+        failed = self.profile("--suite-out", "new.yaml", program=[*steps(1, *ATTENTION), "crash"], code=3)
+        self.assertIn("new.yaml was not written", failed.stderr)
         self.assertFalse((self.folder / "new.yaml").exists())
         self.profile("--out", "recorded")
         self.assertIn("record it again", self.run_tool(

@@ -182,7 +182,7 @@ def part_overhead():
     folder = refreshed(training())
     folder.tool("run", folder.path / "suite.yaml")
     for label, case in folder.cases("verdict.json").items():
-        notes = [note for note in case["notes"] if note.startswith("recording lengthened")]
+        notes = [note for note in case["notes"] if note.startswith("recording overhead: ")]
         tools.expect(len(notes) == 1 and " to " in notes[0], f"{label}: {notes}")
     text = (folder.path / "suite.yaml").read_text()
     (folder.path / "suite.yaml").write_text(text.replace("max_overhead: 10000%", "max_overhead: 0%"))

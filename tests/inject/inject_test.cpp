@@ -407,7 +407,11 @@ TEST_F(Injection, fifty_kills_at_random_moments) {
         if (files().empty()) continue;  // before CUDA was used
         try {
             const Recording recording = this->recording();
-            EXPECT_EQ(Reasons{no_end}, recording.incomplete);
+            // SIGKILL may also end the process in the middle of a write.
+            ASSERT_EQ(1u, recording.incomplete.size());
+            EXPECT_TRUE(recording.incomplete[0] == no_end ||
+                        recording.incomplete[0].ends_with("it is cut within a block"))
+                << recording.incomplete[0];
             if (!recording.records.kernels.empty()) ++with_kernels;
         } catch (const model::InputError&) {
             // Killed before the first bytes were written.

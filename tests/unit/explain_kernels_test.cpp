@@ -154,10 +154,30 @@ TEST(ExplainKernels, OfAPassedCaseWhatMovedComesAsBut) {
 TEST(ExplainKernels, WithoutKernelsOfTheBaselineThatIsSaid) {
     const auto told = sentences(slower({}, step));
     ASSERT_EQ(told.size(), 1U);
-    EXPECT_TRUE(told[0].ends_with("refresh the baseline")) << told[0];
+    EXPECT_TRUE(told[0].ends_with("refresh the baseline if it is older")) << told[0];
     // And where kernels are the same, that they do not account for it.
     EXPECT_NE(sentences(slower(step, step))[0].find("no kernel accounts for it"),
               std::string::npos);
+}
+
+TEST(ExplainKernels, ASlowdownOfAllKernelsIsNotLaidOnAnyOfThem) {
+    Kernels before, now;
+    for (int i = 0; i < 20; ++i) {
+        before.push_back(kernel("kernel_" + std::to_string(i), 1, 13));
+        now.push_back(kernel("kernel_" + std::to_string(i), 1, 17));
+    }
+    const auto told = sentences(slower(before, now));
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_NE(told[0].find("all kernels together took 260.0 µs → 340.0 µs"), std::string::npos)
+        << told[0];
+    EXPECT_NE(told[0].find("look at the clocks"), std::string::npos) << told[0];
+}
+
+TEST(ExplainKernels, NoLaunchesAreNoChange) {
+    const Kernels none = {kernel("old", 0, 0)};
+    for (const std::string& text : sentences(slower(none, none))) {
+        EXPECT_EQ(text.find("called"), std::string::npos) << text;
+    }
 }
 
 TEST(ExplainKernels, ManyChangesAreBounded) {

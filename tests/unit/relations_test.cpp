@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <limits>
 #include <string>
 #include <utility>
@@ -62,6 +64,15 @@ RelationVerdict only_verdict(const model::Run& run) {
 
 model::VerdictDocument judged(const model::Run& run) {
     return judge(run, {}, {}, MedianRule());
+}
+
+TEST(Relations, NothingHoldsOfWhatIsNoNumber) {
+    for (const Comparator comparator :
+         {Comparator::less, Comparator::less_equal, Comparator::greater, Comparator::greater_equal,
+          Comparator::equal, Comparator::not_equal}) {
+        EXPECT_FALSE(model::holds(std::nan(""), comparator, 1));
+        EXPECT_FALSE(model::holds(1, comparator, std::nan("")));
+    }
 }
 
 TEST(Relations, OneThatHoldsPassesWithBothValues) {

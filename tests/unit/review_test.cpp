@@ -204,6 +204,48 @@ TEST(Review, FindsARemovedGateTagAndBudget) {
         "(4)");
 }
 
+TEST(Review, FindsWhatAProgramsCaseRunsAndMeasures) {
+    constexpr const char* path = "suites/train.yaml";
+    Files before = files();
+    before[path] = {FileRole::suite, R"(name: train
+workloads:
+  - command: [python3, train.py]
+    name: train
+    check: [python3, verify.py]
+    env: {MODE: full}
+    measure: {flash: {kernel: "*flash*", within: forward, skip: 2}}
+    tolerances: {flash.gpu_time: 2%}
+)",
+                    ""};
+    const auto changed = [&](const std::string& from, const std::string& to) {
+        Files after = before;
+        std::string& text = after.at(path).content;
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+        return in_words(reviewed(before, after));
+    };
+    EXPECT_EQ(changed("train.py", "less.py"),
+              "program changed command: python3 train.py → python3 less.py (1)");
+    EXPECT_EQ(changed("    check: [python3, verify.py]\n", ""),
+              "program changed check: python3 verify.py → none (1)");
+    EXPECT_EQ(changed("full", "quick"), "program changed env: MODE=full → MODE=quick (1)");
+    EXPECT_EQ(changed("skip: 2", "skip: 9"),
+              "program changed measure: *flash* within forward, skip 2 → *flash* within forward, "
+              "skip 9 (1)");
+    for (const auto& [key, finding] : std::vector<std::pair<std::string, std::string>>{
+             {"cwd: elsewhere", "cwd:  → elsewhere"},
+             {"exit: 3", "exit: 0 → 3"},
+             {"gpus: 2", "gpus: 1 → 2"},
+             {"warmup: 4", "warmup: 0 → 4"},
+             {"max_overhead: 50%", "max_overhead: 5 % → 50 %"}}) {
+        EXPECT_EQ(changed("    env:", "    " + key + "\n    env:"),
+                  "program changed " + finding + " (1)");
+    }
+    EXPECT_EQ(changed("    env:", "    max_overhead: 1%\n    env:"), "");
+    EXPECT_EQ(changed("    env:", "    timeout: 9s\n    env:"), "");
+}
+
 TEST(Review, FindsARemovedOrWeakerRelation) {
     const std::string all = "expect:\n  gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"\n";
     const std::string text = "gemm/tiled.gpu_time <= 0.5 * gemm/naive.gpu_time";

@@ -404,11 +404,11 @@ TEST_F(Runner, RefusesProgramsWithMoreGpusThanThereAre) {
         return "";
     };
     EXPECT_EQ(refused("cuda", "0"),
-              "a program needs 2 GPUs ('gpus'), and --devices names 1 of one kind: run it where "
-              "there are enough");
+              "a program needs 2 GPUs ('gpus'), but --devices names 1 of the same model: use a "
+              "machine with enough GPUs");
     EXPECT_EQ(refused("host", ""),
-              "a program needs 2 GPUs ('gpus'), and this machine has 0 of one kind: run it where "
-              "there are enough");
+              "a program needs 2 GPUs ('gpus'), but this machine has 0 of the same model: use a "
+              "machine with enough GPUs");
     EXPECT_EQ(refused("cuda", "all"), "");
 }
 
@@ -420,8 +420,9 @@ TEST_F(Runner, RefusesCasesThatSeeDifferentNumbersOfGpus) {
         plan_for({suite}, choice, backend);
         FAIL() << "it was not refused";
     } catch (const model::InputError& error) {
-        EXPECT_NE(std::string(error.what()).find("other/program sees 1 GPU and pair/program 2"),
-                  std::string::npos)
+        EXPECT_NE(
+            std::string(error.what()).find("other/program uses 1 GPU, but pair/program uses 2"),
+            std::string::npos)
             << error.what();
     }
     choice.filters = {"pair/*"};

@@ -213,14 +213,15 @@ std::string numbers(const activity::Change& change) {
                : fmt::format("{} → {}", number(change.before), number(change.after));
 }
 
-std::vector<std::string> piece_row(const activity::PieceDifference& piece, std::string name) {
+std::vector<std::string> piece_row(const activity::PieceDifference& piece, bool calls,
+                                   std::string name) {
     return {times(piece.gpu_time_ns),
             change(piece.gpu_time_ns),
             times(piece.span_ns),
             change(piece.span_ns),
             numbers(piece.kernels),
             numbers(piece.copies),
-            numbers(piece.synchronisations),
+            calls ? numbers(piece.synchronisations) : "-",
             std::move(name)};
 }
 
@@ -238,19 +239,30 @@ std::string difference_text(const activity::ProfileDifference& difference,
     const std::vector<std::string> heads{"GPU time", "",       "span",  "",
                                          "kernels",  "copies", "syncs", "name"};
     text.add("program", std::vector{difference.program}, heads,
-             [&](const activity::PieceDifference& piece) { return piece_row(piece, "program"); });
-    text.add("NVTX ranges, mean of an instance", difference.ranges, heads,
              [&](const activity::PieceDifference& piece) {
-                 return piece_row(piece, text.name(piece.name));
+                 return piece_row(piece, difference.calls_on_record, "program");
+             });
+    std::vector<std::string> range_heads = heads;
+    range_heads.insert(range_heads.begin(), "instances");
+    text.add("NVTX ranges, means per instance", difference.ranges, range_heads,
+             [&](const activity::PieceDifference& piece) {
+                 std::vector<std::string> row =
+                     piece_row(piece, difference.calls_on_record, text.name(piece.name));
+                 row.insert(row.begin(), numbers(piece.instances));
+                 return row;
              });
     text.add("kernels", difference.kernels, {"time", "", "launches", "", "name"},
              [&](const activity::KernelDifference& kernel) -> std::vector<std::string> {
                  return {times(kernel.total_ns), change(kernel.total_ns), numbers(kernel.launches),
                          kernel_remark(kernel), text.name(kernel.name)};
              });
+    for (const std::string& note : difference.notes) {
+        text.line(fmt::format("\nnote: {}", model::printable(note)));
+    }
     text.line(
-        "\nOne run each: this is what differs, not what is significant. A suite gates it "
-        "(perfgate profile --suite-out).");
+        "\nBased on one run each: differences may be noise. To gate the program, draft a suite "
+        "with "
+        "perfgate profile --suite-out.");
     return text.take();
 }
 

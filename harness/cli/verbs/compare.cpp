@@ -78,8 +78,13 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     refuse_other_options(verb, {"RUN"}, "a comparison of two profiles");
     const auto read = [](const std::string& file) {
-        return activity::parse_profiles(model::read_file(file, runner::run_limit_bytes, "profile"),
-                                        file);
+        try {
+            return activity::parse_profiles(
+                model::read_file(file, runner::run_limit_bytes, "profile"), file);
+        } catch (const model::InputError& error) {
+            throw model::InputError(fmt::format(
+                "{}; two runs are set side by side with --across-devices", error.what()));
+        }
     };
     const activity::ProfileDifference difference =
         activity::difference(read(options.runs[0]), read(options.runs[1]));
@@ -111,8 +116,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
                    "Set two devices' runs side by side, for information: nothing is judged");
     add_gate_options(*verb, options->gate);
     add_output_options(*verb, options->output);
-    verb->footer(
-        "Exit code: the verdict's, as of run; 0 for two files, of which nothing is judged.");
+    verb->footer("Exit code: as for run; 0 for two files, which are not judged.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return carry_out(*verb, *options); };
     });

@@ -43,11 +43,14 @@ int profile(Options& options) {
     if (any && !options.trace.empty()) {
         model::write_file_atomically(options.trace, activity::write_trace(program.timelines));
     }
-    if (const std::string& suite = options.request.suite;
-        !suite.empty() && program.exit_code == 0) {
+    const std::string& suite = options.request.suite;
+    if (!suite.empty() && program.exit_code == 0) {
         model::write_file_atomically(suite, runner::suite_draft(options.request, program));
         std::fprintf(stderr, "perfgate: wrote %s; next: perfgate baseline refresh %s\n",
                      suite.c_str(), suite.c_str());
+    } else if (!suite.empty()) {
+        std::fprintf(stderr, "perfgate: %s was not written: the recording is not complete\n",
+                     suite.c_str());
     }
     for (const std::string& problem : program.problems) {
         std::fprintf(stderr, "perfgate: %s\n", problem.c_str());
@@ -94,8 +97,10 @@ void add_profile(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE");
     verb->add_option("--trace", options->trace, "Trace Event Format, for Perfetto")
         ->type_name("FILE");
-    verb->add_option("--suite-out", options->request.suite,
-                     "A new suite that gates the program's ranges and hottest kernels: a draft")
+    verb->add_option(
+            "--suite-out", options->request.suite,
+            "Write a draft of a suite that gates the program's NVTX ranges and longest-running "
+            "kernels to this new file")
         ->type_name("FILE");
     verb->add_option("--out", options->request.out, "Keeps the recordings in this new folder")
         ->type_name("DIR");
