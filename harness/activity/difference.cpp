@@ -62,8 +62,9 @@ ProfileDifference difference(const std::vector<Profile>& before,
                     fmt::format("the recording {} is not complete: {}", which, reason));
             }
             const auto level = profile.header.find("level");
-            if (level == profile.header.end() || level->second != "api")
+            if (level == profile.header.end() || level->second != "api") {
                 result.calls_on_record = false;
+            }
             add_work(result.program, side, 0, profile.program);
             for (const RangeSummary& range : profile.ranges) {
                 add_work(ranges[range.name], side, static_cast<double>(range.instances.size()),

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <regex>
 #include <set>
 
 #include "model/error.hpp"
+#include "model/kernel_name.hpp"
 #include "model/text.hpp"
 #include "stats/quantiles.hpp"
 
@@ -75,35 +75,22 @@ double spread_percent(const std::vector<double>& times) {
                : 300 * (stats::quantile(times, 0.75) - stats::quantile(times, 0.25)) / median;
 }
 
-/// Lower case letters, digits and '_'.
+/// Lower case letters, digits and '_'; begins with a letter.
 std::string identifier_from(const std::string& name) {
     std::string text = model::slug(name).substr(0, 40);
     std::replace(text.begin(), text.end(), '-', '_');
+    if (text.front() >= '0' && text.front() <= '9') text.insert(0, "n");
     return text;
 }
 
 /// A label for the name that is not used yet.
 std::string label_for(const std::string& name, std::set<std::string>& used) {
-    std::string label = identifier_from(name);
-    if (label.front() >= '0' && label.front() <= '9') label.insert(0, "n");
+    const std::string label = identifier_from(name);
     std::string unique = label;
     for (int number = 2; !used.insert(unique).second; ++number) {
         unique = fmt::format("{}_{}", label, number);
     }
     return unique;
-}
-
-/// "flash_fwd_kernel" of "void flash::flash_fwd_kernel<Traits, 64>(Params)".
-std::string identifier_of(const std::string& name) {
-    static const std::regex identifier(R"(([A-Za-z_]\w*)\s*[<(])");
-    std::smatch match;
-    std::string text = name;
-    constexpr std::string_view nameless = "(anonymous namespace)::";
-    for (std::size_t at = text.find(nameless); at != std::string::npos; at = text.find(nameless)) {
-        text.erase(at, nameless.size());
-    }
-    text.resize(std::min<std::size_t>(text.size(), 1000));  // the regex recurses
-    return std::regex_search(text, match, identifier) ? match[1].str() : text;
 }
 
 bool matches(const KernelSummary& kernel, const std::string& pattern) {
@@ -112,7 +99,8 @@ bool matches(const KernelSummary& kernel, const std::string& pattern) {
 
 /// A pattern that no other kernel of the profile matches.
 std::optional<std::string> pattern_for(const KernelSummary& kernel, const Profile& profile) {
-    for (const std::string& pattern : {"*" + identifier_of(kernel.name) + "*", kernel.symbol}) {
+    for (const std::string& pattern :
+         {"*" + model::brief_kernel_name(kernel.name) + "*", kernel.symbol}) {
         const auto others =
             std::count_if(profile.kernels.begin(), profile.kernels.end(),
                           [&](const KernelSummary& each) { return matches(each, pattern); });
@@ -168,7 +156,7 @@ std::optional<Gate> gate_of(const KernelSummary& kernel, const Profile& profile,
     if (!pattern) return std::nullopt;
     Gate gate;
     gate.pattern = *pattern;
-    gate.label = label_for(identifier_of(kernel.name), labels);
+    gate.label = label_for(model::brief_kernel_name(kernel.name), labels);
     gate.tolerances.emplace_back("gpu_time", percent(5));
     return gate;
 }
@@ -202,8 +190,7 @@ std::string name_of(const std::vector<std::string>& words) {
     };
     const auto script = std::find_if(words.begin() + 1, words.end(), is_script);
     const std::string& word = script == words.end() ? words.front() : *script;
-    const std::string name = identifier_from(std::filesystem::path(word).stem().string());
-    return name.front() >= '0' && name.front() <= '9' ? "n" + name : name;
+    return identifier_from(std::filesystem::path(word).stem().string());
 }
 
 const Profile& busiest(const std::vector<Profile>& profiles) {

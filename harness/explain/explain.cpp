@@ -47,7 +47,7 @@ struct SidedCause {
 /// The most kernel changes that are reported.
 constexpr std::size_t most_kernel_causes = 5;
 
-/// The figure as the rules tell it: of a case that got worse.
+/// The figure as the rules state it: for a case that got worse.
 Figure told(const Figure& figure, Side side) {
     Figure oriented = figure;
     if (side == Side::better) std::swap(oriented.before, oriented.after);

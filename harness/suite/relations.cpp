@@ -270,8 +270,8 @@ class RelationReader {
         }
         if (problems_.count() != before) return;
 
-        const Operand* lonely =
-            nullptr;  // that had no case for the last leading case without an instance
+        // The operand without a partner in the last leading case that has no instance.
+        const Operand* lonely = nullptr;
         for (const std::size_t lead : leading) {
             CaseIndices instance{lead};
             for (std::size_t k = 1; k < operands.size(); ++k) {

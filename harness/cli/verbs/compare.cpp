@@ -47,8 +47,8 @@ void refuse_other_options(const CLI::App& verb, const std::set<std::string>& mea
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
         if (option->count() == 0 || meaningful.contains(name)) continue;
-        throw model::InputError(
-            fmt::format("{} has no meaning with {}, which judges nothing", name, mode));
+        throw model::InputError(fmt::format(
+            "{} has no meaning with {}, which judges nothing: leave it out", name, mode));
     }
 }
 
