@@ -10,6 +10,14 @@ target_link_libraries(perfgate_precompiled PRIVATE fmt::fmt)
 target_precompile_headers(perfgate_precompiled PRIVATE ${perfgate_frequent_headers}
   <fmt/format.h> <fmt/ranges.h>)
 
+# perfgate_unity(<target>): for targets of many small sources. Sources of one unit share their anonymous
+# namespace: what two of them define belongs in a header.
+function(perfgate_unity target)
+  if(PERFGATE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+endfunction()
+
 # perfgate_room(<name> SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...])
 # One static library per room of harness/README.md: a room can include only what it links, so the
 # arrows of the design are the link lines. Libraries stay private: no room's header needs them.

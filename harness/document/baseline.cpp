@@ -19,7 +19,7 @@ using model::MetricSeries;
 namespace {
 
 // 1: single values have batches, too; 2: each kernel is written out
-constexpr Schema schema{"perfgate.baseline", 1, 3};
+constexpr Schema baseline_schema{"perfgate.baseline", 1, 3};
 
 /// A series that has one value per process.
 struct ShortSeries {
@@ -215,18 +215,19 @@ std::string digest_of_case(std::string_view id, const model::BaselineCase& expec
 }
 
 std::string write_baseline(const model::Baseline& baseline) {
-    return write_document(schema, baseline);
+    return write_document(baseline_schema, baseline);
 }
 
 bool is_as_written(std::string_view text, const model::Baseline& baseline) {
-    constexpr Schema before{schema.name, 1, 2};
-    return text == write_document(schema, baseline) || text == write_document(before, baseline);
+    constexpr Schema before{baseline_schema.name, 1, 2};
+    return text == write_document(baseline_schema, baseline) ||
+           text == write_document(before, baseline);
 }
 
 model::Baseline parse_baseline(std::string json, std::string_view source) {
     JsonDocument document(std::move(json), source);
     model::Baseline baseline;
-    read_document(document, schema, baseline);
+    read_document(document, baseline_schema, baseline);
     return baseline;
 }
 

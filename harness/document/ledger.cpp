@@ -21,7 +21,7 @@ using model::LedgerEntry;
 
 namespace {
 
-constexpr Schema schema{"perfgate.ledger", 1, 2};  // 1: entries have no digests
+constexpr Schema ledger_schema{"perfgate.ledger", 1, 2};  // 1: entries have no digests
 
 }  // namespace
 
@@ -75,7 +75,7 @@ std::string write_ledger(Ledger ledger) {
                      [](const LedgerEntry& left, const LedgerEntry& right) {
                          return std::tie(left.id, left.at) < std::tie(right.id, right.at);
                      });
-    std::string text = write_document(schema, ledger, JsonLayout::compact) + '\n';
+    std::string text = write_document(ledger_schema, ledger, JsonLayout::compact) + '\n';
     for (const LedgerEntry& entry : ledger.entries) text += write_line(entry) + '\n';
     return text;
 }
@@ -93,7 +93,7 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
             continue;
         }
         Ledger head;
-        read_document(document, schema, head);
+        read_document(document, ledger_schema, head);
         if (number == 1) {
             ledger = std::move(head);
         } else if (head.suite != ledger.suite || head.device_key != ledger.device_key) {

@@ -19,8 +19,8 @@ using model::MetricClass;
 
 namespace {
 
-constexpr Schema schema{"perfgate.run", 1,
-                        3};  // 1: each metric has its batches; 2: each kernel is written out
+constexpr Schema run_schema{"perfgate.run", 1,
+                            3};  // 1: each metric has its batches; 2: each kernel is written out
 
 }  // namespace
 
@@ -260,13 +260,13 @@ void describe(Archive& archive, Described<Archive, model::Run>& run) {
 }
 
 std::string write_run(const model::Run& run) {
-    return write_document(schema, run);
+    return write_document(run_schema, run);
 }
 
 model::Run parse_run(std::string json, std::string_view source) {
     JsonDocument document(std::move(json), source);
     model::Run run;
-    read_document(document, schema, run);
+    read_document(document, run_schema, run);
     return run;
 }
 

@@ -12,7 +12,7 @@ using model::Verdict;
 
 namespace {
 
-constexpr Schema schema{"perfgate.verdict", 1, 3};
+constexpr Schema verdict_schema{"perfgate.verdict", 1, 3};
 
 }  // namespace
 
@@ -158,13 +158,13 @@ void describe(Archive& archive, Described<Archive, model::VerdictDocument>& docu
 }
 
 std::string write_verdict(const model::VerdictDocument& document) {
-    return write_document(schema, document);
+    return write_document(verdict_schema, document);
 }
 
 model::VerdictDocument parse_verdict(std::string_view json, std::string_view source) {
     JsonDocument parsed(std::string(json), source);
     model::VerdictDocument document;
-    read_document(parsed, schema, document);
+    read_document(parsed, verdict_schema, document);
     return document;
 }
 

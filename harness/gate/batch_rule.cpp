@@ -29,10 +29,6 @@ constexpr std::size_t least_drift_runs = 3;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
-bool all_finite(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
-
 /// One comparison with what its test needs.
 struct Evidence {
     std::vector<double> baseline, measured;

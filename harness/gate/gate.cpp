@@ -21,6 +21,7 @@
 #include "gate/provenance_change.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
+#include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
@@ -83,10 +84,6 @@ MetricVerdict not_collected(const Run& run, const std::string& metric, std::stri
 
 bool all_equal(const std::vector<double>& values) {
     return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
-}
-
-bool all_finite(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 void set_batches(const Comparison& comparison, MetricVerdict& verdict) {

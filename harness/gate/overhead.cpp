@@ -21,7 +21,7 @@ constexpr double confidence = 0.95;
 /// Of a program these contain the host's time between launches, which recording lengthens.
 constexpr std::string_view host_metrics[] = {"span", "idle_share"};
 
-std::string percent(double fraction) {
+std::string signed_percent(double fraction) {
     return fmt::format("{:+.1f}", 100 * fraction);
 }
 
@@ -48,9 +48,10 @@ std::optional<Overhead> overhead_of(const Metrics& metrics) {
 }
 
 std::string to_text(const Overhead& overhead) {
-    if (!overhead.low) return fmt::format("{} % (one batch: no interval)", percent(overhead.mean));
-    return fmt::format("{} % ({} to {} %)", percent(overhead.mean), percent(*overhead.low),
-                       percent(*overhead.high));
+    if (!overhead.low)
+        return fmt::format("{} % (one batch: no interval)", signed_percent(overhead.mean));
+    return fmt::format("{} % ({} to {} %)", signed_percent(overhead.mean),
+                       signed_percent(*overhead.low), signed_percent(*overhead.high));
 }
 
 std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,

@@ -67,10 +67,12 @@ double recorded_shift(const std::vector<double>& differences, double shift) {
 }  // namespace
 
 double batch_value(const model::Batch& batch) {
-    const bool finite = std::all_of(batch.samples.begin(), batch.samples.end(),
-                                    [](double sample) { return std::isfinite(sample); });
-    return finite ? stats::trimmed_mean(batch.samples, trimmed_samples)
-                  : std::numeric_limits<double>::quiet_NaN();
+    return all_finite(batch.samples) ? stats::trimmed_mean(batch.samples, trimmed_samples)
+                                     : std::numeric_limits<double>::quiet_NaN();
+}
+
+bool all_finite(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 bool in_use(const model::Batch& batch) {

@@ -24,6 +24,7 @@ inline constexpr double prior_df = 8;
 bool in_use(const model::Batch& batch);
 /// One value for the batch's process; NaN if a sample is not finite.
 double batch_value(const model::Batch& batch);
+bool all_finite(const std::vector<double>& values);
 
 /// A spread that is at least `measured` and, with few processes, not much smaller than what is
 /// known for the metric's class. `size` is the metric's value; `factor` is 1 for the spread of

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "measure/clock_stability.hpp"
+#include "measure/elapsed.hpp"
 #include "measure/sampling.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
@@ -91,10 +92,6 @@ std::string why_lost(const metrics::Metric& metric, const CounterValues& values)
         std::find_if(values.not_collected.begin(), values.not_collected.end(),
                      [&](const auto& entry) { return counters.contains(entry.metric); });
     return lost == values.not_collected.end() ? "no kernel gave a value" : lost->reason;
-}
-
-double seconds_since(Clock::time_point start) {
-    return Seconds(Clock::now() - start).count();
 }
 
 /// What moves while a run goes on.

@@ -9,6 +9,7 @@
 
 #include "measure/batches.hpp"
 #include "measure/clock_stability.hpp"
+#include "measure/elapsed.hpp"
 #include "measure/preparation.hpp"
 
 namespace perfgate::measure {
@@ -26,10 +27,6 @@ constexpr std::size_t session_cases = 256;
 /// A worker that dies before it has begun with a case was killed by something else; how often
 /// another one may have a try.
 constexpr int tries = 3;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Adds what `work` takes to `sum`.
 template <class Work>

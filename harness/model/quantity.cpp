@@ -127,6 +127,11 @@ std::string change_text(double fraction) {
     return fmt::format("{:+.1f} %", percent);
 }
 
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return "-";
+    return fmt::format("{:.1f} %", static_cast<double>(part) * 100 / static_cast<double>(whole));
+}
+
 std::optional<double> change_fraction(double before, double after) {
     if (before == 0) return std::nullopt;
     const double fraction = (after - before) / std::fabs(before);

@@ -3,6 +3,7 @@
 // numbers (text.hpp's number_text).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ QuantityTexts quantity_texts(double before, double after, std::string_view unit)
 
 /// A fraction as a signed percentage: "+10.2 %", "-0.4 %"; a small one keeps a digit ("+0.003 %").
 std::string change_text(double fraction);
+
+/// "12.5 %", or "-" of nothing.
+std::string share_text(std::uint64_t part, std::uint64_t whole);
 
 /// (after - before) / |before|, or nothing where that is no number (`before` is 0).
 std::optional<double> change_fraction(double before, double after);

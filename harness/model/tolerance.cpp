@@ -23,6 +23,9 @@ std::string amount(double value, const std::string& unit) {
 }  // namespace
 
 std::string to_text(const Tolerance& tolerance, const std::string& unit) {
+    if (tolerance.worse == 0 && !tolerance.better && tolerance.abs != 0) {
+        return amount(tolerance.abs, unit);
+    }
     std::string text = tolerance.better
                            ? fmt::format("worse {}, better {}", percent(tolerance.worse),
                                          percent(*tolerance.better))

@@ -39,14 +39,6 @@ std::vector<std::string_view> override_keys() {
     return keys;
 }
 
-template <typename Infos>
-std::vector<std::string> names_of(const Infos& infos) {
-    std::vector<std::string> names;
-    names.reserve(infos.size());
-    for (const auto& info : infos) names.push_back(info.name);
-    return names;
-}
-
 std::optional<model::ParamValue> read_value(const YamlNode& node, const model::ParamInfo& info,
                                             Problems& problems) {
     switch (info.type) {

@@ -13,6 +13,7 @@
 #include "model/dimension.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
+#include "suite/fields.hpp"
 
 namespace perfgate::suite {
 
@@ -24,9 +25,6 @@ using model::Operator;
 /// Ends the reading of one side; the problem has been reported.
 struct SyntaxError {};
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_lower(char c) {
     return c >= 'a' && c <= 'z';
 }
@@ -43,19 +41,6 @@ bool is_metric_char(char c) {
 bool is_value_char(char c) {
     return is_letter(c) || is_digit(c) ||
            std::string_view("_-+.:/").find(c) != std::string_view::npos;
-}
-
-template <typename Infos>
-std::vector<std::string> names_of(const Infos& infos) {
-    std::vector<std::string> names;
-    for (const auto& info : infos) {
-        if constexpr (requires { info.name; }) {
-            names.push_back(info.name);
-        } else {
-            names.push_back(info->name);
-        }
-    }
-    return names;
 }
 
 /// A parsed part: its dimension (nothing: unknown, because of a problem that has been reported),

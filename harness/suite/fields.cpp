@@ -22,10 +22,6 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
     return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 bool has_number_form(std::string_view text) {
     std::size_t i = 0;

@@ -17,6 +17,10 @@
 namespace perfgate::suite {
 
 /// What the node is, for "expected …, found …": "a list", "text 'abc'", "3", "nothing".
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 std::string describe(const YamlNode& node);
 
 /// "wrong type for 'cache'; expected …, found …".

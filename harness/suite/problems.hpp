@@ -57,6 +57,21 @@ class Problems {
     std::size_t added_ = 0;
 };
 
+/// The candidates for Problems::add_unknown, from values or pointers that have a name.
+template <typename Infos>
+std::vector<std::string> names_of(const Infos& infos) {
+    std::vector<std::string> names;
+    names.reserve(infos.size());
+    for (const auto& info : infos) {
+        if constexpr (requires { info.name; }) {
+            names.push_back(info.name);
+        } else {
+            names.push_back(info->name);
+        }
+    }
+    return names;
+}
+
 /// Text from the file as messages quote it: one line, printable, not too long.
 std::string in_quotes(std::string_view text);
 

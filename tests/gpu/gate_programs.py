@@ -3,7 +3,7 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
-triton, cupy, overhead, gpus and ranks (which need two).
+triton, cupy, jax, overhead, gpus and ranks (which need two).
 """
 
 import json
@@ -115,6 +115,8 @@ class Folder:
     def tool(self, *words, codes=(0,)):
         stored = [] if words[0] == "ab" else ["--baselines", self.path / "baselines"]
         judged = ["--profile", self.path / "profile.yaml"] if words[0] == "run" else []
+        if words[0] == "run" and "--processes" not in words:
+            judged += ["--processes", PROCESSES]
         done = tools.run([tools.PERFGATE, *words, *stored, *judged, "--out", self.path / "out"], codes,
                          timeout=900)
         tools.say(done.stdout[-3000:])
@@ -232,6 +234,10 @@ def part_triton():
 
 def part_cupy():
     gated("cupy_scale.py")
+
+
+def part_jax():
+    gated("jax_scale.py")
 
 
 def part_ranks():

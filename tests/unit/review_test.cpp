@@ -126,7 +126,7 @@ TEST(Review, FindsARaisedTolerance) {
     EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: 5%")),
               "tolerance raised gpu_time: 3 % → 5 % (4)");
     EXPECT_EQ(in_words(of_edit(suite_path, "abs: 2", "abs: 3")),
-              "tolerance raised registers: 0 %, at least 2 registers → 0 %, at least 3 "
+              "tolerance raised registers: 2 registers → 3 "
               "registers (4)");
     const std::vector<Finding> findings =
         of_edit(suite_path, "    params:", "    cross_board_tolerance: 20%\n    params:");

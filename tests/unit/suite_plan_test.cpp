@@ -141,8 +141,8 @@ TEST(SuitePlan, WritesTolerancesInTheMetricsUnit) {
                          "      sm__cycles_elapsed.max: 1%\n"),
                    {});
     EXPECT_EQ(gates_of(plan.suite.cases.at(0)),
-              "gpu_time worse 2 %, better 10 %, at least 500 u; gpu_span 0 %, at least 300 u; "
-              "registers 0 %, at least 2 u; local_bytes 25 %; sm__cycles_elapsed.max 1 %");
+              "gpu_time worse 2 %, better 10 %, at least 500 u; gpu_span 300 u; "
+              "registers 2 u; local_bytes 25 %; sm__cycles_elapsed.max 1 %");
 }
 
 TEST(SuitePlan, GatesOnlyWhatTheTargetHas) {

@@ -20,6 +20,7 @@ TEST(ToleranceText, HidesTheRoundingOfPercentages) {
 
 TEST(ToleranceText, DoesNotConfusePointsWithFractions) {
     EXPECT_EQ(to_text(Tolerance{0.05, {}, 2}, "%"), "5 %, at least 2 percentage points");
+    EXPECT_EQ(to_text(Tolerance{0, {}, 2}, "%"), "2 percentage points");
     EXPECT_EQ(to_text(Tolerance{0.05, {}, 2}, "count"), "5 %, at least 2");
 }
 

@@ -26,12 +26,6 @@ std::string bytes(std::uint64_t count) {
     return model::quantity_text(static_cast<double>(count), "bytes");
 }
 
-std::string share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? "-"
-                      : fmt::format("{:.1f} %",
-                                    static_cast<double>(part) * 100 / static_cast<double>(whole));
-}
-
 std::string number(std::uint64_t count) {
     return fmt::format("{}", count);
 }
@@ -96,7 +90,7 @@ void add_program(Text& text, const Profile& profile) {
     const activity::WorkSummary& program = profile.program;
     text.line(fmt::format("GPU busy {} of {} ({}), idle {}",
                           time(program.span_ns - program.idle_ns), time(program.span_ns),
-                          share(program.span_ns - program.idle_ns, program.span_ns),
+                          model::share_text(program.span_ns - program.idle_ns, program.span_ns),
                           time(program.idle_ns)));
     text.line(fmt::format(
         "{} kernels ({} under 10 µs), {} copies ({} pageable), {} memsets, {} graph launches, {} "
@@ -120,7 +114,7 @@ void add_tables(Text& text, const Profile& profile) {
              {"time", "share", "count", "median", "min", "max", "regs", "grid", "block", "name"},
              [&](const activity::KernelSummary& kernel) -> std::vector<std::string> {
                  return {time(kernel.time.total_ns),
-                         share(kernel.time.total_ns, program.kernel_time_ns),
+                         model::share_text(kernel.time.total_ns, program.kernel_time_ns),
                          number(kernel.time.count),
                          time(kernel.time.median_ns),
                          time(kernel.time.minimum_ns),
@@ -146,7 +140,7 @@ void add_tables(Text& text, const Profile& profile) {
                          number(range.host_time.count),
                          time(range.host_time.median_ns),
                          time(range.total.gpu_time_ns),
-                         share(range.total.idle_ns, range.total.span_ns),
+                         model::share_text(range.total.idle_ns, range.total.span_ns),
                          number(range.total.kernels),
                          number(range.total.copies),
                          number(range.total.synchronisations),

@@ -7,20 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
 
 namespace perfgate::cli {
-
-namespace {
-
-std::string share(std::size_t part, std::size_t whole) {
-    return whole == 0 ? "-"
-                      : fmt::format("{:.1f} %",
-                                    100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-}  // namespace
 
 std::string self_test_text(const runner::SelfTestOutcome& outcome,
                            const runner::SelfTestRequest& request) {
@@ -34,7 +25,8 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
         {"slower", "cases", "regressed", "inconclusive", "improved", "pass", "not judged"}};
     for (const gate::SizeTally& size : found.sizes) {
         sizes.push_back({fmt::format("{:.4g}%", 100 * size.size), fmt::format("{}", size.cases),
-                         share(size.regressed, size.cases), share(size.inconclusive, size.cases),
+                         model::share_text(size.regressed, size.cases),
+                         model::share_text(size.inconclusive, size.cases),
                          fmt::format("{}", size.improved), fmt::format("{}", size.passed),
                          fmt::format("{}", size.unjudged)});
     }
@@ -52,7 +44,7 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
     text += '\n' + report::table(cases, {.align = {report::Align::right, report::Align::right}});
     text +=
         fmt::format("\nslowdowns at or above the minimum detectable change: {}, found: {} ({})\n",
-                    found.promised, found.kept, share(found.kept, found.promised));
+                    found.promised, found.kept, model::share_text(found.kept, found.promised));
     for (const std::string& problem : found.problems) {
         text += fmt::format("problem: {}\n", model::printable(problem, 1000));
     }

@@ -10,12 +10,14 @@ torch.manual_seed(1)
 torch.backends.cuda.matmul.allow_tf32 = True
 LAYERS, WIDTH, HEADS, BATCH, LENGTH, WORDS = 4, 1024, 16, 8, 512, 8192
 
-layer = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, dropout=0.0, batch_first=True,
-                                         norm_first=True)
-model = torch.nn.Sequential(torch.nn.Embedding(WORDS, WIDTH),
-                            torch.nn.TransformerEncoder(layer, LAYERS,
-                                                        enable_nested_tensor=False),
-                            torch.nn.Linear(WIDTH, WORDS)).cuda()
+# Built on the GPU: initialising the weights on the host takes seconds.
+with torch.device("cuda"):
+    layer = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+                                             batch_first=True, norm_first=True)
+    model = torch.nn.Sequential(torch.nn.Embedding(WORDS, WIDTH),
+                                torch.nn.TransformerEncoder(layer, LAYERS,
+                                                            enable_nested_tensor=False),
+                                torch.nn.Linear(WIDTH, WORDS))
 optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
 tokens = torch.randint(WORDS, (BATCH, LENGTH), device="cuda")
 targets = torch.randint(WORDS, (BATCH, LENGTH), device="cuda")
