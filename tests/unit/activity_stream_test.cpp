@@ -18,6 +18,7 @@
 #include "activity/recording.hpp"
 #include "activity/writer.hpp"
 #include "model/error.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -26,12 +27,6 @@ constexpr std::uint64_t large = std::uint64_t{1} << 30;
 
 class Stream : public testing::Test {
   protected:
-    Stream() {
-        std::string folder = testing::TempDir() + "activity-XXXXXX";
-        folder_ = mkdtemp(folder.data());
-    }
-    ~Stream() override { std::filesystem::remove_all(folder_); }
-
     [[nodiscard]] std::string path(const std::string& name = "one.activity") const {
         return folder_ / name;
     }
@@ -40,7 +35,8 @@ class Stream : public testing::Test {
         return (std::stringstream() << stream.rdbuf()).str();
     }
 
-    std::filesystem::path folder_;
+    TemporaryFolder temporary_;
+    std::filesystem::path folder_ = temporary_.path();
 };
 
 Kernel kernel(Writer& writer, std::string_view symbol, std::uint64_t start, std::uint64_t end) {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "unit/temporary_folder.hpp"
+
 namespace perfgate::runner {
 namespace {
 
@@ -47,8 +49,6 @@ class SideOfTwo final : public measure::Programs {
 class BackToBackTest : public testing::Test {
   protected:
     BackToBackTest() {
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        folder_ = mkdtemp(name.data());
         model::PlannedSuite suite;
         suite.name = "s";
         suite.commands.resize(1);
@@ -58,7 +58,6 @@ class BackToBackTest : public testing::Test {
         suite.cases[0].program = model::PlannedProgram{};
         plan_.suites = {suite};
     }
-    ~BackToBackTest() override { fs::remove_all(folder_); }
 
     measure::MeasureOptions options(measure::Programs& programs) const {
         measure::MeasureOptions made;
@@ -88,7 +87,8 @@ class BackToBackTest : public testing::Test {
         return text;
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     model::Plan plan_;
     std::vector<std::string> order_;
     SideOfTwo base_{"b", order_}, head_{"h", order_};

@@ -3,4 +3,3 @@ perfgate_test(baseline_test
   SOURCES unit/accept_test.cpp unit/baseline_lock_test.cpp unit/baseline_store_test.cpp unit/refresh_test.cpp unit/diff_test.cpp
           unit/pooling_test.cpp unit/prune_test.cpp unit/verify_test.cpp
   LIBRARIES perfgate_baseline)
-target_include_directories(baseline_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -23,15 +24,6 @@ namespace fs = std::filesystem;
 
 class BaselineLocks : public ::testing::Test {
   protected:
-    BaselineLocks() {
-        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = fs::temp_directory_path() /
-                  ("perfgate_lock_" + std::to_string(::getpid()) + "_" + info->name());
-    }
-    ~BaselineLocks() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
     std::string refusal(BaselineLock::Waiting waiting) const {
         try {
             const BaselineLock lock(folder_, waiting);
@@ -41,7 +33,8 @@ class BaselineLocks : public ::testing::Test {
         return "locked";
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
 };
 
 BaselineLock::Waiting at_most(double limit_s) {

@@ -14,6 +14,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -30,17 +31,6 @@ constexpr const char* key = "nvidia-h100-80gb-hbm3";
 /// A folder of its own for each test, gone afterwards.
 class BaselineStore : public ::testing::Test {
   protected:
-    BaselineStore() {
-        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = fs::temp_directory_path() /
-                  ("perfgate_store_" + std::to_string(::getpid()) + "_" + info->name());
-        fs::create_directories(folder_);
-    }
-    ~BaselineStore() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-
     fs::path file() const { return folder_ / key / "s.json"; }
     void put(const std::string& text) const {
         fs::create_directories(file().parent_path());
@@ -55,7 +45,8 @@ class BaselineStore : public ::testing::Test {
         return "not refused";
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     model::Baseline baseline_ = baseline_of(run_of({measured_case(1), measured_case(2)}));
 };
 

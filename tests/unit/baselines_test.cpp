@@ -16,6 +16,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -28,14 +29,10 @@ using gate::documents::run_of;
 class Baselines : public testing::Test {
   protected:
     void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         choice_ = {folder_, "s", ""};
         baseline_ = baseline_of(run_of({measured_case(1), measured_case(2)}));
         baseline::save_baseline(folder_, baseline_);
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     std::string document(const std::string& text) const {
         const std::string file = (fs::path(folder_) / "document.json").string();
@@ -51,7 +48,8 @@ class Baselines : public testing::Test {
         return "";
     }
 
-    std::string folder_;
+    TemporaryFolder temporary_;
+    std::string folder_ = temporary_.path();
     BaselineChoice choice_;
     model::Baseline baseline_;
 };

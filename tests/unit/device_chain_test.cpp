@@ -18,6 +18,7 @@
 #include "measure/batches.hpp"
 #include "measure/session.hpp"
 #include "model/file.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -54,9 +55,6 @@ class DeviceChainTest : public testing::Test {
   protected:
     void SetUp() override {
         std::signal(SIGPIPE, SIG_IGN);  // as main does
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         fs::create_directories(folder_ / "asked");
         fs::create_directories(folder_ / "answers");
         capabilities_.environment.device.board = "b1";
@@ -73,7 +71,6 @@ class DeviceChainTest : public testing::Test {
         suite.file = "s.yaml";
         plan_.suites.push_back(suite);
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     model::PlannedCase& add(const std::string& workload, const std::string& variant,
                             std::vector<std::string> metrics = {"gpu_time"}) {
@@ -164,7 +161,8 @@ class DeviceChainTest : public testing::Test {
             {"s", model::case_id(plan_.suites[0].cases.at(index).spec)});
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     model::Plan plan_;
     Capabilities capabilities_;
     MeasureOptions options_;

@@ -14,24 +14,18 @@
 
 #include "measure/workers.hpp"
 #include "model/error.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::measure {
 namespace {
 
 class DeviceLockTest : public testing::Test {
   protected:
-    void SetUp() override {
-        std::string name = (std::filesystem::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
-        setenv("PERFGATE_LOCK_DIR", folder_.c_str(), 1);
-    }
-    void TearDown() override {
-        unsetenv("PERFGATE_LOCK_DIR");
-        std::filesystem::remove_all(folder_);
-    }
+    void SetUp() override { setenv("PERFGATE_LOCK_DIR", folder_.c_str(), 1); }
+    void TearDown() override { unsetenv("PERFGATE_LOCK_DIR"); }
 
-    std::filesystem::path folder_;
+    TemporaryFolder temporary_;
+    std::filesystem::path folder_ = temporary_.path();
 };
 
 DeviceLock::Waiting at_once() {

@@ -2,4 +2,3 @@
 perfgate_test(explain_test
   SOURCES unit/explain_rules_test.cpp unit/explain_kernels_test.cpp unit/explain_test.cpp unit/explain_recorded_runs_test.cpp
   LIBRARIES perfgate_explain perfgate_gate perfgate_document perfgate_metrics)
-target_include_directories(explain_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

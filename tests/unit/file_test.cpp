@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "model/error.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::model {
 namespace {
@@ -20,13 +21,6 @@ namespace fs = std::filesystem;
 
 class File : public testing::Test {
   protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "perfgate-file-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder_ = name;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
     fs::path path(const char* name) const { return folder_ / name; }
 
     /// What is in the folder now, temporary files included.
@@ -35,7 +29,8 @@ class File : public testing::Test {
             std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
 };
 
 std::string message_of(const std::function<void()>& action) {

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "unit/temporary_folder.hpp"
+
 namespace perfgate::runner {
 namespace {
 
@@ -18,9 +20,6 @@ class Git : public testing::Test {
   protected:
     void SetUp() override {
         if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no git";
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         before_ = fs::current_path();
         fs::current_path(folder_);
         git("init -q .");
@@ -28,9 +27,7 @@ class Git : public testing::Test {
         git("config user.email ada@example.org");
     }
     void TearDown() override {
-        if (folder_.empty()) return;
-        fs::current_path(before_);
-        fs::remove_all(folder_);
+        if (!before_.empty()) fs::current_path(before_);
     }
 
     static void git(const std::string& words) {
@@ -44,7 +41,8 @@ class Git : public testing::Test {
         git("commit -q -m one");
     }
 
-    fs::path folder_, before_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path(), before_;
 };
 
 TEST_F(Git, TheRevisionIsTheCommitAndSaysWhereFilesChanged) {

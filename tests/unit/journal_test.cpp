@@ -12,6 +12,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -20,13 +21,6 @@ namespace fs = std::filesystem;
 
 class JournalTest : public testing::Test {
   protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
     fs::path file() const { return folder_ / "journal.jsonl"; }
     void write(const std::string& text) const { std::ofstream(file()) << text; }
     std::string refusal() const {
@@ -38,7 +32,8 @@ class JournalTest : public testing::Test {
         return "";
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     JournalHeader header_{"2026-11-21T10:00:00Z", 18446744073709551615ULL, {{"driver", "1"}}};
 };
 

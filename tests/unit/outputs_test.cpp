@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runner/reports.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -24,9 +25,8 @@ TEST(Outputs, VerbsThatMeasureOrMergeStoreRuns) {
 }
 
 TEST(Outputs, ASelfTestStoresARunOfItsBaseAndOfEachTrial) {
-    std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    const fs::path out = name;
+    const TemporaryFolder temporary;
+    const fs::path& out = temporary.path();
     for (const char* folder : {"base", "trial-1", "trial-2", "notes"}) {
         fs::create_directory(out / folder);
     }

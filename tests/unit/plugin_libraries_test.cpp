@@ -7,6 +7,7 @@
 
 #include "backend/plugin/loader.hpp"
 #include "model/sha256.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::backend {
 namespace {
@@ -38,9 +39,8 @@ TEST(PlatformLibraries, AreNotThoseThatAPluginBringsAlong) {
 }
 
 TEST(LibrariesOfPlugins, AreLinkedOrLoadedInALaunch) {
-    std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    const fs::path folder = name;
+    const TemporaryFolder temporary;
+    const fs::path& folder = temporary.path();
     const fs::path built = PERFGATE_TEST_PLUGINS;
     for (const char* file : {"helped_pinned.so", "helpers/base/libhelper.so",
                              "helpers/base/liblater.so", "helped_pageable.so", "probe_base.so"}) {
@@ -81,7 +81,6 @@ TEST(LibrariesOfPlugins, AreLinkedOrLoadedInALaunch) {
     fs::remove(folder / "libhelper.so");
     const PluginSet gone = load({"helped_pageable.so"});
     EXPECT_FALSE(gone.host_code(links).libraries.has_value()) << "what is gone is not known";
-    fs::remove_all(folder);
 }
 
 }  // namespace

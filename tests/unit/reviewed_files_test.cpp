@@ -12,6 +12,7 @@
 #include "baseline/store.hpp"
 #include "model/error.hpp"
 #include "suite/yaml_reader.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -25,9 +26,6 @@ class ReviewedFiles : public testing::Test {
   protected:
     void SetUp() override {
         if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no git";
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         before_ = fs::current_path();
         fs::current_path(folder_);
         write("suites/a.yaml", "a");
@@ -40,9 +38,7 @@ class ReviewedFiles : public testing::Test {
         write("other/c.yaml", "not read");
     }
     void TearDown() override {
-        if (folder_.empty()) return;
-        fs::current_path(before_);
-        fs::remove_all(folder_);
+        if (!before_.empty()) fs::current_path(before_);
     }
 
     static void write(const std::string& file, const std::string& text) {
@@ -67,7 +63,8 @@ class ReviewedFiles : public testing::Test {
         {"configs/ci.yaml", {FileRole::profile, "ci", ""}},
         {"baselines/d/a.json", {FileRole::baseline, "{}", ""}},
         {"baselines/d/a.ledger.jsonl", {FileRole::ledger, "ledger", ""}}};
-    fs::path folder_, before_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path(), before_;
 };
 
 TEST_F(ReviewedFiles, AreThoseThatTheVerbsReadInBothStates) {

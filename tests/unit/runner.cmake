@@ -6,4 +6,3 @@ perfgate_test(runner_test
           unit/reviewed_files_test.cpp unit/runner_main.cpp unit/runner_plan_test.cpp
           unit/runner_reports_test.cpp unit/runner_test.cpp unit/self_test_test.cpp
   LIBRARIES perfgate_runner)
-target_include_directories(runner_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

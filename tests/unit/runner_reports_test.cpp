@@ -16,6 +16,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -24,13 +25,6 @@ namespace fs = std::filesystem;
 
 class RunnersReports : public testing::Test {
   protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
     std::string write(const std::string& name, const std::string& text = "old") const {
         const fs::path file = folder_ / name;
         fs::create_directories(file.parent_path());
@@ -52,7 +46,8 @@ class RunnersReports : public testing::Test {
         return options;
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
 };
 
 TEST_F(RunnersReports, ClearWhatAnEarlierCallLeft) {

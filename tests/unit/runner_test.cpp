@@ -28,6 +28,7 @@
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
 #include "runner/shard_costs.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -40,9 +41,6 @@ using Texts = std::vector<std::string>;
 class Runner : public testing::Test {
   protected:
     void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         setenv("PERFGATE_LOCK_DIR", (folder_ / "locks").c_str(), 1);
         std::ofstream(suite_file()) << "name: fakes\n"
                                        "defaults:\n"
@@ -57,10 +55,7 @@ class Runner : public testing::Test {
                                        "    variants: [second]\n"
                                        "    tags: [nightly]\n";
     }
-    void TearDown() override {
-        unsetenv("PERFGATE_LOCK_DIR");
-        fs::remove_all(folder_);
-    }
+    void TearDown() override { unsetenv("PERFGATE_LOCK_DIR"); }
 
     std::string suite_file() const { return (folder_ / "fakes.yaml").string(); }
     std::string folder(const std::string& name) const { return (folder_ / name).string(); }
@@ -143,7 +138,8 @@ class Runner : public testing::Test {
             baseline::refresh(measured, measured.suites.at(0), {}, acceptance).baseline);
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     std::string printed_;
 };
 

@@ -4,7 +4,6 @@
 #include "measure/session.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +17,7 @@
 
 #include "measure/journal.hpp"
 #include "model/error.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -28,9 +28,6 @@ class SeveralDevices : public testing::Test {
   protected:
     void SetUp() override {
         std::signal(SIGPIPE, SIG_IGN);  // as main does: a worker may be gone before it is asked
-        std::string name = (fs::temp_directory_path() / "perfgate-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
         options_.processes = 2;
         options_.progress = [this](const Progress& step) { steps_.push_back(step.done); };
         plan_.suites.push_back({.name = "fault",
@@ -40,7 +37,6 @@ class SeveralDevices : public testing::Test {
                                 .cases = {},
                                 .relations = {}});
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     void add_cases(const std::string& variant, int count) {
         for (int item = 0; item < count; ++item) {
@@ -76,7 +72,8 @@ class SeveralDevices : public testing::Test {
         return session.finish();
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     model::Plan plan_;
     MeasureOptions options_;
     std::atomic<bool> stop_ = false;

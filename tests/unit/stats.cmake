@@ -3,4 +3,3 @@ perfgate_test(stats_test
   SOURCES unit/quantiles_test.cpp unit/distributions_test.cpp unit/rank_sum_test.cpp unit/signed_rank_test.cpp
           unit/spread_test.cpp
   LIBRARIES perfgate_stats)
-target_include_directories(stats_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

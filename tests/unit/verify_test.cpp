@@ -2,7 +2,6 @@
 #include "baseline/verify.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "model/error.hpp"
 #include "model/ledger.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -40,17 +40,6 @@ const std::string today = "2026-11-21";
 /// A folder with a baseline of two cases, which a test changes as a person would by hand.
 class VerifyStore : public ::testing::Test {
   protected:
-    VerifyStore() {
-        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = fs::temp_directory_path() /
-                  ("perfgate_verify_" + std::to_string(::getpid()) + "_" + info->name());
-        fs::create_directories(folder_);
-    }
-    ~VerifyStore() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-
     model::BaselineCase& expected() { return baseline_.cases.at(id); }
     StoreCheck checked() {
         save_baseline(folder_, baseline_);
@@ -99,7 +88,8 @@ class VerifyStore : public ::testing::Test {
         expected().acknowledged["gpu_time"] = {until, "Ada", "known", documents::series({1200})};
     }
 
-    fs::path folder_;
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path();
     model::Baseline baseline_ = baseline_of(run_of({measured_case(1), measured_case(2)}));
     std::vector<LedgerEntry> entries_;
     bool covered_ = false;  ///< the ledger begins with an entry that has digests
