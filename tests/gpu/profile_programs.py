@@ -3,11 +3,12 @@
 
 Runs the parts in order and stops at the first failure. Environment: PERFGATE (the binary),
 PERFGATE_PROGRAMS (folder with the compiled programs); without them a build folder is taken from
-PERFGATE_BUILD_DIR. Parts: tables, torch, ends, streams, trace, overhead.
+PERFGATE_BUILD_DIR. Parts: tables, torch, ends, streams, trace, ncu, overhead.
 """
 
 import argparse
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -280,8 +281,29 @@ def part_overhead(chosen):
             say(f"  NOTE: the median, {records[0]:+.1%}, is above {bound:.0%}")
 
 
+def ncu_durations(program, pattern):
+    """How long each kernel with this name took, ns, as ncu measures it without control of clocks and caches."""
+    done = run(["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--print-units", "base",
+                "--metrics", "gpu__time_duration.sum", "--kernel-name", f"regex:{pattern}", *program])
+    lines = done.stdout.splitlines()
+    header = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
+    return [float(row["Metric Value"].replace(",", "")) for row in csv.DictReader(lines[header:])]
+
+
+def part_ncu(_):
+    """Medians of kernels of 20 us and more within 3 % of ncu's, in separate runs."""
+    for name in ("cupy_scale", "triton_scale"):
+        program = [sys.executable, str(HERE / f"programs/{name}.py")]
+        theirs = ncu_durations(program, "scale")
+        own = [kernel for kernel in only(profile(program)[0])["kernels"] if "scale" in kernel["name"]]
+        expect(len(own) == 1 and own[0]["count"] == len(theirs), f"{name}: {len(theirs)} launches of one kernel")
+        ratio = own[0]["median_ns"] / median(theirs)
+        say(f"  {name}: median {own[0]['median_ns'] / 1000:.2f} us, by ncu {median(theirs) / 1000:.2f} us ({ratio - 1:+.2%})")
+        expect(median(theirs) >= 20000 and abs(ratio - 1) < 0.03, f"{name}: within 3 %")
+
+
 PARTS = {"tables": part_tables, "torch": part_torch, "ends": part_ends, "streams": part_streams,
-         "trace": part_trace, "overhead": part_overhead}
+         "trace": part_trace, "ncu": part_ncu, "overhead": part_overhead}
 
 
 def main():
