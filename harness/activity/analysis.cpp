@@ -53,22 +53,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         const bool to_host =
             copy.destination == MemoryKind::pageable || copy.destination == MemoryKind::pinned;
         const MemoryKind kind = !from_host && to_host ? copy.destination : copy.source;
-        switch (kind) {
-            case MemoryKind::pageable:
-                return "pageable";
-            case MemoryKind::pinned:
-                return "pinned";
-            case MemoryKind::managed:
-            case MemoryKind::managed_static:
-                return "managed";
-            case MemoryKind::device:
-            case MemoryKind::device_static:
-                return "device";
-            case MemoryKind::array:
-                return "array";
-            default:
-                return "unknown";
-        }
+        return to_text(kind);
     };
     std::map<std::pair<CopyKind, std::string>, Seen> by_kind;
     for (const Work& work : timeline.launched_in(window)) {
@@ -191,32 +176,6 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
     return devices;
 }
 
-/// Of a CUpti_ActivityOverheadKind.
-std::string overhead_name(std::uint32_t kind) {
-    switch (kind) {
-        case 1:
-            return "driver compiler";
-        case 1U << 16:
-            return "CUPTI buffer flush";
-        case 2U << 16:
-            return "CUPTI instrumentation";
-        case 3U << 16:
-            return "CUPTI resources";
-        case 4U << 16:
-            return "module loading by the runtime";
-        case 5U << 16:
-            return "lazy function loading";
-        case 6U << 16:
-            return "command buffer full";
-        case 7U << 16:
-            return "activity buffer request";
-        case 8U << 16:
-            return "UVM set-up";
-        default:
-            return fmt::format("overhead {}", kind);
-    }
-}
-
 void add_overheads(const Recording& recording, Profile& profile) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
     std::vector<Interval> all;
@@ -299,6 +258,50 @@ const char* to_text(CopyKind kind) {
             break;
     }
     return "unknown";
+}
+
+const char* to_text(MemoryKind kind) {
+    switch (kind) {
+        case MemoryKind::pageable:
+            return "pageable";
+        case MemoryKind::pinned:
+            return "pinned";
+        case MemoryKind::managed:
+        case MemoryKind::managed_static:
+            return "managed";
+        case MemoryKind::device:
+        case MemoryKind::device_static:
+            return "device";
+        case MemoryKind::array:
+            return "array";
+        default:
+            return "unknown";
+    }
+}
+
+std::string overhead_name(std::uint32_t kind) {
+    switch (kind) {
+        case 1:
+            return "driver compiler";
+        case 1U << 16:
+            return "CUPTI buffer flush";
+        case 2U << 16:
+            return "CUPTI instrumentation";
+        case 3U << 16:
+            return "CUPTI resources";
+        case 4U << 16:
+            return "module loading by the runtime";
+        case 5U << 16:
+            return "lazy function loading";
+        case 6U << 16:
+            return "command buffer full";
+        case 7U << 16:
+            return "activity buffer request";
+        case 8U << 16:
+            return "UVM set-up";
+        default:
+            return fmt::format("overhead {}", kind);
+    }
 }
 
 const char* to_text(GapCause cause) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "activity/advice.hpp"
+#include "activity/nesting.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 
@@ -374,6 +375,44 @@ TEST(Advice, names_what_costs_most_first) {
     EXPECT_NE(std::string::npos, sentences[0].find("cudaDeviceSynchronize")) << sentences[0];
     EXPECT_NE(std::string::npos, sentences[0].find("80.0 %")) << sentences[0];
     EXPECT_LE(advice(profile, 1).size(), 1u);
+}
+
+TEST(Nesting, the_innermost_open_range_of_a_thread) {
+    const Program program = Program()
+                                .range("outer", {10, 100})
+                                .range("inner", {20, 40})
+                                .range("elsewhere", {0, 200}, other_thread)
+                                .range("second", {40, 50});
+    const Timeline timeline(program.recording());
+    const Nesting nesting(timeline);
+    const auto name_at = [&](std::uint32_t thread, std::uint64_t time) {
+        const auto range = nesting.at(thread, time);
+        return range ? timeline.range_name(timeline.ranges()[*range]) : "";
+    };
+    EXPECT_EQ(name_at(main_thread, 9), "");
+    EXPECT_EQ(name_at(main_thread, 10), "outer");
+    EXPECT_EQ(name_at(main_thread, 39), "inner");
+    EXPECT_EQ(name_at(main_thread, 40), "second");
+    EXPECT_EQ(name_at(main_thread, 50), "outer");
+    EXPECT_EQ(name_at(main_thread, 100), "");
+    EXPECT_EQ(name_at(other_thread, 30), "elsewhere");
+    EXPECT_EQ(name_at(3, 30), "");
+    EXPECT_EQ(nesting.parent(0), std::nullopt);  // elsewhere
+    EXPECT_EQ(nesting.parent(2), 1u);
+    EXPECT_EQ(nesting.depth(2), 1u);
+    EXPECT_EQ(nesting.parent(3), 1u);
+}
+
+TEST(Nesting, ranges_that_overlap_without_nesting) {
+    const Program program =
+        Program().range("first", {0, 20}).range("second", {10, 40}).range("third", {30, 50});
+    const Timeline timeline(program.recording());
+    const Nesting nesting(timeline);
+    EXPECT_EQ(nesting.at(main_thread, 15), 1u);
+    EXPECT_EQ(nesting.at(main_thread, 25), 1u);
+    EXPECT_EQ(nesting.at(main_thread, 45), 2u);
+    EXPECT_EQ(nesting.at(main_thread, 50), std::nullopt);
+    EXPECT_EQ(nesting.depth(2), 2u);
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <string>
 
 #include "activity/analysis.hpp"
+#include "activity/database.hpp"
 #include "activity/profile_document.hpp"
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/verbs/verb.hpp"
+#include "model/error.hpp"
 #include "model/file.hpp"
 #include "runner/record.hpp"
 
@@ -17,12 +19,13 @@ namespace {
 
 struct Options {
     runner::ProfileRequest request;
-    std::string level = "api", json, trace;
+    std::string level = "api", json, trace, sqlite;
     std::uint64_t limit_mib = 2048;
     ProfileTables tables;
 };
 
 int profile(Options& options) {
+    if (options.sqlite == "-") throw model::InputError("--sqlite needs a file: - is not one");
     inject::Settings& settings = options.request.settings;
     for (const inject::Level level : inject::levels) {
         if (options.level == inject::to_text(level)) settings.level = level;
@@ -42,6 +45,9 @@ int profile(Options& options) {
     }
     if (any && !options.trace.empty()) {
         model::write_file_atomically(options.trace, activity::write_trace(program.timelines));
+    }
+    if (any && !options.sqlite.empty()) {
+        activity::write_database(options.sqlite, program.timelines, program.profiles);
     }
     const std::string& suite = options.request.suite;
     if (!suite.empty() && program.exit_code == 0) {
@@ -96,6 +102,9 @@ void add_profile(CLI::App& app, Invocation& invocation) {
                      "Document perfgate.profile (- is standard output, without the tables)")
         ->type_name("FILE");
     verb->add_option("--trace", options->trace, "Trace Event Format, for Perfetto")
+        ->type_name("FILE");
+    verb->add_option("--sqlite", options->sqlite,
+                     "SQLite database of all that was recorded (docs/profile-database.md)")
         ->type_name("FILE");
     verb->add_option(
             "--suite-out", options->request.suite,
