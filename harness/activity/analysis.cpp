@@ -232,6 +232,30 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     return profile;
 }
 
+std::vector<const WorkSummary*> work_of_ranges(const Timeline& timeline, const Profile& profile) {
+    // The instances of each name come in the order of the timeline, less those that are left out.
+    struct Instances {
+        const std::vector<RangeInstance>* all = nullptr;
+        std::size_t next = 0;
+    };
+    std::unordered_map<std::string_view, Instances> by_name;
+    for (const RangeSummary& each : profile.ranges) by_name[each.name] = {&each.instances, 0};
+    std::vector<const WorkSummary*> works;
+    works.reserve(timeline.ranges().size());
+    for (const Range& range : timeline.ranges()) {
+        works.push_back(nullptr);
+        const auto found = by_name.find(timeline.range_name(range));
+        if (found == by_name.end() || range.open) continue;
+        Instances& instances = found->second;
+        if (instances.next == instances.all->size()) continue;
+        const RangeInstance& next = (*instances.all)[instances.next];
+        if (!(next.range.time == range.time) || next.range.thread != range.thread) continue;
+        works.back() = &next.work;
+        ++instances.next;
+    }
+    return works;
+}
+
 const char* to_text(CopyKind kind) {
     switch (kind) {
         case CopyKind::host_to_device:

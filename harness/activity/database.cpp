@@ -206,39 +206,21 @@ void Writer::add_configurations(const Recording& recording) {
 }
 
 void Writer::add_ranges(const Timeline& timeline, const Profile& profile, const Nesting& nesting) {
-    // The instances of each name come in the order of the timeline, less those outside the window.
-    struct Instances {
-        const std::vector<RangeInstance>* all = nullptr;
-        std::size_t next = 0;
-    };
-    std::unordered_map<std::string_view, Instances> by_name;
-    for (const RangeSummary& each : profile.ranges) by_name[each.name] = {&each.instances};
+    const std::vector<const WorkSummary*> works = work_of_ranges(timeline, profile);
     for (std::size_t i = 0; i < timeline.ranges().size(); ++i) {
         const Range& range = timeline.ranges()[i];
-        const std::string name = timeline.range_name(range);
-        const WorkSummary* work = nullptr;
-        if (const auto found = by_name.find(name); found != by_name.end() && !range.open) {
-            Instances& instances = found->second;
-            if (instances.next < instances.all->size()) {
-                const RangeInstance& next = (*instances.all)[instances.next];
-                if (next.range.time == range.time && next.range.thread == range.thread) {
-                    work = &next.work;
-                    ++instances.next;
-                }
-            }
-        }
-        const std::uint64_t named = name_id(name);
+        const std::uint64_t name = name_id(timeline.range_name(range));
         ranges_.bind(range_id(i));
         ranges_.bind(process_);
         ranges_.bind(range.time.begin);
         ranges_.bind(range.time.end);
         ranges_.bind(range.open);
         ranges_.bind(range.thread);
-        ranges_.bind(named);
+        ranges_.bind(name);
         ranges_.bind(range_id(nesting.parent(i)));
         ranges_.bind(nesting.depth(i));
-        if (work != nullptr) {
-            bind(ranges_, *work);
+        if (works[i] != nullptr) {
+            bind(ranges_, *works[i]);
         } else {
             for (int column = 0; column < work_columns; ++column) ranges_.bind(nullptr);
         }

@@ -55,7 +55,7 @@ TEST(ReportHtml, ThePageHoldsTheDataOnce) {
 
 TEST(ReportHtml, ThePageLoadsNothing) {
     if (!has_html_page()) GTEST_SKIP() << no_html_page;
-    const std::string page(html_page());
+    const std::string page(report_page());
     EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
     EXPECT_NE(page.find("script-src 'sha256-"), std::string::npos);
     for (const char* loading : {"<script src", "<link rel=\"stylesheet\"", "@import", "<img"}) {
