@@ -58,8 +58,9 @@ class Texts {
 
 /// What an event is, apart from its time.
 struct Kind {
-    EventKind kind = EventKind::merged;
+    EventKind kind = EventKind::kernel;
     std::int64_t name = 0;
+    bool merged = false;  ///< several events; of the longest of them are the kind and the name
     const LaunchConfiguration* launch = nullptr;  ///< of a kernel
     const Copy* copy = nullptr;                   ///< of a copy: one of those that are alike
 };
@@ -70,7 +71,7 @@ class Kinds {
     /// `other` tells two apart that have one name.
     std::int64_t number(const Kind& kind, std::uint64_t other = 0) {
         const auto [known, added] =
-            numbers_.try_emplace({kind.kind, kind.name, other}, kinds_.size());
+            numbers_.try_emplace({kind.kind, kind.name, kind.merged, other}, kinds_.size());
         if (added) kinds_.push_back(kind);
         return static_cast<std::int64_t>(known->second);
     }
@@ -78,7 +79,7 @@ class Kinds {
     [[nodiscard]] const std::vector<Kind>& all() const { return kinds_; }
 
   private:
-    std::map<std::tuple<EventKind, std::int64_t, std::uint64_t>, std::size_t> numbers_;
+    std::map<std::tuple<EventKind, std::int64_t, bool, std::uint64_t>, std::size_t> numbers_;
     std::vector<Kind> kinds_;
 };
 
@@ -90,6 +91,7 @@ void write_kind(JsonWriter& json, const Kind& kind) {
     json.begin_object(JsonLayout::compact);
     write_field(json, "kind", static_cast<std::int64_t>(kind.kind));
     write_field(json, "name", kind.name);
+    write_unless_default(json, "merged", kind.merged);
     if (kind.launch != nullptr) {
         const LaunchConfiguration& launch = *kind.launch;
         write_field(json, "grid", dimensions(launch.grid));
@@ -130,12 +132,20 @@ Drawing drawing_of(const Timeline& timeline, const Profile& profile, std::size_t
     drawing.time = shown_time(timeline, profile);
     drawing.tracks = tracks_of(timeline, drawing.time);
     if (drawing.tracks.size() <= most_tracks) return drawing;
-    // Those with the most events, in the order that they have.
+    // Those with the most events, in the order that they have; ranges stay with the calls of their
+    // thread.
+    std::map<std::uint32_t, std::size_t> of_thread;
+    for (const Track& track : drawing.tracks) {
+        if (track.kind != TrackKind::device) of_thread[track.thread] += track.recorded;
+    }
+    const auto weight = [&](std::size_t i) {
+        const Track& track = drawing.tracks[i];
+        return track.kind == TrackKind::device ? track.recorded : of_thread[track.thread];
+    };
     std::vector<std::size_t> order(drawing.tracks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return drawing.tracks[a].recorded > drawing.tracks[b].recorded;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
     drawing.tracks_left_out = order.size() - most_tracks;
     order.resize(most_tracks);
     std::sort(order.begin(), order.end());
@@ -333,7 +343,9 @@ void ProcessWriter::write_busy(Interval time) {
 
 std::int64_t ProcessWriter::kind_of(const TrackEvent& event) {
     const Recording& recording = timeline_.recording();
-    Kind kind{event.kind, 0, nullptr, nullptr};
+    Kind kind;
+    kind.kind = event.kind;
+    kind.merged = event.merged > 1;
     std::uint64_t other = 0;
     switch (event.kind) {
         case EventKind::kernel:
@@ -358,11 +370,11 @@ std::int64_t ProcessWriter::kind_of(const TrackEvent& event) {
             kind.name =
                 texts_.number(call_name(recording.text(timeline_.api_calls()[event.index].name)));
             break;
-        case EventKind::merged:
-            kind.name = texts_.number("");
-            break;
     }
-    return kinds_.number(kind, other);
+    if (!kind.merged) return kinds_.number(kind, other);
+    kind.launch = nullptr;
+    kind.copy = nullptr;
+    return kinds_.number(kind);
 }
 
 /// Two numbers more for each event: see document.ts.
@@ -375,6 +387,11 @@ void ProcessWriter::write_event(const TrackEvent& event) {
         json_.value(first);
         json_.value(range_at(thread, time));
     };
+    if (event.merged > 1) {
+        json_.value(event.merged);
+        json_.value(event.covered_ns);
+        return;
+    }
     switch (event.kind) {
         case EventKind::kernel: {
             const Work& work = timeline_.work()[event.index];
@@ -403,10 +420,6 @@ void ProcessWriter::write_event(const TrackEvent& event) {
             const ApiCall& call = timeline_.api_calls()[event.index];
             return with_range(call.result, call.thread, call.start_ns);
         }
-        case EventKind::merged:
-            json_.value(event.index);
-            json_.value(event.covered_ns);
-            return;
     }
 }
 
@@ -448,11 +461,11 @@ std::vector<std::string> left_out_sentences(const Reduction& reduction, std::siz
     std::vector<std::string> sentences;
     if (reduction.kept < reduction.recorded) {
         sentences.push_back(fmt::format(
-            "The timeline shows the {} longest of {} events one by one ({} or longer); shorter "
-            "ones are merged into lighter blocks. The tables count all of them. --range, or "
-            "--delay and --duration, make a page of a part of the recording in full.",
+            "The timeline shows {} of {} events one by one, those longer than {}; the others are "
+            "merged into paler blocks. The tables count all of them. --range, or --delay and "
+            "--duration, make a page that has a part of the recording in full.",
             reduction.kept, reduction.recorded,
-            model::quantity_text(static_cast<double>(reduction.shortest_kept_ns), "ns")));
+            model::quantity_text(static_cast<double>(reduction.longer_than_ns), "ns")));
     }
     if (processes > limits.processes) {
         sentences.push_back(

@@ -51,35 +51,47 @@ EventKind kind_of(WorkKind kind) {
     return EventKind::kernel;
 }
 
-/// What of one row is not kept, in pieces of at least `cell` ns.
-void merge_row(const std::vector<TrackEvent>& left_out, std::uint64_t cell,
+/// Merges what of one row is not kept into at most `most` events, and at least two.
+void merge_row(const std::vector<TrackEvent>& left_out, std::size_t most,
                std::vector<TrackEvent>& to) {
+    if (left_out.empty()) return;
+    const std::uint64_t begin = left_out.front().time.begin;
+    const std::uint64_t cell =
+        (left_out.back().time.begin - begin) / std::max<std::size_t>(most, 2) + 1;
+    std::uint64_t last_cell = UINT64_MAX, longest = 0;
     for (const TrackEvent& event : left_out) {
-        const bool joins = !to.empty() && to.back().kind == EventKind::merged &&
-                           to.back().row == event.row &&
-                           to.back().time.begin / cell == event.time.begin / cell;
-        if (joins) {
-            to.back().time.end = std::max(to.back().time.end, event.time.end);
-            ++to.back().index;
-            to.back().covered_ns += event.time.length();
-        } else {
-            to.push_back({event.time, EventKind::merged, event.row, 1, event.time.length()});
+        const std::uint64_t own_cell = (event.time.begin - begin) / cell;
+        if (own_cell != last_cell) {
+            to.push_back(event);
+            last_cell = own_cell;
+            longest = event.time.length();
+            continue;
+        }
+        TrackEvent& merged = to.back();
+        merged.time.end = std::max(merged.time.end, event.time.end);
+        ++merged.merged;
+        merged.covered_ns += event.time.length();
+        if (event.time.length() > longest) {
+            longest = event.time.length();
+            merged.kind = event.kind;
+            merged.index = event.index;
         }
     }
 }
 
-void merge_short(Track& track, const std::function<bool(const TrackEvent&)>& is_kept,
-                 std::uint64_t cell) {
+/// `share`: how many events may come of one that is left out.
+void merge_short(Track& track, std::uint64_t longer_than, double share) {
     std::vector<TrackEvent> result, kept, left_out;
     for (auto event = track.events.begin(); event != track.events.end();) {
         const std::uint32_t row = event->row;
         kept.clear();
         left_out.clear();
         for (; event != track.events.end() && event->row == row; ++event) {
-            (is_kept(*event) ? kept : left_out).push_back(*event);
+            (event->time.length() > longer_than ? kept : left_out).push_back(*event);
         }
         const auto first = static_cast<std::ptrdiff_t>(result.size());
-        merge_row(left_out, cell, result);
+        merge_row(left_out, static_cast<std::size_t>(share * static_cast<double>(left_out.size())),
+                  result);
         // Merged ones come first where both begin, so that they are drawn below.
         const auto middle = static_cast<std::ptrdiff_t>(result.size());
         result.insert(result.end(), kept.begin(), kept.end());
@@ -102,7 +114,7 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
         track.device = place.device;
         track.context = place.context;
         track.stream = place.stream;
-        track.events.push_back({work.time, kind_of(work.kind), 0, i, 0});
+        track.events.push_back({work.time, kind_of(work.kind), 0, i, 1, work.time.length()});
     }
     std::map<std::pair<std::uint32_t, TrackKind>, Track> threads;
     const auto add = [&](std::uint32_t thread, TrackKind kind, const TrackEvent& event) {
@@ -114,7 +126,8 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
     for (std::size_t i = 0; i < timeline.ranges().size(); ++i) {
         const Range& range = timeline.ranges()[i];
         if (!overlaps(range.time, window)) continue;
-        add(range.thread, TrackKind::ranges, {range.time, EventKind::range, 0, i, 0});
+        add(range.thread, TrackKind::ranges,
+            {range.time, EventKind::range, 0, i, 1, range.time.length()});
     }
     std::unordered_map<StringId, EventKind> kinds;
     for (std::size_t i = 0; i < timeline.api_calls().size(); ++i) {
@@ -125,7 +138,7 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
         if (added && waits_for_device(timeline.recording().text(call.name))) {
             kind->second = EventKind::wait;
         }
-        add(call.thread, TrackKind::calls, {time, kind->second, 0, i, 0});
+        add(call.thread, TrackKind::calls, {time, kind->second, 0, i, 1, time.length()});
     }
     std::vector<Track> tracks;
     for (auto& each : streams) tracks.push_back(std::move(each.second));
@@ -134,44 +147,26 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
     return tracks;
 }
 
-Reduction reduce(std::vector<Track*> tracks, std::size_t limit) {
+Reduction reduce(const std::vector<Track*>& tracks, std::size_t limit) {
     Reduction reduction;
-    std::size_t rows = 0;
-    Interval span{UINT64_MAX, 0};
     std::vector<std::uint64_t> lengths;
     for (const Track* track : tracks) {
-        reduction.recorded += track->events.size();
-        rows += track->rows;
-        for (const TrackEvent& event : track->events) {
-            lengths.push_back(event.time.length());
-            span.begin = std::min(span.begin, event.time.begin);
-            span.end = std::max(span.end, event.time.end);
-        }
+        for (const TrackEvent& event : track->events) lengths.push_back(event.time.length());
     }
-    reduction.kept = reduction.recorded;
-    if (reduction.recorded <= limit) return reduction;
+    reduction.kept = reduction.recorded = lengths.size();
+    if (lengths.size() <= limit) return reduction;
 
-    // Half of the room is for the longest, half for what the others are merged into.
-    const std::size_t most_kept = limit / 2;
-    std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(most_kept),
-                     lengths.end(), std::greater<>());
-    const std::uint64_t longer_than = lengths[most_kept];
-    reduction.shortest_kept_ns = longer_than + 1;
-    const std::size_t cells =
-        std::max<std::size_t>((limit - most_kept) / std::max<std::size_t>(rows, 1), 2);
-    // A row has one cell more than fit into the span, where it begins within a cell.
-    const std::uint64_t cell = span.length() / (cells - 1) + 1;
-    reduction.kept = 0;
-    for (Track* track : tracks) {
-        merge_short(
-            *track,
-            [&](const TrackEvent& event) {
-                const bool kept = event.time.length() > longer_than;
-                reduction.kept += kept ? 1 : 0;
-                return kept;
-            },
-            cell);
-    }
+    // Half of the room is for the longest, what remains for what the others are merged into.
+    const auto most_kept = static_cast<std::ptrdiff_t>(limit / 2);
+    std::nth_element(lengths.begin(), lengths.begin() + most_kept, lengths.end(), std::greater<>());
+    const std::uint64_t longer_than = lengths[limit / 2];
+    reduction.kept = static_cast<std::size_t>(
+        std::count_if(lengths.begin(), lengths.begin() + most_kept,
+                      [&](std::uint64_t length) { return length > longer_than; }));
+    reduction.longer_than_ns = longer_than;
+    const double share = static_cast<double>(limit - reduction.kept) /
+                         static_cast<double>(reduction.recorded - reduction.kept);
+    for (Track* track : tracks) merge_short(*track, longer_than, share);
     return reduction;
 }
 

@@ -12,15 +12,15 @@
 namespace perfgate::activity {
 
 enum class TrackKind : std::uint8_t { device, ranges, calls };
-enum class EventKind : std::uint8_t { kernel, copy, memset, range, call, wait, merged };
+enum class EventKind : std::uint8_t { kernel, copy, memset, range, call, wait };
 
 struct TrackEvent {
     Interval time;
     EventKind kind = EventKind::kernel;
     std::uint32_t row = 0;
-    /// In the timeline's work, ranges or calls; of `merged`: how many events it stands for.
-    std::uint64_t index = 0;
-    std::uint64_t covered_ns = 0;  ///< of `merged`: the sum of their lengths
+    std::uint64_t index = 0;       ///< in the timeline's work, ranges or calls
+    std::uint64_t merged = 1;      ///< how many it stands for; `index` is the longest of them
+    std::uint64_t covered_ns = 0;  ///< the sum of their lengths
 };
 
 struct Track {
@@ -39,12 +39,13 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window);
 
 struct Reduction {
     std::size_t recorded = 0;
-    std::size_t kept = 0;  ///< events that are still one by one
-    std::uint64_t shortest_kept_ns = 0;
+    std::size_t kept = 0;              ///< events that are still one by one
+    std::uint64_t longer_than_ns = 0;  ///< what is kept, where not all is
 };
 
-/// Leaves at most `limit` events in all: the longest as they are; the others merged with their
-/// neighbours of the same row, so that a drawing still shows where something happened.
-Reduction reduce(std::vector<Track*> tracks, std::size_t limit);
+/// Leaves at most `limit` events in all, or two for each row: the longest as they are; the others
+/// merged with their neighbours of the same row, so that a drawing still shows where something
+/// happened.
+Reduction reduce(const std::vector<Track*>& tracks, std::size_t limit);
 
 }  // namespace perfgate::activity

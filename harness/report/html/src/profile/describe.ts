@@ -30,6 +30,12 @@ export function describe(profile: Profile, place: Place): Description {
     if (second !== none) add("in range", profile.text(second));
   };
   let title = kind?.text ?? "";
+  if (kind?.merged) {
+    add("busy", timeText(second));
+    add("the longest", title);
+    add("on", `${track.group}, ${track.label}`);
+    return { title: `${first.toLocaleString("en")} shorter events in one block`, facts };
+  }
   switch (kind?.kind) {
     case "kernel":
       if (first !== none) add("launched", `${timeText(first)} before`);
@@ -60,10 +66,6 @@ export function describe(profile: Profile, place: Place): Description {
     case "wait":
       if (first > 0) add("returned error", String(first));
       inRange();
-      break;
-    default:
-      title = `${first} shorter events`;
-      add("busy", `${timeText(second)} of it`);
       break;
   }
   add("on", `${track.group}, ${track.label}`);

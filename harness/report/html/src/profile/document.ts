@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data as activity/page_data.cpp writes it, and the timelines as they are drawn.
 
-const eventKinds = ["kernel", "copy", "memset", "range", "call", "wait", "merged"] as const;
+const eventKinds = ["kernel", "copy", "memset", "range", "call", "wait"] as const;
 export type EventKind = (typeof eventKinds)[number];
 const trackKinds = ["device", "ranges", "calls"] as const;
 export type TrackKind = (typeof trackKinds)[number];
@@ -86,7 +86,12 @@ interface TrackData {
   stream?: number;
   thread?: number;
   recorded: number;
-  /** Five numbers for each event: begin after that of the one before, length, kind, and two more (Event). */
+  /**
+   * Five numbers for each event: begin after that of the one before, length, kind, and two more:
+   * of merged ones how many and the sum of their lengths; of a kernel the time since its launch, of
+   * a copy and a memset the bytes, of a call its result, and of all of these the text of the range;
+   * of a range GPU time and kernels. -1: not known.
+   */
   rows: number[][];
 }
 
@@ -117,6 +122,8 @@ export interface Process {
 interface KindData {
   kind: number;
   name: number;
+  /** Several events in one, to bound the page: of the longest of them are the kind and the name. */
+  merged?: boolean;
   grid?: string;
   block?: string;
   registers?: number;
@@ -188,7 +195,7 @@ export function parseProfile(json: string): Profile {
   return {
     processes: data.processes,
     leftOut: data.left_out,
-    kinds: data.kinds.map((kind) => ({ ...kind, kind: eventKinds[kind.kind] ?? "merged", text: text(kind.name) })),
+    kinds: data.kinds.map((kind) => ({ ...kind, kind: eventKinds[kind.kind] ?? "call", text: text(kind.name) })),
     text,
     tracks: (process) => {
       const contexts = new Map<number, Set<number>>();

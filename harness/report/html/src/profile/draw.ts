@@ -21,7 +21,6 @@ export interface Colours {
   ranges: string[];
   call: string;
   wait: string;
-  merged: string;
   gap: string;
 }
 
@@ -47,7 +46,6 @@ export function coloursOf(element: Element): Colours {
     ranges: list("range", rangeColours),
     call: value("call"),
     wait: value("wait"),
-    merged: value("merged"),
     gap: value("gap"),
   };
 }
@@ -95,10 +93,8 @@ function colourOf(kind: Kind, depth: number, scene: Scene, colours: Colours): st
       return colours.ranges[Math.min(depth, colours.ranges.length - 1)] ?? colours.call;
     case "wait":
       return colours.wait;
-    case "call":
-      return colours.call;
     default:
-      return colours.merged;
+      return colours.call;
   }
 }
 
@@ -125,8 +121,8 @@ function drawRow(context: CanvasRenderingContext2D, placed: PlacedRow, top: numb
   const { begin, end } = scene.view;
   const perNs = width / (end - begin);
   const bar = height - 3;
-  let drawnTo = -1; // what lies within a pixel that is drawn already is left out
-  let drawnDimmed = true;
+  let pixel = -1; // the last that was drawn for events shorter than one: the others there are left out
+  let pixelDimmed = true;
   for (let i = firstFrom(row, begin); i < row.begins.length; ++i) {
     const from = row.begins[i] ?? 0;
     const to = row.ends[i] ?? 0;
@@ -135,24 +131,28 @@ function drawRow(context: CanvasRenderingContext2D, placed: PlacedRow, top: numb
     const number = row.kinds[i] ?? 0;
     const kind = scene.kinds[number];
     if (!kind) continue;
-    const left = Math.max((from - begin) * perNs, -2);
-    const right = Math.min(Math.max((to - begin) * perNs, left + 1), width + 2);
+    let left = Math.max((from - begin) * perNs, -2);
+    let right = Math.min((to - begin) * perNs, width + 2);
     const dimmed = scene.matches !== null && !scene.matches.has(number);
-    if (right <= drawnTo && (dimmed || !drawnDimmed)) continue;
-    drawnTo = Math.max(drawnTo, Math.ceil(left + 0.5));
-    drawnDimmed = dimmed;
+    if (right - left < 1) {
+      left = Math.floor(left);
+      right = left + 1;
+      if (left === pixel && (dimmed || !pixelDimmed)) continue;
+      pixel = left;
+      pixelDimmed = dimmed;
+    }
     const wide = right - left;
-    context.globalAlpha = dimmed ? 0.18 : 1;
+    context.globalAlpha = (dimmed ? 0.25 : 1) * (kind.merged ? 0.55 : 1);
     context.fillStyle = colourOf(kind, depth, scene, colours);
     if (wide > 6) {
       context.beginPath();
       context.roundRect(left, top + 1.5, wide - gapBetween, bar, 2);
       context.fill();
     } else {
-      context.fillRect(left, top + 1.5, Math.max(wide > 2 ? wide - gapBetween : wide, 1), bar);
+      context.fillRect(left, top + 1.5, wide > 2 ? wide - gapBetween : wide, bar);
     }
     const isAt = (place: Place | null) => place !== null && place.at === placed && place.index === i;
-    if (wide > textFrom && bar > 10 && kind.kind !== "merged") {
+    if (wide > textFrom && bar > 10 && !kind.merged) {
       const words = kind.kind === "kernel" ? shortName(kind.text) : kind.text;
       const inside = Math.max(left, 0) + 5;
       context.fillStyle = kind.kind === "range" || kind.kind === "call" ? colours.onRange : colours.onEvent;
@@ -205,8 +205,9 @@ export function drawRows(canvas: HTMLCanvasElement, width: number, height: numbe
 function drawLaunch(context: CanvasRenderingContext2D, scrollTop: number, width: number, scene: Scene, colours: Colours): void {
   if (!scene.selected) return;
   const { at, index } = scene.selected;
+  const kind = scene.kinds[at.row.kinds[index] ?? 0];
   const delay = at.row.first[index] ?? -1;
-  if (scene.kinds[at.row.kinds[index] ?? 0]?.kind !== "kernel" || delay <= 0) return;
+  if (kind?.kind !== "kernel" || kind.merged || delay <= 0) return;
   const perNs = width / (scene.view.end - scene.view.begin);
   const right = ((at.row.begins[index] ?? 0) - scene.view.begin) * perNs;
   const left = right - delay * perNs;
@@ -253,7 +254,8 @@ export function drawOverview(canvas: HTMLCanvasElement, width: number, height: n
   context.globalAlpha = 0.55;
   busy.forEach((share, i) => {
     const tall = (share / 1000) * (height - 4);
-    context.fillRect(i * piece, height - tall, piece + 0.3, tall);
+    const [left, right] = [Math.round(i * piece), Math.round((i + 1) * piece)];
+    context.fillRect(left, height - tall, right - left, tall);
   });
   const left = (view.begin / length) * width;
   const right = (view.end / length) * width;

@@ -42,7 +42,7 @@ function start(profile: Profile): void {
     tables.filter(words);
     const count = timeline.marked();
     previous.disabled = next.disabled = count === 0;
-    found.textContent = words === "" ? "" : `${count.toLocaleString("en")} ${count === 1 ? "event" : "events"}`;
+    found.textContent = words === "" ? "" : `${count.toLocaleString("en")} ${profile.leftOut.length > 0 ? "events or blocks" : count === 1 ? "event" : "events"}`;
   }
   search.addEventListener("input", debounced(100, find));
   search.addEventListener("keydown", (event) => {
