@@ -60,7 +60,7 @@ export class Timeline {
           { class: "zoom", role: "group", "aria-label": "Zoom" },
           button("−", "Zoom out", () => this.zoom(1 / zoomStep)),
           button("+", "Zoom in", () => this.zoom(zoomStep)),
-          button("All", "Show the whole recording", () => this.show({ begin: 0, end: this.length })),
+          button("All", "All of the recording", () => this.show({ begin: 0, end: this.length })),
         ),
       ),
       el("div", { class: "frame" }, this.overview, this.axis, this.lanes, this.band),
