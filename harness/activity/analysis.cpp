@@ -64,6 +64,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         seen.lengths.push_back(work.time.length());
     }
     std::vector<CopySummary> copies;
+    copies.reserve(by_kind.size());
     for (auto& [key, seen] : by_kind) {
         copies.push_back({key.first, key.second, seen.bytes, durations(std::move(seen.lengths))});
     }

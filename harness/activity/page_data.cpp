@@ -26,7 +26,6 @@ namespace {
 
 using document::JsonLayout;
 using document::JsonWriter;
-using document::write;
 using document::write_field;
 using document::write_unless_default;
 
@@ -150,6 +149,7 @@ Drawing drawing_of(const Timeline& timeline, const Profile& profile, std::size_t
     order.resize(most_tracks);
     std::sort(order.begin(), order.end());
     std::vector<Track> kept;
+    kept.reserve(most_tracks);
     for (const std::size_t i : order) kept.push_back(std::move(drawing.tracks[i]));
     drawing.tracks = std::move(kept);
     return drawing;

@@ -141,6 +141,7 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
         add(call.thread, TrackKind::calls, {time, kind->second, 0, i, 1, time.length()});
     }
     std::vector<Track> tracks;
+    tracks.reserve(streams.size() + threads.size());
     for (auto& each : streams) tracks.push_back(std::move(each.second));
     for (auto& each : threads) tracks.push_back(std::move(each.second));
     for (Track& track : tracks) assign_rows(track);

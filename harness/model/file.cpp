@@ -236,7 +236,9 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
 void make_file_atomically(const fs::path& path, const std::function<void(const fs::path&)>& make) {
     if (path.empty()) throw Error("cannot write a file without a name");
-    if (path == "-" || is_device(path)) {
+    std::error_code ignored;
+    const bool exists = fs::exists(path, ignored);
+    if (path == "-" || (exists && !fs::is_regular_file(path, ignored))) {
         throw InputError(fmt::format("cannot write {}: this output needs a file of its own",
                                      printable(path.native())));
     }

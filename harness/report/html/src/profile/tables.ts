@@ -262,6 +262,7 @@ export class Tables {
       ...cells.map((cell) => {
         const { find, zoom, swatch, share } = cell;
         const action = find !== undefined ? () => this.events.find(find) : zoom ? () => this.events.zoomTo(...zoom) : null;
+        const text = name(cell.text);
         const words = find !== undefined ? "Find it in the timeline" : "Show it in the timeline";
         return el(
           "td",
@@ -269,8 +270,12 @@ export class Tables {
             class: [cell.value !== undefined ? "number" : "", share !== undefined ? "share" : ""].join(" ").trim() || null,
             style: share === undefined ? null : `--share: ${(Math.min(share, 1) * 100).toFixed(2)}%`,
           },
-          swatch !== undefined && el("span", { class: "swatch", "aria-hidden": "true", style: `--colour: var(--kernel-${swatch < 0 ? "other" : swatch})` }),
-          action ? el("button", { type: "button", class: "find", title: words, click: action }, name(cell.text)) : name(cell.text),
+          el(
+            "div",
+            { class: swatch === undefined ? null : "named" },
+            swatch !== undefined && el("span", { class: "swatch", "aria-hidden": "true", style: `--colour: var(--kernel-${swatch < 0 ? "other" : swatch})` }),
+            action ? el("button", { type: "button", class: "find", title: words, click: action }, text) : text,
+          ),
         );
       }),
     );

@@ -12,6 +12,16 @@ const axisHeight = 22;
 const reachPixels = 3;
 const zoomStep = 1.6;
 
+/** The colours that have one meaning; those of kernels are in their table. */
+function legend(): HTMLElement {
+  const colours = [["copy", "copy"], ["memset", "memset"], ["wait", "waiting for the GPU"], ["gap", "longest gaps"]] as const;
+  return el(
+    "ul",
+    { class: "legend muted" },
+    ...colours.map(([colour, words]) => el("li", {}, el("span", { class: "swatch", "aria-hidden": "true", style: `--colour: var(--${colour})` }), words)),
+  );
+}
+
 export class Timeline {
   readonly element: HTMLElement;
   private readonly overview = el("canvas", { "aria-hidden": "true", class: "overview" });
@@ -55,6 +65,7 @@ export class Timeline {
         "div",
         { class: "tools" },
         el("p", { id: "timeline-keys", class: "muted keys" }, "drag or ← → move · Ctrl+wheel or + − zoom · Shift+drag zooms to a part · 0 all · click holds an event"),
+        legend(),
         el(
           "div",
           { class: "zoom", role: "group", "aria-label": "Zoom" },
@@ -80,7 +91,7 @@ export class Timeline {
     this.scene = { ...this.scene, layout, ranks, gaps: process.gaps.rows, selected: null, hovered: null };
     this.content.style.height = `${layout.height}px`;
     this.labels.replaceChildren(
-      ...layout.heads.map(({ text, top }) => el("p", { class: "head", style: `top: ${top}px` }, name(text))),
+      ...layout.heads.map(({ text, top }) => el("p", { class: "head", style: `top: ${top}px`, title: text }, name(text))),
       ...layout.labels.map(({ track, top }) =>
         el("p", { class: "track", style: `top: ${top}px`, title: `${track.recorded} recorded` }, name(track.label)),
       ),
