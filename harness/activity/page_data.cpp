@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -130,28 +129,7 @@ Drawing drawing_of(const Timeline& timeline, const Profile& profile, std::size_t
     Drawing drawing;
     drawing.time = shown_time(timeline, profile);
     drawing.tracks = tracks_of(timeline, drawing.time);
-    if (drawing.tracks.size() <= most_tracks) return drawing;
-    // Those with the most events, in the order that they have; ranges stay with the calls of their
-    // thread.
-    std::map<std::uint32_t, std::size_t> of_thread;
-    for (const Track& track : drawing.tracks) {
-        if (track.kind != TrackKind::device) of_thread[track.thread] += track.recorded;
-    }
-    const auto weight = [&](std::size_t i) {
-        const Track& track = drawing.tracks[i];
-        return track.kind == TrackKind::device ? track.recorded : of_thread[track.thread];
-    };
-    std::vector<std::size_t> order(drawing.tracks.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
-    drawing.tracks_left_out = order.size() - most_tracks;
-    order.resize(most_tracks);
-    std::sort(order.begin(), order.end());
-    std::vector<Track> kept;
-    kept.reserve(most_tracks);
-    for (const std::size_t i : order) kept.push_back(std::move(drawing.tracks[i]));
-    drawing.tracks = std::move(kept);
+    drawing.tracks_left_out = drop_small_tracks(drawing.tracks, most_tracks);
     return drawing;
 }
 

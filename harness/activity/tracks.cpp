@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -146,6 +147,31 @@ std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
     for (auto& each : threads) tracks.push_back(std::move(each.second));
     for (Track& track : tracks) assign_rows(track);
     return tracks;
+}
+
+std::size_t drop_small_tracks(std::vector<Track>& tracks, std::size_t most) {
+    if (tracks.size() <= most) return 0;
+    // In the order that they have. Ranges stay with the calls of their thread.
+    std::map<std::uint32_t, std::size_t> of_thread;
+    for (const Track& track : tracks) {
+        if (track.kind != TrackKind::device) of_thread[track.thread] += track.recorded;
+    }
+    const auto weight = [&](std::size_t i) {
+        const Track& track = tracks[i];
+        return track.kind == TrackKind::device ? track.recorded : of_thread[track.thread];
+    };
+    std::vector<std::size_t> order(tracks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+    const std::size_t dropped = order.size() - most;
+    order.resize(most);
+    std::sort(order.begin(), order.end());
+    std::vector<Track> kept;
+    kept.reserve(most);
+    for (const std::size_t i : order) kept.push_back(std::move(tracks[i]));
+    tracks = std::move(kept);
+    return dropped;
 }
 
 Reduction reduce(const std::vector<Track*>& tracks, std::size_t limit) {

@@ -37,6 +37,9 @@ struct Track {
 /// rest.
 std::vector<Track> tracks_of(const Timeline& timeline, Interval window);
 
+/// Leaves at most this many, those with the most events. Returns how many it drops.
+std::size_t drop_small_tracks(std::vector<Track>& tracks, std::size_t most);
+
 struct Reduction {
     std::size_t recorded = 0;
     std::size_t kept = 0;              ///< events that are still one by one
