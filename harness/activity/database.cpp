@@ -25,7 +25,7 @@ std::string text(std::string_view from_program) {
     return model::printable(from_program, max_string_bytes);
 }
 
-std::optional<std::int64_t> number(const std::string& digits) {
+std::optional<std::int64_t> integer(const std::string& digits) {
     std::int64_t value = 0;
     const char* end = digits.data() + digits.size();
     const auto [rest, error] = std::from_chars(digits.data(), end, value);
@@ -65,9 +65,9 @@ void bind(Table& table, const WorkSummary& work) {
 
 constexpr int work_columns = 15;
 
-class Writer {
+class DatabaseWriter {
   public:
-    explicit Writer(Database& database)
+    explicit DatabaseWriter(Database& database)
         : processes_(database, "processes"),
           problems_(database, "problems"),
           facts_(database, "recording_facts"),
@@ -136,11 +136,11 @@ class Writer {
     std::uint64_t process_ = 0, first_range_ = 0, first_configuration_ = 0;
 };
 
-void Writer::add_process(const Timeline& timeline, const Profile& profile) {
+void DatabaseWriter::add_process(const Timeline& timeline, const Profile& profile) {
     const Recording& recording = timeline.recording();
     processes_.bind(process_);
-    processes_.bind(number(recording.field("pid")));
-    processes_.bind(number(recording.field("rank")));
+    processes_.bind(integer(recording.field("pid")));
+    processes_.bind(integer(recording.field("rank")));
     const std::string command = text(recording.field("command"));
     const std::string level = text(recording.field("level")), end = text(recording.end);
     processes_.bind(std::string_view(command));
@@ -169,7 +169,7 @@ void Writer::add_process(const Timeline& timeline, const Profile& profile) {
     }
 }
 
-void Writer::add_devices(const Recording& recording, const Profile& profile) {
+void DatabaseWriter::add_devices(const Recording& recording, const Profile& profile) {
     for (const Device& device : recording.records.devices) {
         std::string uuid;
         for (const std::uint8_t byte : device.uuid) uuid += fmt::format("{:02x}", byte);
@@ -188,7 +188,7 @@ void Writer::add_devices(const Recording& recording, const Profile& profile) {
     }
 }
 
-void Writer::add_configurations(const Recording& recording) {
+void DatabaseWriter::add_configurations(const Recording& recording) {
     const auto codes = machine_code(recording);
     for (const LaunchConfiguration& each : recording.configurations) {
         if (each.id == 0) continue;
@@ -205,7 +205,8 @@ void Writer::add_configurations(const Recording& recording) {
     }
 }
 
-void Writer::add_ranges(const Timeline& timeline, const Profile& profile, const Nesting& nesting) {
+void DatabaseWriter::add_ranges(const Timeline& timeline, const Profile& profile,
+                                const Nesting& nesting) {
     const std::vector<const WorkSummary*> works = work_of_ranges(timeline, profile);
     for (std::size_t i = 0; i < timeline.ranges().size(); ++i) {
         const Range& range = timeline.ranges()[i];
@@ -228,8 +229,8 @@ void Writer::add_ranges(const Timeline& timeline, const Profile& profile, const 
     }
 }
 
-void Writer::bind_place(Table& table, const Timeline& timeline, const Work& work,
-                        const Nesting& nesting) {
+void DatabaseWriter::bind_place(Table& table, const Timeline& timeline, const Work& work,
+                                const Nesting& nesting) {
     const Place& place = timeline.place(work);
     const GraphNode& graph = timeline.graph(work);
     const bool launched = work.thread != 0;
@@ -246,7 +247,7 @@ void Writer::bind_place(Table& table, const Timeline& timeline, const Work& work
     table.bind(launched ? range_id(nesting.at(work.thread, work.launch_ns)) : std::nullopt);
 }
 
-void Writer::add_work(const Timeline& timeline, const Nesting& nesting) {
+void DatabaseWriter::add_work(const Timeline& timeline, const Nesting& nesting) {
     const Records& records = timeline.recording().records;
     for (const Work& work : timeline.work()) {
         Table& table = work.kind == WorkKind::kernel ? kernels_
@@ -270,7 +271,7 @@ void Writer::add_work(const Timeline& timeline, const Nesting& nesting) {
     }
 }
 
-void Writer::add_calls(const Timeline& timeline, const Nesting& nesting) {
+void DatabaseWriter::add_calls(const Timeline& timeline, const Nesting& nesting) {
     for (const ApiCall& call : timeline.api_calls()) {
         const std::uint64_t name = name_id(call_name(timeline.recording().text(call.name)));
         calls_.row(process_, name, call.start_ns, call.end_ns, call.thread, call.correlation,
@@ -278,7 +279,7 @@ void Writer::add_calls(const Timeline& timeline, const Nesting& nesting) {
     }
 }
 
-void Writer::add_others(const Recording& recording) {
+void DatabaseWriter::add_others(const Recording& recording) {
     const Records& records = recording.records;
     for (const Synchronisation& each : records.synchronisations) {
         synchronisations_.row(process_, std::string_view(to_text(each.kind)), each.start_ns,
@@ -303,7 +304,7 @@ void Writer::add_others(const Recording& recording) {
     }
 }
 
-void Writer::add_gaps(const Timeline& timeline, const Profile& profile) {
+void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) {
     std::unordered_map<std::uint64_t, const Gap*> longest;
     for (const Gap& gap : profile.gaps) longest[gap.time.begin] = &gap;
     for (const Interval& time : timeline.busy().gaps(profile.window)) {
@@ -333,7 +334,7 @@ void write_database(const std::filesystem::path& file, const std::vector<Timelin
         database.execute(database_tables);
         Table(database, "schema_version")
             .row(std::string_view("perfgate.profile.sqlite"), database_version);
-        Writer writer(database);
+        DatabaseWriter writer(database);
         for (std::size_t i = 0; i < processes.size(); ++i) writer.add(processes[i], profiles[i]);
         database.execute(database_indices);
         database.execute(fmt::format("PRAGMA user_version={}", database_version).c_str());

@@ -81,7 +81,7 @@ class Kinds {
     std::vector<Kind> kinds_;
 };
 
-std::string dimensions(const std::array<std::uint32_t, 3>& size) {
+std::string dimensions_text(const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}×{}×{}", size[0], size[1], size[2]);
 }
 
@@ -92,8 +92,8 @@ void write_kind(JsonWriter& json, const Kind& kind) {
     write_unless_default(json, "merged", kind.merged);
     if (kind.launch != nullptr) {
         const LaunchConfiguration& launch = *kind.launch;
-        write_field(json, "grid", dimensions(launch.grid));
-        write_field(json, "block", dimensions(launch.block));
+        write_field(json, "grid", dimensions_text(launch.grid));
+        write_field(json, "block", dimensions_text(launch.block));
         write_field(json, "registers", std::uint64_t{launch.registers_per_thread});
         write_field(json, "shared_bytes",
                     std::uint64_t{launch.static_smem_bytes} + launch.dynamic_smem_bytes);
@@ -266,8 +266,8 @@ void ProcessWriter::write_tables() {
     write_table("kernels", profile_.kernels, [&](const KernelSummary& kernel) {
         write_field(json_, "name", texts_.number(kernel.name));
         write_durations(json_, kernel.time);
-        write_field(json_, "grid", dimensions(kernel.most_common.grid));
-        write_field(json_, "block", dimensions(kernel.most_common.block));
+        write_field(json_, "grid", dimensions_text(kernel.most_common.grid));
+        write_field(json_, "block", dimensions_text(kernel.most_common.block));
         write_field(json_, "registers", std::uint64_t{kernel.most_common.registers_per_thread});
         write_field(json_, "configurations", static_cast<std::uint64_t>(kernel.configurations));
     });
