@@ -45,3 +45,4 @@ find_package(Threads REQUIRED)
 # Static: the injection library brings it into programs that may have another one.
 set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
+find_package(SQLite3 3.34 REQUIRED)

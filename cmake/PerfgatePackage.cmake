@@ -5,7 +5,7 @@ install(TARGETS perfgate
   RUNTIME_DEPENDENCY_SET perfgate_runtime
   RUNTIME DESTINATION bin)
 install(RUNTIME_DEPENDENCY_SET perfgate_runtime
-  PRE_INCLUDE_REGEXES "libyaml-cpp" "libfmt" "libpugixml" "libsimdjson"
+  PRE_INCLUDE_REGEXES "libyaml-cpp" "libfmt" "libpugixml" "libsimdjson" "libsqlite3"
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
 install(DIRECTORY suites configs DESTINATION share/perfgate)

@@ -110,4 +110,25 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
     return sentences;
 }
 
+std::vector<std::string> notes(const Profile& profile) {
+    std::vector<std::string> all;
+    const auto level = profile.header.find("level");
+    if (!profile.ranges.empty() && !profile.by_launch) {
+        all.emplace_back(
+            "Ranges have the work that the device began in them, as launches are not on record: "
+            "work that was launched in a range and ran later is missing there (--level callbacks "
+            "has it).");
+    }
+    if (level != profile.header.end() && level->second == "api" && profile.program.idle_ns != 0) {
+        all.emplace_back(
+            "Recording API calls slows launching: of a program that launches short kernels the "
+            "idle time reads too high (--level records costs least).");
+    }
+    if (profile.overhead_ns != 0) {
+        all.push_back(
+            fmt::format("CUPTI itself took {} of host time.", time_text(profile.overhead_ns)));
+    }
+    return all;
+}
+
 }  // namespace perfgate::activity

@@ -13,4 +13,7 @@ namespace perfgate::activity {
 /// line; names in them come from the program and are to be made printable.
 std::vector<std::string> advice(const Profile& profile, std::size_t count = 3);
 
+/// What one has to know to read the profile's figures, in sentences.
+std::vector<std::string> notes(const Profile& profile);
+
 }  // namespace perfgate::activity

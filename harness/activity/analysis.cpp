@@ -53,22 +53,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         const bool to_host =
             copy.destination == MemoryKind::pageable || copy.destination == MemoryKind::pinned;
         const MemoryKind kind = !from_host && to_host ? copy.destination : copy.source;
-        switch (kind) {
-            case MemoryKind::pageable:
-                return "pageable";
-            case MemoryKind::pinned:
-                return "pinned";
-            case MemoryKind::managed:
-            case MemoryKind::managed_static:
-                return "managed";
-            case MemoryKind::device:
-            case MemoryKind::device_static:
-                return "device";
-            case MemoryKind::array:
-                return "array";
-            default:
-                return "unknown";
-        }
+        return to_text(kind);
     };
     std::map<std::pair<CopyKind, std::string>, Seen> by_kind;
     for (const Work& work : timeline.launched_in(window)) {
@@ -79,6 +64,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         seen.lengths.push_back(work.time.length());
     }
     std::vector<CopySummary> copies;
+    copies.reserve(by_kind.size());
     for (auto& [key, seen] : by_kind) {
         copies.push_back({key.first, key.second, seen.bytes, durations(std::move(seen.lengths))});
     }
@@ -191,32 +177,6 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
     return devices;
 }
 
-/// Of a CUpti_ActivityOverheadKind.
-std::string overhead_name(std::uint32_t kind) {
-    switch (kind) {
-        case 1:
-            return "driver compiler";
-        case 1U << 16:
-            return "CUPTI buffer flush";
-        case 2U << 16:
-            return "CUPTI instrumentation";
-        case 3U << 16:
-            return "CUPTI resources";
-        case 4U << 16:
-            return "module loading by the runtime";
-        case 5U << 16:
-            return "lazy function loading";
-        case 6U << 16:
-            return "command buffer full";
-        case 7U << 16:
-            return "activity buffer request";
-        case 8U << 16:
-            return "UVM set-up";
-        default:
-            return fmt::format("overhead {}", kind);
-    }
-}
-
 void add_overheads(const Recording& recording, Profile& profile) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
     std::vector<Interval> all;
@@ -273,6 +233,30 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     return profile;
 }
 
+std::vector<const WorkSummary*> work_of_ranges(const Timeline& timeline, const Profile& profile) {
+    // The instances of each name come in the order of the timeline, less those that are left out.
+    struct Instances {
+        const std::vector<RangeInstance>* all = nullptr;
+        std::size_t next = 0;
+    };
+    std::unordered_map<std::string_view, Instances> by_name;
+    for (const RangeSummary& each : profile.ranges) by_name[each.name] = {&each.instances, 0};
+    std::vector<const WorkSummary*> works;
+    works.reserve(timeline.ranges().size());
+    for (const Range& range : timeline.ranges()) {
+        works.push_back(nullptr);
+        const auto found = by_name.find(timeline.range_name(range));
+        if (found == by_name.end() || range.open) continue;
+        Instances& instances = found->second;
+        if (instances.next == instances.all->size()) continue;
+        const RangeInstance& next = (*instances.all)[instances.next];
+        if (!(next.range.time == range.time) || next.range.thread != range.thread) continue;
+        works.back() = &next.work;
+        ++instances.next;
+    }
+    return works;
+}
+
 const char* to_text(CopyKind kind) {
     switch (kind) {
         case CopyKind::host_to_device:
@@ -299,6 +283,50 @@ const char* to_text(CopyKind kind) {
             break;
     }
     return "unknown";
+}
+
+const char* to_text(MemoryKind kind) {
+    switch (kind) {
+        case MemoryKind::pageable:
+            return "pageable";
+        case MemoryKind::pinned:
+            return "pinned";
+        case MemoryKind::managed:
+        case MemoryKind::managed_static:
+            return "managed";
+        case MemoryKind::device:
+        case MemoryKind::device_static:
+            return "device";
+        case MemoryKind::array:
+            return "array";
+        default:
+            return "unknown";
+    }
+}
+
+std::string overhead_name(std::uint32_t kind) {
+    switch (kind) {
+        case 1:
+            return "driver compiler";
+        case 1U << 16:
+            return "CUPTI buffer flush";
+        case 2U << 16:
+            return "CUPTI instrumentation";
+        case 3U << 16:
+            return "CUPTI resources";
+        case 4U << 16:
+            return "module loading by the runtime";
+        case 5U << 16:
+            return "lazy function loading";
+        case 6U << 16:
+            return "command buffer full";
+        case 7U << 16:
+            return "activity buffer request";
+        case 8U << 16:
+            return "UVM set-up";
+        default:
+            return fmt::format("overhead {}", kind);
+    }
 }
 
 const char* to_text(GapCause cause) {

@@ -37,6 +37,10 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread = std::nullopt);
 
+/// For each range of the timeline its work in the profile; null where it was left open or is
+/// outside of what the profile covers.
+std::vector<const WorkSummary*> work_of_ranges(const Timeline& timeline, const Profile& profile);
+
 /// By symbol, the fingerprint of its machine code. Of a symbol that two modules have with different
 /// code it is empty.
 std::unordered_map<std::string, std::string> machine_code(const Recording& recording);

@@ -81,6 +81,9 @@ struct CopySummary {
     }
 };
 const char* to_text(CopyKind kind);
+const char* to_text(MemoryKind kind);
+/// Of a CUpti_ActivityOverheadKind.
+std::string overhead_name(std::uint32_t kind);
 
 struct CallSummary {
     std::string name;

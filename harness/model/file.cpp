@@ -135,6 +135,54 @@ fs::path follow_links(const fs::path& path) {
     return ignored ? path : target;
 }
 
+/// A new file beside the target, which it replaces when it is finished; else it is removed.
+class Replacement {
+  public:
+    explicit Replacement(const fs::path& path)
+        : path_(path),
+          target_(follow_links(path)),
+          folder_(target_.has_parent_path() ? target_.parent_path() : fs::path(".")),
+          temporary_(made_in_folder()),
+          file_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+        if (file_.get() < 0) fail_write(path_, errno);
+    }
+    Replacement(const Replacement&) = delete;
+    Replacement& operator=(const Replacement&) = delete;
+    ~Replacement() {
+        if (!finished_) ::unlink(temporary_.c_str());
+    }
+
+    [[nodiscard]] const Descriptor& file() const { return file_; }
+    [[nodiscard]] const fs::path& temporary() const { return temporary_; }
+
+    void finish() {
+        // EINVAL and ENOTSUP: a file system without synchronisation, not a failed write.
+        if (::fsync(file_.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
+            fail_write(path_, errno);
+        }
+        if (file_.close() != 0) fail_write(path_, errno);
+        if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_write(path_, errno);
+        finished_ = true;
+        synchronise_folder(folder_);
+    }
+
+  private:
+    fs::path made_in_folder() const {
+        std::error_code error;
+        fs::create_directories(folder_, error);
+        if (error) {
+            throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}",
+                                    printable(path_.native()), printable(folder_.native()),
+                                    error.message()));
+        }
+        return temporary_name(target_);
+    }
+
+    fs::path path_, target_, folder_, temporary_;
+    Descriptor file_;
+    bool finished_ = false;
+};
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t limit_bytes, std::string_view what) {
@@ -180,29 +228,23 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
     if (is_device(path)) return write_in_place(path, content);
 
-    const fs::path target = follow_links(path);
-    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) {
-        throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}",
-                                printable(path.native()), printable(folder.native()),
-                                error.message()));
-    }
+    Replacement replacement(path);
+    const Descriptor& file = replacement.file();
+    if (const int reason = write_all(file.get(), content); reason != 0) fail_write(path, reason);
+    replacement.finish();
+}
 
-    const fs::path temporary = temporary_name(target);
-    Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (file.get() < 0) fail_write(path, errno);
-    const auto give_up = [&](int reason) {
-        ::unlink(temporary.c_str());
-        fail_write(path, reason);
-    };
-    if (const int reason = write_all(file.get(), content); reason != 0) give_up(reason);
-    // EINVAL and ENOTSUP: a file system without synchronisation, not a failed write.
-    if (::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP) give_up(errno);
-    if (file.close() != 0) give_up(errno);
-    if (::rename(temporary.c_str(), target.c_str()) != 0) give_up(errno);
-    synchronise_folder(folder);
+void make_file_atomically(const fs::path& path, const std::function<void(const fs::path&)>& make) {
+    if (path.empty()) throw Error("cannot write a file without a name");
+    std::error_code ignored;
+    const bool exists = fs::exists(path, ignored);
+    if (path == "-" || (exists && !fs::is_regular_file(path, ignored))) {
+        throw InputError(fmt::format("cannot write {}: this output needs a file of its own",
+                                     printable(path.native())));
+    }
+    Replacement replacement(path);
+    make(replacement.temporary());
+    replacement.finish();
 }
 
 }  // namespace perfgate::model

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,10 @@ std::string read_file(const std::filesystem::path& path, std::size_t limit_bytes
 /// written as they are; a link's target is replaced, not the link. Creates the folder.
 /// Throws Error naming the path and the cause (read-only folder, no space left).
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// The same for a library that writes files itself: `make` fills an empty file beside the target.
+/// "-" and what is no regular file are refused with InputError.
+void make_file_atomically(const std::filesystem::path& path,
+                          const std::function<void(const std::filesystem::path&)>& make);
 
 }  // namespace perfgate::model

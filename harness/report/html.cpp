@@ -41,8 +41,6 @@ using document::write_field;
 using document::write_unless_default;
 using model::Verdict;
 
-constexpr std::string_view placeholder = "@PERFGATE_DATA@";
-
 constexpr std::size_t longest_name = 1000;
 constexpr std::size_t longest_log = 16384;
 
@@ -440,35 +438,6 @@ class Cases {
     Metrics metrics_;
 };
 
-/// Appends JSON in which no text ends the script element or begins a comment that would hide its
-/// end. Such characters occur only inside strings, where they are written as escapes.
-void append_fit_for_script(std::string& out, std::string_view json) {
-    constexpr char line_separator_lead = '\xe2';  // the first byte of U+2028, U+2029 and others
-    while (true) {
-        const auto unfit = std::find_if(json.begin(), json.end(), [](char c) {
-            return c == '<' || c == '>' || c == '&' || c == line_separator_lead;
-        });
-        const auto fit = static_cast<std::size_t>(unfit - json.begin());
-        out += json.substr(0, fit);
-        json.remove_prefix(fit);
-        if (json.empty()) return;
-        std::size_t replaced = 1;
-        if (json.front() == '<') {
-            out += "\\u003c";
-        } else if (json.front() == '>') {
-            out += "\\u003e";
-        } else if (json.front() == '&') {
-            out += "\\u0026";
-        } else if (json.starts_with("\u2028") || json.starts_with("\u2029")) {
-            out += json[2] == '\xa8' ? "\\u2028" : "\\u2029";
-            replaced = 3;
-        } else {
-            out += json.front();
-        }
-        json.remove_prefix(replaced);
-    }
-}
-
 std::string json_text(const model::VerdictDocument& document, const model::Run& run) {
     const std::vector<JoinedSuite> suites = join(document, run);
     JsonWriter json(JsonLayout::compact);
@@ -505,7 +474,7 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
 }  // namespace
 
 bool has_html_page() {
-    return !html_page().empty();
+    return !report_page().empty();
 }
 
 std::string html_data(const model::VerdictDocument& document, const model::Run& run) {
@@ -516,17 +485,7 @@ std::string html_data(const model::VerdictDocument& document, const model::Run& 
 
 std::string write_html(const model::VerdictDocument& document, const model::Run& run,
                        const Options& /*options*/) {
-    const std::string_view page = html_page();
-    const std::size_t place = page.find(placeholder);
-    if (place == std::string_view::npos) throw model::InputError(no_html_page);
-    const std::string json = json_text(document, run);
-    std::string text;
-    text.reserve(page.size() + json.size() + json.size() / 32);
-    text += page.substr(0, place);
-    append_fit_for_script(text, json);
-    text += page.substr(place + placeholder.size());
-    if (text.back() != '\n') text += '\n';
-    return text;
+    return fill_page(report_page(), json_text(document, run));
 }
 
 }  // namespace perfgate::report

@@ -7,16 +7,12 @@
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/html_page.hpp"
 
 namespace perfgate::report {
 
 /// Whether the page is in this build: npm makes it.
 bool has_html_page();
-
-/// The message if it is not, with the remedy.
-inline constexpr const char* no_html_page =
-    "this perfgate was built without the HTML report, which npm makes: build it where npm is "
-    "installed and reaches its registry";
 
 /// What the page shows: JSON on one line (harness/report/html/src/document.ts has its shape), in
 /// which no text can end the element that holds it, or begin one.

@@ -6,11 +6,10 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { pathToFileURL } from "node:url";
 
 import { broken, changedRun, faster, quantities, recordedRun, slower } from "./html_report/documents.mjs";
 import { count as hostileCount, hostileRun, names } from "./html_report/hostile.mjs";
-import { axe, launch, reportOf, requirePage, source, temporaryFolder } from "./html_report/pages.mjs";
+import { assertAccessible, launch, openedPage, reportOf, requirePage, source, temporaryFolder } from "./html_report/pages.mjs";
 
 const folder = temporaryFolder();
 process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
@@ -31,29 +30,7 @@ function withGoldenData(file) {
   return target;
 }
 
-/** Opens the page; what it complains of, and what it asks anybody for, is the test's failure. */
-async function opened(file, { hash = "", width = 1440, height = 900, scheme = "light" } = {}, use) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
-  const page = await context.newPage();
-  page.setDefaultTimeout(110_000); // long enough for a loaded machine
-  const address = pathToFileURL(file).href;
-  const complaints = [];
-  page.on("console", (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
-  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith("data:") && url.split("#")[0] !== address) complaints.push(`request: ${url}`);
-  });
-  try {
-    await page.goto(address + hash);
-    await page.locator("#outcome").waitFor();
-    await use(page);
-    assert.deepEqual(complaints, []);
-  } finally {
-    await context.close();
-  }
-}
+const opened = (file, options, use) => openedPage(browser, "#outcome", file, options, use);
 
 const rows = (page) => page.locator("[role=row][data-row]");
 const grid = (page) => page.getByRole("grid", { name: "Cases" });
@@ -348,15 +325,6 @@ describe("people of all kinds", () => {
       assert.ok(await relations.first().isVisible());
     }));
 });
-
-async function assertAccessible(page) {
-  await page.evaluate(axe());
-  const found = await page.evaluate(() =>
-    window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
-  );
-  const told = found.violations.map((rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.html.slice(0, 200)).slice(0, 3).join(" | ")}`);
-  assert.deepEqual(told, []);
-}
 
 describe("5,000 cases with hostile names", () => {
   let hostile;

@@ -47,6 +47,16 @@ class Profile(tool.Case):
                           ranges["work"]["gpu_time_ns"]))
         self.assertEqual([6] * 6, [each["kernels"] for each in ranges["instances"]])
 
+    def test_the_page_is_written_from_a_stored_recording_too(self):
+        if "built without the HTML report" in self.profile("--html", "run.html", "--out", "recorded",
+                                                           code=(0, 2)).stderr:
+            self.assertFalse((self.folder / "recorded").exists(), "it is refused before the program runs")
+            self.skipTest("built without the HTML report")
+        page = (self.folder / "run.html").read_text()
+        self.assertIn('"flash_fwd_kernel(float*)"', page)
+        done = self.run_tool("profile", "--recording", "recorded", "--html", "-")
+        self.assertEqual(page, done.stdout)
+
     def test_two_profiles_are_compared_kernel_by_kernel(self):
         self.profile("--json", "before.json")
         self.profile("--json", "after.json",

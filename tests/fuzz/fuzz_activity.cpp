@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "activity/analysis.hpp"
+#include "activity/page_data.hpp"
 #include "activity/profile_document.hpp"
 #include "activity/recording.hpp"
 #include "command/pieces.hpp"
@@ -53,6 +54,10 @@ void analyse(std::string_view input) {
         profiles.push_back(activity::profile_of(timeline));
     }
     activity::write_profiles(profiles);
+    activity::PageLimits limits;
+    limits.events = 8;
+    activity::page_data({recorded.timelines().begin(), recorded.timelines().end()}, profiles,
+                        limits);
     using Kind = model::Piece::Kind;
     for (const model::Piece& piece : {model::Piece{}, model::Piece{Kind::range, "*", "", true, 0},
                                       model::Piece{Kind::kernels, "*e*", "*", false, 1},

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <functional>
 #include <iterator>
 
@@ -194,6 +195,32 @@ TEST_F(File, FailedWriteLeavesTheOldContentAndNoTemporaryFile) {
     EXPECT_EQ(message, "cannot write " + path("a").string() + ": File too large");
     EXPECT_EQ(read_file(path("a"), 10, "suite"), "old");
     EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(File, ALibraryFillsAFileThatThenReplacesTheOldOne) {
+    write_file_atomically(path("a"), "old");
+    make_file_atomically(path("a"), [&](const fs::path& temporary) {
+        EXPECT_EQ(temporary.parent_path(), folder_);
+        EXPECT_EQ(read_file(path("a"), 10, "suite"), "old");
+        std::ofstream(temporary) << "new";
+    });
+    EXPECT_EQ(read_file(path("a"), 10, "suite"), "new");
+    EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(File, WhatALibraryDoesNotFinishIsRemoved) {
+    write_file_atomically(path("a"), "old");
+    const auto make = [](const fs::path& temporary) {
+        std::ofstream(temporary) << "half";
+        throw Error("stopped");
+    };
+    EXPECT_EQ(message_of([&] { make_file_atomically(path("a"), make); }), "stopped");
+    EXPECT_EQ(read_file(path("a"), 10, "suite"), "old");
+    EXPECT_EQ(entries(), 1u);
+    for (const char* target : {"-", "/dev/null"}) {
+        EXPECT_NE(message_of([&] { make_file_atomically(target, make); }).find("of its own"),
+                  std::string::npos);
+    }
 }
 
 TEST_F(File, LongestFileNameCanBeWritten) {

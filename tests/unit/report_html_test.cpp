@@ -55,12 +55,29 @@ TEST(ReportHtml, ThePageHoldsTheDataOnce) {
 
 TEST(ReportHtml, ThePageLoadsNothing) {
     if (!has_html_page()) GTEST_SKIP() << no_html_page;
-    const std::string page(html_page());
+    const std::string page(report_page());
     EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
     EXPECT_NE(page.find("script-src 'sha256-"), std::string::npos);
     for (const char* loading : {"<script src", "<link rel=\"stylesheet\"", "@import", "<img"}) {
         EXPECT_EQ(page.find(loading), std::string::npos) << loading;
     }
+}
+
+TEST(ReportHtml, ThePageOfAProfileHoldsItsDataAndLoadsNothing) {
+    if (!has_html_page()) GTEST_SKIP() << no_html_page;
+    const std::string page = fill_page(profile_page(), R"({"texts":["</script><!-- &"]})");
+    EXPECT_NE(page.find(R"({"texts":["\u003c/script\u003e\u003c!--\u2028\u0026"]}</script>)"),
+              std::string::npos);
+    EXPECT_EQ(page.find("@PERFGATE_DATA@"), std::string::npos);
+    EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+    EXPECT_NE(page.find("script-src 'sha256-"), std::string::npos);
+    for (const char* loading : {"<script src", "<link rel=\"stylesheet\"", "@import", "<img"}) {
+        EXPECT_EQ(page.find(loading), std::string::npos) << loading;
+    }
+}
+
+TEST(ReportHtml, AnEmptyPageIsRefused) {
+    EXPECT_THROW(fill_page("", "{}"), model::InputError);
 }
 
 TEST(ReportHtml, ABuildWithoutThePageSaysWhatItNeeds) {

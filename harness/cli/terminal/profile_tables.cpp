@@ -172,24 +172,6 @@ void add_tables(Text& text, const Profile& profile) {
              });
 }
 
-void add_notes(Text& text, const Profile& profile) {
-    const auto level = profile.header.find("level");
-    if (!profile.ranges.empty() && !profile.by_launch) {
-        text.line(
-            "\nRanges have the work that the device began in them, as launches are not on record: "
-            "work that was launched in a range and ran later is missing there (--level callbacks "
-            "has it).");
-    }
-    if (level != profile.header.end() && level->second == "api" && profile.program.idle_ns != 0) {
-        text.line(
-            "\nRecording API calls slows launching: of a program that launches short kernels the "
-            "idle time reads too high (--level records costs least).");
-    }
-    if (profile.overhead_ns != 0) {
-        text.line(fmt::format("CUPTI itself took {} of host time.", time(profile.overhead_ns)));
-    }
-}
-
 std::string change(const activity::Change& change) {
     return change.before == 0 ? std::string(change.after == 0 ? "-" : "new")
                               : fmt::format("{:+.1f} %", (change.after / change.before - 1) * 100);
@@ -264,7 +246,7 @@ std::string profile_text(const Profile& profile, const ProfileTables& options) {
     add_head(text, profile);
     add_program(text, profile);
     add_tables(text, profile);
-    add_notes(text, profile);
+    for (const std::string& note : activity::notes(profile)) text.line("\n" + note);
     const std::vector<std::string> sentences = activity::advice(profile);
     if (!sentences.empty()) text.line("");
     for (std::size_t i = 0; i < sentences.size(); ++i) {

@@ -5,11 +5,15 @@
 #include <string>
 
 #include "activity/analysis.hpp"
+#include "activity/database.hpp"
+#include "activity/page_data.hpp"
 #include "activity/profile_document.hpp"
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/verbs/verb.hpp"
+#include "model/error.hpp"
 #include "model/file.hpp"
+#include "report/html_page.hpp"
 #include "runner/record.hpp"
 
 namespace perfgate::cli {
@@ -17,19 +21,23 @@ namespace {
 
 struct Options {
     runner::ProfileRequest request;
-    std::string level = "api", json, trace;
+    std::string level = "api", json, trace, sqlite, html;
     std::uint64_t limit_mib = 2048;
     ProfileTables tables;
 };
 
 int profile(Options& options) {
+    if (options.sqlite == "-") throw model::InputError("--sqlite needs a file: - is not one");
+    if (!options.html.empty() && report::profile_page().empty()) {
+        throw model::InputError(report::no_html_page);
+    }
     inject::Settings& settings = options.request.settings;
     for (const inject::Level level : inject::levels) {
         if (options.level == inject::to_text(level)) settings.level = level;
     }
     settings.limit_bytes = options.limit_mib << 20;
     const runner::ProfiledProgram program = runner::profile_program(options.request);
-    if (options.json != "-" && options.trace != "-") {
+    if (options.json != "-" && options.trace != "-" && options.html != "-") {
         const char* separator = "";
         for (const activity::Profile& process : program.profiles) {
             std::fputs((separator + profile_text(process, options.tables)).c_str(), stdout);
@@ -42,6 +50,13 @@ int profile(Options& options) {
     }
     if (any && !options.trace.empty()) {
         model::write_file_atomically(options.trace, activity::write_trace(program.timelines));
+    }
+    if (any && !options.html.empty()) {
+        const std::string data = activity::page_data(program.timelines, program.profiles);
+        model::write_file_atomically(options.html, report::fill_page(report::profile_page(), data));
+    }
+    if (any && !options.sqlite.empty()) {
+        activity::write_database(options.sqlite, program.timelines, program.profiles);
     }
     const std::string& suite = options.request.suite;
     if (!suite.empty() && program.exit_code == 0) {
@@ -96,6 +111,12 @@ void add_profile(CLI::App& app, Invocation& invocation) {
                      "Document perfgate.profile (- is standard output, without the tables)")
         ->type_name("FILE");
     verb->add_option("--trace", options->trace, "Trace Event Format, for Perfetto")
+        ->type_name("FILE");
+    verb->add_option("--html", options->html,
+                     "Page with timeline and tables, in one file that opens from disk")
+        ->type_name("FILE");
+    verb->add_option("--sqlite", options->sqlite,
+                     "SQLite database of all that was recorded (docs/profile-database.md)")
         ->type_name("FILE");
     verb->add_option(
             "--suite-out", options->request.suite,

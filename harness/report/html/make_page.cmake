@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNPM= -DSOURCE= -DWORK= -DPAGE= -DWANTED= -P make_page.cmake
-# Builds the page in the folder WORK, so that the sources stay clean. Where npm fails the page is
-# empty, unless it is WANTED=ON.
+# cmake -DNPM= -DSOURCE= -DWORK= -DPAGES= -DWANTED= -P make_page.cmake
+# Builds report.html and profile.html in the folder WORK, so that the sources stay clean, and copies
+# them to the folder PAGES. Where npm fails they are empty, unless WANTED=ON.
+set(pages report.html profile.html)
 function(npm)
   execute_process(COMMAND "${NPM}" ${ARGN} WORKING_DIRECTORY "${WORK}"
     RESULT_VARIABLE result OUTPUT_FILE "${WORK}/npm.log" ERROR_FILE "${WORK}/npm.log")
@@ -13,7 +14,7 @@ function(npm)
 endfunction()
 
 file(GLOB files "${SOURCE}/*.json" "${SOURCE}/*.ts" "${SOURCE}/*.html")
-file(REMOVE_RECURSE "${WORK}/src")
+file(REMOVE_RECURSE "${WORK}/src" "${WORK}/dist")
 file(COPY ${files} "${SOURCE}/src" DESTINATION "${WORK}")
 
 set(installed "${WORK}/installed.json")
@@ -26,8 +27,10 @@ set(npm_failed FALSE)
 if(NOT wanted_lock STREQUAL installed_lock)
   npm(ci --ignore-scripts --no-audit --no-fund)
   if(npm_failed AND NOT WANTED STREQUAL "ON")
-    message("perfgate: npm ci failed (${WORK}/npm.log): the HTML report is left out")
-    file(WRITE "${PAGE}" "")
+    message("perfgate: npm ci failed (${WORK}/npm.log): the HTML pages are left out")
+    foreach(page IN LISTS pages)
+      file(WRITE "${PAGES}/${page}" "")
+    endforeach()
     return()
   endif()
   if(NOT npm_failed)
@@ -41,5 +44,7 @@ if(npm_failed)
   file(READ "${WORK}/npm.log" log)
   message(FATAL_ERROR "perfgate: npm failed:\n${log}")
 endif()
-configure_file("${WORK}/dist/index.html" "${PAGE}" COPYONLY)
-file(TOUCH "${PAGE}")
+foreach(page IN LISTS pages)
+  configure_file("${WORK}/dist/${page}" "${PAGES}/${page}" COPYONLY)
+  file(TOUCH "${PAGES}/${page}")
+endforeach()

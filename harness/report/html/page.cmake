@@ -1,35 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# The page of the HTML report, which npm makes in the build folder; html_page.cpp takes it into the
-# binary. Without npm it is empty, and perfgate has no --html.
-set(PERFGATE_HTML AUTO CACHE STRING "The HTML report: ON, OFF, or AUTO, which does without where npm does not work")
+# The pages of the HTML reports, which npm makes in the build folder; html_page.cpp takes them into
+# the binary. Without npm they are empty, and perfgate has no --html.
+set(PERFGATE_HTML AUTO CACHE STRING "The HTML reports: ON, OFF, or AUTO, which does without where npm does not work")
 find_program(PERFGATE_NPM npm)
 set(html_source "${CMAKE_CURRENT_SOURCE_DIR}/html")
-set(html_page "${CMAKE_CURRENT_BINARY_DIR}/report.html")
+set(html_pages "${CMAKE_CURRENT_BINARY_DIR}/report.html" "${CMAKE_CURRENT_BINARY_DIR}/profile.html")
 
 if(PERFGATE_HTML STREQUAL "OFF" OR (NOT PERFGATE_NPM AND NOT PERFGATE_HTML STREQUAL "ON"))
-  message(STATUS "perfgate: no npm, or PERFGATE_HTML is OFF: the HTML report is left out")
-  file(WRITE "${html_page}" "")
+  message(STATUS "perfgate: no npm, or PERFGATE_HTML is OFF: the HTML reports are left out")
+  foreach(page IN LISTS html_pages)
+    file(WRITE "${page}" "")
+  endforeach()
 else()
   if(NOT PERFGATE_NPM)
     message(FATAL_ERROR "perfgate: PERFGATE_HTML is ON and there is no npm; install npm, or configure with -DPERFGATE_HTML=AUTO")
   endif()
   # Configuring again tries again.
-  if(EXISTS "${html_page}")
-    file(SIZE "${html_page}" html_size)
-    if(html_size EQUAL 0)
-      file(REMOVE "${html_page}")
+  foreach(page IN LISTS html_pages)
+    if(EXISTS "${page}")
+      file(SIZE "${page}" html_size)
+      if(html_size EQUAL 0)
+        file(REMOVE "${page}")
+      endif()
     endif()
-  endif()
-  file(GLOB html_files CONFIGURE_DEPENDS "${html_source}/*.json" "${html_source}/*.ts"
-    "${html_source}/*.html" "${html_source}/src/*")
-  add_custom_command(OUTPUT "${html_page}"
+  endforeach()
+  file(GLOB_RECURSE html_files CONFIGURE_DEPENDS "${html_source}/src/*")
+  file(GLOB html_roots CONFIGURE_DEPENDS "${html_source}/*.json" "${html_source}/*.ts" "${html_source}/*.html")
+  add_custom_command(OUTPUT ${html_pages}
     COMMAND "${CMAKE_COMMAND}" "-DNPM=${PERFGATE_NPM}" "-DSOURCE=${html_source}"
-      "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/html" "-DPAGE=${html_page}" "-DWANTED=${PERFGATE_HTML}"
+      "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/html" "-DPAGES=${CMAKE_CURRENT_BINARY_DIR}" "-DWANTED=${PERFGATE_HTML}"
       -P "${html_source}/make_page.cmake"
-    DEPENDS ${html_files} "${html_source}/make_page.cmake"
-    COMMENT "Building the page of the HTML report"
+    DEPENDS ${html_files} ${html_roots} "${html_source}/make_page.cmake"
+    COMMENT "Building the pages of the HTML reports"
     VERBATIM)
 endif()
 set_source_files_properties(html_page.cpp PROPERTIES
-  OBJECT_DEPENDS "${html_page}"
-  COMPILE_DEFINITIONS "PERFGATE_HTML_PAGE=\"${html_page}\"")
+  OBJECT_DEPENDS "${html_pages}"
+  COMPILE_DEFINITIONS "PERFGATE_HTML_PAGES=\"${CMAKE_CURRENT_BINARY_DIR}\"")

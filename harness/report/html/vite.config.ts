@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file: script and style stand in the page, and the page's policy names the script by its hash,
+// One file for each page (`vite build --mode report` or `profile`): script and style stand in the page, and the page's policy names the script by its hash,
 // so that no other runs, wherever it may come from.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
@@ -18,16 +18,16 @@ function licences(modules: readonly string[]): string {
   return [...byText].map(([text, names]) => `${names.join(", ")}:\n\n${text}`).join("\n\n\n").replaceAll("<", "‹");
 }
 
-function oneFile(): Plugin {
+function oneFile(name: string): Plugin {
   return {
     name: "perfgate-one-file",
     enforce: "post",
     generateBundle(_options, bundle) {
-      const page = bundle["index.html"];
+      const page = bundle[name];
       if (page?.type !== "asset") throw new Error("there is no page");
       let html = String(page.source);
-      for (const [name, file] of Object.entries(bundle)) {
-        if (name === "index.html") continue;
+      for (const [other, file] of Object.entries(bundle)) {
+        if (other === name) continue;
         // "$" means nothing in a replacement that a function gives.
         if (file.type === "chunk") {
           const script = file.code.trim().replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
@@ -40,7 +40,7 @@ function oneFile(): Plugin {
         } else {
           html = html.replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${String(file.source).trim()}</style>`);
         }
-        delete bundle[name];
+        delete bundle[other];
       }
       if (/(?:src|href)="[./]/.test(html) || !html.includes("'sha256-")) throw new Error("the page is not whole");
       if (html.split("@PERFGATE_DATA@").length !== 2) throw new Error("the page has no one place for data");
@@ -49,8 +49,15 @@ function oneFile(): Plugin {
   };
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   base: "./",
-  plugins: [oneFile()],
-  build: { target: "es2022", cssCodeSplit: false, modulePreload: false, assetsInlineLimit: 0 },
-});
+  plugins: [oneFile(`${mode}.html`)],
+  build: {
+    target: "es2022",
+    cssCodeSplit: false,
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    emptyOutDir: false,
+    rollupOptions: { input: `${mode}.html` },
+  },
+}));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports written by perfgate as a user has it write them, and a browser to open them in.
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 
 const need = (name) => {
   const value = process.env[name];
@@ -13,10 +15,11 @@ const need = (name) => {
 };
 export const perfgate = need("PERFGATE");
 export const source = need("PERFGATE_SOURCE");
-const tools = createRequire(path.join(need("PERFGATE_BUILD_DIR"), "node", "/"));
+export const build = need("PERFGATE_BUILD_DIR");
+const tools = createRequire(path.join(build, "node", "/"));
 
 const skipped = 77;
-function skip(reason) {
+export function skip(reason) {
   console.log(`skipped: ${reason}`);
   process.exit(skipped);
 }
@@ -48,7 +51,7 @@ export async function launch() {
   });
 }
 
-export const axe = () => fs.readFileSync(tools.resolve("axe-core/axe.min.js"), "utf8");
+const axe = () => fs.readFileSync(tools.resolve("axe-core/axe.min.js"), "utf8");
 
 /** Ends this test where the build has no page. */
 export function requirePage(folder) {
@@ -56,13 +59,13 @@ export function requirePage(folder) {
   if (done.stderr.includes("built without the HTML report")) skip(done.stderr.trim());
 }
 
-function run(folder, words) {
-  return spawnSync(perfgate, words, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28, timeout: 110_000 });
+function run(folder, words, env = {}) {
+  return spawnSync(perfgate, words, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28, timeout: 110_000, env: { ...process.env, ...env } });
 }
 
 /** Standard output of perfgate, which must end as told. */
-export function tool(folder, words, code = 0) {
-  const done = run(folder, words);
+export function tool(folder, words, code = 0, env = {}) {
+  const done = run(folder, words, env);
   if (done.status !== code) throw new Error(`${words.join(" ")}: ${done.status}, not ${code}: ${done.stderr}`);
   return done.stdout;
 }
@@ -80,4 +83,37 @@ export function reportOf(folder, name, before, after, code) {
   tool(at, ["baseline", "refresh", "before.json", "--baselines", "base"]);
   const words = ["compare", "after.json", "--baselines", "base", "--html", "report.html", "--color", "never", "--verbose"];
   return { console: tool(at, words, code), file: path.join(at, "report.html") };
+}
+
+/** Opens the page and waits for the element `ready`; what it complains of, and what it asks anybody for, is the test's failure. */
+export async function openedPage(browser, ready, file, { hash = "", width = 1440, height = 900, scheme = "light" } = {}, use) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(110_000); // long enough for a loaded machine
+  const address = pathToFileURL(file).href;
+  const complaints = [];
+  page.on("console", (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith("data:") && url.split("#")[0] !== address) complaints.push(`request: ${url}`);
+  });
+  try {
+    await page.goto(address + hash);
+    await page.locator(ready).waitFor();
+    await use(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+export async function assertAccessible(page) {
+  await page.evaluate(axe());
+  const found = await page.evaluate(() =>
+    window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
+  );
+  const told = found.violations.map((rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.html.slice(0, 200)).slice(0, 3).join(" | ")}`);
+  assert.deepEqual(told, []);
 }

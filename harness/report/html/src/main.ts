@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the data, puts the parts of the page together and keeps them and the address in step.
+import "./base.css";
 import "./style.css";
 import { CasePanel } from "./case_panel";
 import { type Case, parseReport, type Report } from "./document";

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profile of a process says at once: figures, what is missing, what to look at first.
+import { el, name } from "../dom";
+import { quantityText } from "../quantity";
+import type { Process } from "./document";
+import { timeText } from "./draw";
+
+function figure(value: string, label: string, detail: string): HTMLElement {
+  return el("div", { class: "figure" }, el("dt", {}, label), el("dd", {}, el("strong", {}, value), detail !== "" && el("span", { class: "muted" }, detail)));
+}
+
+const number = (value: number) => value.toLocaleString("en");
+
+export function summary(process: Process, leftOut: readonly string[]): HTMLElement[] {
+  const { program } = process;
+  const busy = program.span_ns - program.idle_ns;
+  const share = program.span_ns > 0 ? `${((busy / program.span_ns) * 100).toFixed(1)} %` : "–";
+  const memory = process.devices.rows.reduce((sum, device) => sum + device.peak_memory_bytes, 0);
+  const parts: (HTMLElement | null)[] = [
+    el(
+      "dl",
+      { class: "figures" },
+      figure(share, "GPU busy", `${timeText(busy)} of ${timeText(program.span_ns)}`),
+      figure(timeText(program.idle_ns), "GPU idle", process.gaps.rows[0] ? `longest gap ${timeText(process.gaps.rows[0].length_ns)}` : ""),
+      figure(number(program.kernels), "Kernels", `${number(program.short_kernels)} under 10 µs`),
+      figure(number(program.copies), "Copies", `${quantityText(program.copied_bytes, "bytes")}, ${number(program.pageable_copies)} pageable`),
+      program.graph_launches > 0 ? figure(number(program.graph_launches), "Graph launches", "") : el("div", { hidden: true }),
+      figure(process.has_calls ? number(program.synchronisations) : "–", "Synchronisations", process.has_calls ? "" : "not recorded"),
+      memory > 0 ? figure(quantityText(memory, "bytes"), "Memory at most", "") : el("div", { hidden: true }),
+    ),
+    process.incomplete
+      ? el(
+          "div",
+          { class: "incomplete", role: "note" },
+          el("h2", {}, "The recording is not complete"),
+          el("ul", {}, ...process.incomplete.map((reason) => el("li", {}, name(reason)))),
+        )
+      : null,
+    process.advice.length > 0
+      ? el("div", { class: "advice" }, el("h2", {}, "Look at first"), el("ol", {}, ...process.advice.map((sentence) => el("li", {}, name(sentence)))))
+      : null,
+  ];
+  const notes = [...leftOut, ...(process.tracks_left_out ? [`${process.tracks_left_out} streams and threads with the fewest events are not drawn.`] : []), ...process.notes];
+  if (notes.length > 0) parts.push(el("ul", { class: "notes muted" }, ...notes.map((note) => el("li", {}, name(note)))));
+  return parts.filter((part) => part !== null);
+}
+
+export function titleOf(process: Process): string {
+  const rank = process.rank ? `, rank ${process.rank}` : "";
+  return `process ${process.pid ?? "?"}${rank}`;
+}

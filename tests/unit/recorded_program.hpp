@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording that a test writes down call by call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "activity/analysis.hpp"
+
+namespace perfgate::activity {
+
+inline constexpr std::uint32_t main_thread = 1, other_thread = 2;
+
+/// Times in nanoseconds.
+class Program {
+  public:
+    Program() {
+        recording_.strings = {""};
+        recording_.configurations = {{}};
+    }
+
+    StringId id(const std::string& text) {
+        for (StringId i = 0; i < recording_.strings.size(); ++i) {
+            if (recording_.strings[i] == text) return i;
+        }
+        recording_.strings.push_back(text);
+        return static_cast<StringId>(recording_.strings.size() - 1);
+    }
+
+    Program& kernel(const std::string& symbol, std::uint64_t launch, Interval time,
+                    std::uint32_t thread = main_thread, std::uint32_t registers = 32) {
+        LaunchConfiguration configuration;
+        configuration.id = static_cast<std::uint32_t>(recording_.configurations.size());
+        configuration.symbol = id(symbol);
+        configuration.grid = {8, 1, 1};
+        configuration.registers_per_thread = registers;
+        for (const LaunchConfiguration& known : recording_.configurations) {
+            if (known.symbol == configuration.symbol && known.registers_per_thread == registers) {
+                configuration.id = known.id;
+            }
+        }
+        if (configuration.id == recording_.configurations.size()) {
+            recording_.configurations.push_back(configuration);
+        }
+        Kernel kernel;
+        kernel.start_ns = time.begin;
+        kernel.end_ns = time.end;
+        kernel.configuration = configuration.id;
+        kernel.place.correlation = launched(launch, thread);
+        recording_.records.kernels.push_back(kernel);
+        return *this;
+    }
+
+    /// The nodes of one graph launch, one behind the other, each as long as the last.
+    Program& graph(const std::string& symbol, std::uint64_t launch, Interval first, int nodes) {
+        kernel(symbol, launch, first);
+        for (int node = 0; node < nodes; ++node) {
+            if (node != 0) recording_.records.kernels.push_back(recording_.records.kernels.back());
+            Kernel& kernel = recording_.records.kernels.back();
+            kernel.graph.node = static_cast<std::uint64_t>(node) + 1;
+            kernel.start_ns = first.begin + static_cast<std::uint64_t>(node) * first.length();
+            kernel.end_ns = kernel.start_ns + first.length();
+        }
+        return *this;
+    }
+
+    Program& copy(std::uint64_t launch, Interval time, std::uint64_t bytes, MemoryKind source) {
+        Copy copy;
+        copy.start_ns = time.begin;
+        copy.end_ns = time.end;
+        copy.bytes = bytes;
+        copy.kind = CopyKind::host_to_device;
+        copy.source = source;
+        copy.destination = MemoryKind::device;
+        copy.place.correlation = launched(launch, main_thread);
+        recording_.records.copies.push_back(copy);
+        return *this;
+    }
+
+    Program& range(const std::string& name, Interval time, std::uint32_t thread = main_thread) {
+        Marker begin;
+        begin.id = ++markers_;
+        begin.kind = MarkerKind::begin;
+        begin.time_ns = time.begin;
+        begin.name = id(name);
+        begin.thread = thread;
+        recording_.records.markers.push_back(begin);
+        if (time.end == 0) return *this;  // never closed
+        Marker end = begin;
+        end.kind = MarkerKind::end;
+        end.time_ns = time.end;
+        end.name = 0;
+        recording_.records.markers.push_back(end);
+        return *this;
+    }
+
+    Program& call(const std::string& name, Interval time, std::uint32_t thread = main_thread,
+                  std::uint32_t correlation = 0) {
+        recording_.records.api_calls.push_back({time.begin, time.end, id(name), thread,
+                                                correlation == 0 ? ++correlations_ : correlation,
+                                                0});
+        return *this;
+    }
+
+    Program& code(const std::string& symbol, const std::string& fingerprint) {
+        recording_.records.function_codes.push_back({id(symbol), id(fingerprint)});
+        return *this;
+    }
+
+    [[nodiscard]] const Recording& recording() const { return recording_; }
+
+    Profile profile(const ProfileOptions& options = {}) const {
+        return profile_of(Timeline(recording_), options);
+    }
+
+  private:
+    std::uint32_t launched(std::uint64_t time, std::uint32_t thread) {
+        recording_.records.launch_calls.push_back({time, thread, ++correlations_});
+        return correlations_;
+    }
+
+    Recording recording_;
+    std::uint32_t correlations_ = 0, markers_ = 0;
+};
+
+}  // namespace perfgate::activity
