@@ -16,6 +16,7 @@
 #include "activity/analysis.hpp"
 #include "model/interval.hpp"
 #include "model/text.hpp"
+#include "stats/quantiles.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -381,6 +382,28 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Pie
     }
     // Kernels that are not in ranges: each launch is an instance.
     return kernels.take(in_ranges ? instances.size() : of_kernels ? launches : 1);
+}
+
+std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
+                                         const model::Piece& piece) {
+    if (piece.kind != model::Piece::Kind::range) return std::nullopt;
+    const auto host_time = [&](const Recorded& run) {
+        std::vector<double> lengths;
+        for (const Instance& each : instances_of(run, piece.pattern, piece, piece.skip).counted) {
+            lengths.push_back(as_double(each.time.length()));
+        }
+        return lengths.empty() ? 0 : stats::median(lengths);
+    };
+    const double without = host_time(bare);
+    if (without <= 0) return std::nullopt;
+    std::vector<double> spans;
+    for (const Instance& each : instances_of(recorded, piece.pattern, piece, piece.skip).counted) {
+        spans.push_back(
+            as_double(activity::summarise(*each.timeline, each.time, each.thread).span_ns));
+    }
+    if (spans.empty()) return std::nullopt;
+    const double extra = host_time(recorded) - without;
+    return extra / std::max(without, stats::median(spans) - extra);
 }
 
 std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece) {

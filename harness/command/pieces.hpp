@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,13 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece);
 /// more than most_kernels different names: then nothing is known.
 std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece);
 inline constexpr std::size_t most_kernels = 1000;
+
+/// By which fraction recording lengthened the instances of a range, from a run in which only ranges
+/// were recorded: the host's extra time for the median instance, as a share of the host's time or,
+/// where device work outlasts that, of the span. At most that much of the span is due to recording.
+/// Nothing if the piece is no range, or `bare` has none that counts.
+std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
+                                         const model::Piece& piece);
 
 /// What only a recording with API calls tells of the piece: `syncs` (the mean over the instances)
 /// and, of the program, `peak_memory` where allocations are on record.

@@ -26,6 +26,7 @@
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
 #include "inject/process.hpp"
+#include "inject/ranges.hpp"
 #include "inject/settings.hpp"
 
 namespace perfgate::inject {
@@ -253,7 +254,7 @@ void Recorder::enable_api_calls() {
 }
 
 void Recorder::start() noexcept {
-    if (settings_.folder.empty() || pid_ != 0) return;
+    if (settings_.folder.empty() || settings_.level == Level::ranges || pid_ != 0) return;
     try {
         std::string why;
         const bool usable = load(why);
@@ -286,6 +287,9 @@ void Recorder::start() noexcept {
 
 int Recorder::serve_nvtx(void* export_table) noexcept {
     if (settings_.folder.empty()) return 0;
+    if (settings_.level == Level::ranges) {
+        return record_ranges(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), settings_);
+    }
     try {
         std::string why;
         if (!load(why)) return 0;

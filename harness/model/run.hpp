@@ -20,6 +20,9 @@
 
 namespace perfgate::model {
 
+/// The method of a `tracing_overhead` that is a range's own; any other is of the whole process.
+inline constexpr const char* range_overhead_method = "ranges";
+
 /// One metric that the gate judges in a case.
 struct GateRule {
     std::string metric;

@@ -76,8 +76,8 @@ class Command(tool.Case):
             text = text.replace(old, new)
         self.write("suite.yaml", text)
 
-    def run_suite(self, *words, **kwargs):
-        return self.run_tool("run", "suite.yaml", *HOST, *words, **kwargs)
+    def run_suite(self, *words, processes=3, **kwargs):
+        return self.run_tool("run", "suite.yaml", "--backend", "host", "--processes", processes, *words, **kwargs)
 
     def refresh(self):
         self.run_tool("baseline", "refresh", "suite.yaml", *HOST)
@@ -184,7 +184,7 @@ class Command(tool.Case):
                          [kernel["launches"] for kernel in self.cases()["program"]["kernels"]])
 
     def test_recording_that_costs_too_much_makes_what_depends_on_the_host_invalid(self):
-        gated = ("step.kernels: 0", "step.idle_share: 100pt")
+        gated = ("program.kernels: 0", "program.idle_share: 100pt")
         bounded = ("    timeout", "    max_overhead: 10000%\n    timeout")
         self.suite(gated, bounded)
         self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
@@ -197,10 +197,10 @@ class Command(tool.Case):
                                       r"\S+ % \(.* %\), above 'max_overhead' \(5 %\)")
         verdicts = {case["id"].split("/")[1].split("[")[0]: case
                     for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]}
-        self.assertEqual("invalid", verdicts["step"]["verdict"])
+        self.assertEqual("invalid", verdicts["program"]["verdict"])
         self.assertEqual({"gpu_time": "pass", "idle_share": "invalid"},
-                         {each["metric"]: each["verdict"] for each in verdicts["step"]["metrics"]})
-        self.assertEqual("pass", verdicts["program"]["verdict"])
+                         {each["metric"]: each["verdict"] for each in verdicts["program"]["metrics"]})
+        self.assertEqual("pass", verdicts["step"]["verdict"])
         for case in verdicts.values():
             self.assertRegex(" ".join(case["notes"]),
                              r"recording overhead: \S+ % \(\S+ to \S+ %\)")
@@ -209,6 +209,51 @@ class Command(tool.Case):
         # With a bound that allows it, it is judged.
         self.suite(gated, bounded)
         self.run_suite()
+
+    def overhead(self, label):
+        return self.cases()[label]["metrics"]["tracing_overhead"]
+
+    def test_the_overhead_of_a_range_is_its_own(self):
+        # What recording costs at the program's start is not a step's.
+        gated = ("step.kernels: 0", "step.idle_share: 100pt")
+        self.suite(gated, ("    timeout", "    max_overhead: 300%\n    timeout"))
+        self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
+        self.run_suite()
+        self.assertEqual("ranges", self.overhead("step")["method"])
+        self.assertEqual("activity/callbacks", self.overhead("flash")["method"])
+        self.assertEqual("activity/callbacks", self.overhead("program")["method"])
+        self.assertGreater(self.overhead("program")["value"], 100)
+        self.assertLess(self.overhead("step")["value"], self.overhead("program")["value"])
+
+        # What it costs in each step is.
+        self.suite(gated)
+        self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || words=$(echo "$words" | sed "s/copy/sleep 50 copy/g")')
+        done = self.run_suite(code=3)
+        self.assertRegex(done.stdout, r"idle_share is invalid: .*the recording overhead of the range is "
+                                      r"\+\d{3,}\S* % \(.* %\), above 'max_overhead' \(5 %\)")
+        self.assertIn("gate gpu_time, or raise", done.stdout)
+        self.assertNotIn("use a longer run", done.stdout)
+
+    def test_a_bare_run_without_the_ranges_compares_whole_processes(self):
+        self.app(first='[ -n "$CUDA_INJECTION64_PATH" ] || unset NVTX_INJECTION64_PATH')
+        self.run_suite()
+        self.assertEqual("activity/callbacks", self.overhead("step")["method"])
+
+    def test_the_program_runs_bare_in_three_processes_if_no_gate_needs_more(self):
+        counting = 'echo "${CUDA_INJECTION64_PATH:+recorded}" >> runs'
+        self.app(first=counting)
+        self.run_suite(processes=5)
+        runs = (self.folder / "runs").read_text().split("\n")[:-1]
+        self.assertEqual(3, runs.count(""))
+        self.assertEqual(5 + 1, runs.count("recorded"))
+        for metric, count in (("gpu_time", 5), ("wall_time", 3), ("tracing_overhead", 3)):
+            self.assertEqual(count, len(self.cases()["program"]["metrics"][metric]["batches"]), metric)
+
+        (self.folder / "runs").unlink()
+        self.suite(("program.kernels: 0", "program.wall_time: 1000%"))
+        self.run_suite(processes=5)
+        self.assertEqual(5, (self.folder / "runs").read_text().split("\n")[:-1].count(""))
+        self.assertEqual(5, len(self.cases()["program"]["metrics"]["wall_time"]["batches"]))
 
     def test_more_gpus_than_there_are(self):
         self.suite(("    timeout", "    gpus: 2\n    timeout"))
@@ -449,7 +494,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
     def test_the_suite_of_the_page_about_commands(self):
         page = (tool.SOURCE / "docs/commands.md").read_text()
         self.write("suite.yaml", re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
-        step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sync pop"
+        step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sleep 5 sync pop"
         self.script("bin/python3", "#!/bin/sh\n[ $1 = verify.py ] || "
                                    f'exec "{PROGRAM}" {" ".join(7 * [step])} sleep 500\n')
         env = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(MOCKS)}

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,10 @@ class Process {
         recording_.records.markers.push_back({now_, open_.back(), kind, text(name), 0, 1, 0});
         if (!begins) open_.pop_back();
         now_ += 1000;
+        return *this;
+    }
+    Process& wait(std::uint64_t time_ns) {
+        now_ += time_ns;
         return *this;
     }
     Process& code(const std::string& symbol, const std::string& fingerprint) {
@@ -156,6 +161,55 @@ TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
     Process process;
     for (std::size_t i = 0; i <= most_kernels; ++i) process.kernel(std::to_string(i), 10);
     EXPECT_TRUE(kernels(process, {}).empty());
+}
+
+/// The overhead of ranges whose host times, in µs, are these without and with recording; each
+/// launches a kernel of that length when it begins.
+std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,
+                               const std::vector<std::uint64_t>& recorded_us,
+                               std::uint64_t kernel_us, const model::Piece& piece = step) {
+    const auto run = [&](const std::vector<std::uint64_t>& host_us, bool kernels) {
+        Process process;
+        for (const std::uint64_t length : host_us) {
+            process.range("step", true);
+            if (kernels) process.kernel("k", kernel_us * 1000);
+            process.wait(1000 * (length - (kernels ? 2 : 1))).range("step", false);
+            process.wait(1'000'000);
+        }
+        std::vector<activity::Recording> recordings;
+        recordings.push_back(process.take());
+        return recordings;
+    };
+    return recording_overhead(Recorded(run(bare_us, false)), Recorded(run(recorded_us, true)),
+                              piece);
+}
+
+TEST(RecordingOverhead, OfARangeThatWaitsIsThatOfItsHostTime) {
+    EXPECT_NEAR(*overhead({100, 100, 100}, {110, 110, 110}, 50), 0.1, 1e-9);
+    EXPECT_NEAR(*overhead({100, 100, 100}, {95, 95, 95}, 50), -0.05, 1e-9);
+    // One slow instance says nothing, in either run.
+    EXPECT_NEAR(*overhead({100, 100, 900}, {110, 2000, 110}, 50), 0.1, 1e-9);
+}
+
+TEST(RecordingOverhead, OfARangeWhoseDeviceWorkLastsLongerIsAShareOfThat) {
+    // 10 µs more of the host: of a span of 1001 µs that is 10 of 991.
+    EXPECT_NEAR(*overhead({20, 20, 20}, {30, 30, 30}, 1000), 10.0 / 991, 1e-6);
+}
+
+TEST(RecordingOverhead, SkipsTheFirstInstancesInBothRuns) {
+    model::Piece piece = step;
+    piece.skip = 1;
+    EXPECT_NEAR(*overhead({500, 100}, {100, 120}, 50, piece), 0.2, 1e-9);
+}
+
+TEST(RecordingOverhead, IsNotKnownWithoutInstancesOrOfOtherPieces) {
+    EXPECT_FALSE(overhead({}, {100}, 50));
+    EXPECT_FALSE(overhead({100}, {}, 50));
+    model::Piece piece = step;
+    piece.pattern = "other";
+    EXPECT_FALSE(overhead({100}, {100}, 50, piece));
+    EXPECT_FALSE(overhead({100}, {100}, 50, {}));
+    EXPECT_FALSE(overhead({100}, {100}, 50, {model::Piece::Kind::kernels, "k", "step", false, 0}));
 }
 
 }  // namespace
