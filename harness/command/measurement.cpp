@@ -300,9 +300,11 @@ class BatchTaker {
         double ignored = 0;
         const auto recorded = record(inject::Level::api, ignored);
         for (std::size_t i = 0; i < results_.size(); ++i) {
-            for (const auto& [metric, count] :
+            for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {
-                add(i, metric, api_method, {count});
+                add(i, metric, api_method, {counted.count});
+                const auto series = results_[i].metrics.find(metric);
+                if (series != results_[i].metrics.end()) series->second.detail = counted.detail;
             }
         }
     }

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "activity/analysis.hpp"
+#include "activity/capture.hpp"
+#include "activity/waiting.hpp"
 #include "model/interval.hpp"
 #include "model/text.hpp"
 #include "stats/quantiles.hpp"
@@ -118,6 +120,32 @@ void count(const WorkSummary& work, std::size_t launches, std::map<std::string, 
     counts["memsets"] += as_double(work.memsets);
 }
 
+double percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : 100 * as_double(part) / as_double(whole);
+}
+
+/// Whether the number of SMs of every device with a kernel is on record.
+bool knows_sms(const Timeline& timeline) {
+    return std::all_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
+        return work.kind != WorkKind::kernel || timeline.sm_count(timeline.place(work).device) != 0;
+    });
+}
+
+bool all_know_sms(const Recorded& recorded) {
+    return std::all_of(recorded.timelines().begin(), recorded.timelines().end(), knows_sms);
+}
+
+/// A graph's work is in the stream of its launch, whatever it was captured from.
+std::uint64_t legacy_stream_launches(const Instance& instance) {
+    const auto launched = instance.timeline->launched_in(instance.time);
+    return static_cast<std::uint64_t>(
+        std::count_if(launched.begin(), launched.end(), [&](const Work& work) {
+            return (!instance.thread || work.thread == *instance.thread) &&
+                   instance.timeline->graph(work).node == 0 &&
+                   instance.timeline->in_legacy_stream(work);
+        }));
+}
+
 void divide(std::map<std::string, double>& counts, std::size_t instances) {
     for (auto& [name, value] : counts) value /= as_double(instances);
 }
@@ -126,6 +154,7 @@ PieceValues of_program(const Recorded& recorded) {
     PieceValues values;
     values.instances = 1;
     std::uint64_t gpu_time = 0, idle = 0, all_spans = 0, longest = 0;
+    std::uint64_t kernel_time = 0, underfilled = 0, exposed = 0;
     for (const Timeline& timeline : recorded.timelines()) {
         const WorkSummary work = activity::summarise(timeline, always);
         const Interval span = timeline.device_span();
@@ -133,6 +162,9 @@ PieceValues of_program(const Recorded& recorded) {
         all_spans += span.length();
         idle += span.length() - timeline.busy().length(span);
         longest = std::max(longest, span.length());
+        kernel_time += work.kernel_time_ns;
+        underfilled += work.underfilled_time_ns;
+        exposed += work.exposed_communication_ns;
         count(work, host_launches(timeline, always, std::nullopt), values.counts);
     }
     if (gpu_time == 0) {
@@ -141,7 +173,11 @@ PieceValues of_program(const Recorded& recorded) {
     }
     values.samples["gpu_time"] = {as_double(gpu_time)};
     values.samples["span"] = {as_double(longest)};
-    values.samples["idle_share"] = {100 * as_double(idle) / as_double(all_spans)};
+    values.samples["idle_share"] = {percent(idle, all_spans)};
+    values.samples["exposed_communication_share"] = {percent(exposed, all_spans)};
+    if (all_know_sms(recorded)) {
+        values.samples["underfilled_share"] = {percent(underfilled, kernel_time)};
+    }
     return values;
 }
 
@@ -158,6 +194,7 @@ Instances ranges_of(const Recorded& recorded, const std::string& pattern, const 
 PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.pattern, piece, values);
+    const bool sms_known = all_know_sms(recorded);
     bool worked = false;
     for (const Instance& each : found.counted) {
         const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
@@ -165,6 +202,13 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
         values.samples["gpu_time"].push_back(as_double(work.gpu_time_ns));
         values.samples["span"].push_back(as_double(work.span_ns));
         values.samples["idle_share"].push_back(100 * work.idle_share());
+        values.samples["exposed_communication_share"].push_back(
+            percent(work.exposed_communication_ns, work.span_ns));
+        if (sms_known) {
+            values.samples["underfilled_share"].push_back(
+                percent(work.underfilled_time_ns, work.kernel_time_ns));
+        }
+        values.counts["legacy_stream_launches"] += as_double(legacy_stream_launches(each));
         count(work, host_launches(*each.timeline, each.time, each.thread), values.counts);
     }
     divide(values.counts, std::max<std::size_t>(1, values.instances));
@@ -332,6 +376,33 @@ class KernelList {
     std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
 };
 
+/// How often calls were made, by their name and the range that they were made in.
+using CallsByName = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+
+double mean(std::uint64_t count, std::size_t instances) {
+    return as_double(count) / as_double(instances);
+}
+
+/// "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward": means, the most frequent first.
+std::string in_words(const CallsByName& calls, std::size_t instances) {
+    constexpr std::size_t most_calls = 6;
+    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    for (const auto& [call, count] : calls) {
+        const auto& [name, range] = call;
+        parts.emplace_back(
+            count, fmt::format("{} {:.3g}{}", model::printable(name, 80), mean(count, instances),
+                               range.empty() ? "" : " in " + model::printable(range, 80)));
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most_calls); ++i) {
+        text += (i == 0 ? "" : ", ") + parts[i].second;
+    }
+    if (parts.size() > most_calls) text += fmt::format(" and {} more", parts.size() - most_calls);
+    return text;
+}
+
 }  // namespace
 
 Recorded::Recorded(std::vector<activity::Recording> recordings)
@@ -406,23 +477,34 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
     return extra / std::max(without, stats::median(spans) - extra);
 }
 
-std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
-    std::map<std::string, double> counts;
+std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
+    std::map<std::string, ApiCount> counts;
     if (piece.kind == model::Piece::Kind::range) {
         const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
         if (found.counted.empty()) return counts;
+        CallsByName waits, uncapturable;
+        std::uint64_t synchronisations = 0;
         for (const Instance& each : found.counted) {
-            counts["syncs"] += as_double(
-                activity::summarise(*each.timeline, each.time, each.thread).synchronisations);
+            synchronisations +=
+                activity::summarise(*each.timeline, each.time, each.thread).synchronisations;
+            for (const activity::UncapturableCall& call :
+                 activity::uncapturable_calls(*each.timeline, each.time, each.thread)) {
+                uncapturable[{call.name, call.range}] += call.count;
+                if (activity::waits_for_device(call.name)) waits[{call.name, ""}] += call.count;
+            }
         }
-        divide(counts, found.counted.size());
+        std::uint64_t all = 0;
+        for (const auto& [name, count] : uncapturable) all += count;
+        const std::size_t instances = found.counted.size();
+        counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
+        counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
     } else if (piece.kind == model::Piece::Kind::program) {
         for (const Timeline& timeline : recorded.timelines()) {
             const activity::Profile profile = activity::profile_of(timeline);
-            counts["syncs"] += as_double(profile.program.synchronisations);
+            counts["syncs"].count += as_double(profile.program.synchronisations);
             if (timeline.recording().records.memory_events.empty()) continue;
             for (const activity::DeviceSummary& device : profile.devices) {
-                counts["peak_memory"] += as_double(device.peak_memory_bytes);
+                counts["peak_memory"].count += as_double(device.peak_memory_bytes);
             }
         }
     }

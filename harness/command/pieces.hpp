@@ -59,8 +59,14 @@ inline constexpr std::size_t most_kernels = 1000;
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
                                          const model::Piece& piece);
 
-/// What only a recording with API calls tells of the piece: `syncs` (the mean over the instances)
-/// and, of the program, `peak_memory` where allocations are on record.
-std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece);
+struct ApiCount {
+    double count = 0;
+    std::string detail;  ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
+};
+
+/// What only a recording with API calls tells of the piece, by metric: of ranges, `syncs` and
+/// `uncapturable_calls` (means over the instances); of the program, `syncs` and, where allocations
+/// are on record, `peak_memory`.
+std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece);
 
 }  // namespace perfgate::command

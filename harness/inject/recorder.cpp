@@ -53,12 +53,14 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that work, wait, take memory or take long. The others are many, short, and say
-/// nothing.
-constexpr std::array<std::string_view, 17> recorded_calls{
-    "Launch",    "Memcpy",   "Memset",     "Malloc",   "MemAlloc",        "HostAlloc",
-    "Free",      "Synchron", "Graph",      "Register", "ModuleLoad",      "LibraryLoad",
-    "WaitEvent", "Prefetch", "MemGetInfo", "Reset",    "DeviceProperties"};
+/// API calls that work, wait, take memory, take long, or cannot be captured. The others are many,
+/// short, and say nothing.
+constexpr std::array<std::string_view, 25> recorded_calls{
+    "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
+    "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
+    "WaitEvent",  "Prefetch",    "MemGetInfo",  "Reset",     "DeviceProperties", "StreamQuery",
+    "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
+    "CtxDestroy"};
 
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 

@@ -141,6 +141,9 @@ struct CaseResult {
     /// The words of the program that the case is of; empty: it is a plugin's. One that has no
     /// `verification` was not verified, because its suite does not say how.
     std::vector<std::string> command = {};
+    /// Of a program's case: what its counts are per, as reports say it ("step", "launch", "run").
+    /// Empty: a plugin's, or from before this was recorded.
+    std::string instance = {};
     /// Of a program's case: `span` and `idle_share` are invalid if the 95 % interval of the
     /// recording overhead lies above this fraction. Absent: no bound.
     std::optional<double> max_overhead = std::nullopt;

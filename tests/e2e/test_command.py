@@ -163,6 +163,10 @@ class Command(tool.Case):
             self.assertIn(why, (self.folder / name).read_text(), name)
         self.assertIn(why, self.run_tool("explain", "perfgate-out/run.json", "*step*").stdout)
 
+        # Kernels within ranges are those of a range, whatever the label is called.
+        run = {label: case["instance"] for label, case in self.cases().items()}
+        self.assertEqual({"step": "step", "flash": "step*", "program": "run"}, run)
+
         self.app(more="kernels 5 gemm")
         done = self.run_suite(code=1)
         self.assertIn("called more often: gemm 10 → 15 per step (50.00 µs → 75.00 µs)", done.stdout)
@@ -259,6 +263,71 @@ class Command(tool.Case):
         self.suite(("    timeout", "    gpus: 2\n    timeout"))
         done = self.run_suite(code=2)
         self.assert_one_line(done.stderr, "a program needs 2 GPUs ('gpus'), but this machine has 0")
+
+    HEALTHY = """
+name: training
+workloads:
+  - command: [./app, "4"]
+    name: train
+    env: {{LD_LIBRARY_PATH: "{mocks}"}}
+    timeout: 20s
+    measure:
+      step: {{nvtx: "step*", skip: 1}}
+    health: {health}
+"""
+
+    def health(self, kernels="kernels 10 gemm", work_ns=5_000_000, sms=8, health="[step]", code=0):
+        """Runs a program that gates nothing but its health: steps of long kernels that fill the GPU."""
+        self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health=health))
+        step = f"push step {kernels} pop"
+        self.script("app", f"#!/bin/sh\nMOCK_SMS={sms} MOCK_WORK_NS={work_ns} exec \"{PROGRAM}\" {' '.join(4 * [step])}\n")
+        done = self.run_suite(processes=1, code=code)
+        relations = self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"]
+        return {each["relation"].split(" <")[0].split(" >")[0].removeprefix("train/step."): each for each in relations}
+
+    def test_a_healthy_step_passes_and_each_gate_of_the_health_set_fails_by_what_it_is_about(self):
+        relations = self.health()
+        self.assertEqual(["pageable_copies", "syncs", "idle_share", "underfilled_share",
+                          "exposed_communication_share", "gpu_time / train/step.host_launches"], list(relations))
+        for relation in relations.values():
+            self.assertEqual("pass", relation["verdict"], relation)
+        for gate, found, sick in (
+                ("pageable_copies", "is 1 and should be at most 0", {"kernels": "kernels 10 gemm copy 64"}),
+                ("syncs", "is 1 (cuCtxSynchronize 1) and should be at most 0", {"kernels": "kernels 10 gemm sync"}),
+                ("idle_share", "should be at most 10.00 %", {"kernels": "kernels 1 gemm sleep 30"}),
+                ("underfilled_share", "is 100.0 % and should be at most 50.00 %", {"sms": 17}),
+                ("exposed_communication_share", "should be at most 10.00 %",
+                 {"kernels": "kernels 5 gemm kernels 5 ncclDevKernel_AllReduce"}),
+                ("gpu_time / train/step.host_launches", "should be at least 10.00 µs", {"work_ns": 9000})):
+            relation = self.health(**sick, code=1)[gate]
+            self.assertEqual("regressed", relation["verdict"], gate)
+            self.assertIn(found, relation["sentence"])
+            # The reason says what to do.
+            self.assertRegex(relation["sentence"], r"; .{40,}")
+            # With the limit raised above what it is, or without the gate, the same program passes in this respect.
+            name = "time_per_launch" if "host_launches" in gate else gate
+            limits = {"pageable_copies": 1, "syncs": 1, "idle_share": "100%", "underfilled_share": "100%",
+                      "exposed_communication_share": "60%", "time_per_launch": "5us"}
+            relation = self.health(**sick, health=f"{{step: {{{name}: {limits[name]}}}}}", code=(0, 1))[gate]
+            self.assertEqual("pass", relation["verdict"], relation)
+            self.assertNotIn(gate, self.health(**sick, health=f"{{step: {{{name}: none}}}}", code=(0, 1)))
+
+    def test_validate_and_list_know_the_health_set_and_execute_nothing(self):
+        self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health="{step: {syncs: 2}}"))
+        self.assertIn("1 case", self.run_tool("validate", "suite.yaml").stdout)
+        listed = self.run_tool("list", "suite.yaml").stdout
+        self.assertIn("train/step.syncs <= 2", listed)
+        self.assertIn("train/step.gpu_time / train/step.host_launches >= 10us", listed)
+
+    def test_what_a_graph_could_not_capture(self):
+        self.suite(('step.syncs: "<= 1"', 'step.uncapturable_calls: "== 0"'))
+        self.app(more="push inner query query alloc 64 pop")
+        done = self.run_suite(code=1)
+        self.assertIn("train/step.uncapturable_calls is 5 (cuEventQuery 2 in inner, asynchronous copy of pageable "
+                      "memory 1, cuCtxSynchronize 1, cuMemAlloc_v2 1 in inner) and should be exactly 0",
+                      " ".join(done.stdout.split()))
+        self.assertIn("cuMemAlloc_v2 1 in inner", (self.folder / "perfgate-out/junit.xml").read_text())
+        self.assertEqual(21, self.value("step", "legacy_stream_launches"))
 
     def test_an_expectation_holds_without_a_baseline(self):
         self.app(more="copy 1 sync")
