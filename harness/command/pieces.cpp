@@ -5,17 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/capture.hpp"
 #include "activity/waiting.hpp"
+#include "command/instances.hpp"
 #include "model/interval.hpp"
 #include "model/text.hpp"
 #include "stats/quantiles.hpp"
@@ -28,51 +26,6 @@ using activity::Work;
 using activity::WorkKind;
 using activity::WorkSummary;
 using model::Interval;
-
-constexpr std::size_t most_names = 8;
-constexpr Interval always{0, std::numeric_limits<std::uint64_t>::max()};
-
-double as_double(std::uint64_t value) {
-    return static_cast<double>(value);
-}
-
-/// An NVTX range that counts: it has ended, and is none of the first that are skipped.
-struct Instance {
-    const Timeline* timeline;
-    Interval time;
-    std::optional<std::uint32_t> thread;  ///< of which the launches count; nothing: all
-};
-
-struct Instances {
-    std::vector<Instance> counted;
-    std::size_t matched = 0;       ///< the skipped ones included
-    std::set<std::string> others;  ///< names that the pattern does not match
-};
-
-Instances instances_of(const Recorded& recorded, const std::string& pattern,
-                       const model::Piece& piece, std::int64_t skip) {
-    Instances found;
-    for (const Timeline& timeline : recorded.timelines()) {
-        std::int64_t left = skip;
-        std::unordered_map<std::string, bool> known;
-        for (const activity::Range& range : timeline.ranges()) {
-            if (range.open) continue;
-            const std::string name = timeline.range_name(range);
-            const auto [match, added] = known.try_emplace(name, false);
-            if (added) match->second = model::glob_match(pattern, name);
-            if (!match->second) {
-                if (found.others.size() < most_names) found.others.insert(name);
-                continue;
-            }
-            ++found.matched;
-            if (left-- > 0) continue;
-            std::optional<std::uint32_t> thread;
-            if (piece.own_thread) thread = range.thread;
-            found.counted.push_back({&timeline, range.time, thread});
-        }
-    }
-    return found;
-}
 
 std::string on_record(const std::set<std::string>& names, std::string_view what) {
     if (names.empty()) return fmt::format("the program had no {}", what);
@@ -131,8 +84,18 @@ bool knows_sms(const Timeline& timeline) {
     });
 }
 
-bool all_know_sms(const Recorded& recorded) {
-    return std::all_of(recorded.timelines().begin(), recorded.timelines().end(), knows_sms);
+bool all_of(const Recorded& recorded, bool (*knows)(const Timeline&)) {
+    return std::all_of(recorded.timelines().begin(), recorded.timelines().end(), knows);
+}
+
+/// Whether the default stream of every context with work is on record.
+bool knows_streams(const Timeline& timeline) {
+    const auto& contexts = timeline.recording().records.contexts;
+    return std::all_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
+        return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
+            return context.id == timeline.place(work).context;
+        });
+    });
 }
 
 /// A graph's work is in the stream of its launch, whatever it was captured from.
@@ -175,7 +138,7 @@ PieceValues of_program(const Recorded& recorded) {
     values.samples["span"] = {as_double(longest)};
     values.samples["idle_share"] = {percent(idle, all_spans)};
     values.samples["exposed_communication_share"] = {percent(exposed, all_spans)};
-    if (all_know_sms(recorded)) {
+    if (all_of(recorded, &knows_sms)) {
         values.samples["underfilled_share"] = {percent(underfilled, kernel_time)};
     }
     return values;
@@ -194,7 +157,8 @@ Instances ranges_of(const Recorded& recorded, const std::string& pattern, const 
 PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.pattern, piece, values);
-    const bool sms_known = all_know_sms(recorded);
+    const bool sms_known = all_of(recorded, &knows_sms);
+    const bool streams_known = all_of(recorded, &knows_streams);
     bool worked = false;
     for (const Instance& each : found.counted) {
         const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
@@ -208,7 +172,9 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
             values.samples["underfilled_share"].push_back(
                 percent(work.underfilled_time_ns, work.kernel_time_ns));
         }
-        values.counts["legacy_stream_launches"] += as_double(legacy_stream_launches(each));
+        if (streams_known) {
+            values.counts["legacy_stream_launches"] += as_double(legacy_stream_launches(each));
+        }
         count(work, host_launches(*each.timeline, each.time, each.thread), values.counts);
     }
     divide(values.counts, std::max<std::size_t>(1, values.instances));
@@ -219,30 +185,6 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     }
     return values;
 }
-
-/// Whether a kernel's name, as C++ writes it or as the machine code has it, is meant.
-class KernelPattern {
-  public:
-    explicit KernelPattern(const std::string& pattern) : pattern_(pattern) {}
-
-    bool matches(const Timeline& timeline, const Work& work) {
-        const std::string& symbol = timeline.recording().text(timeline.configuration(work).symbol);
-        const auto [known, added] = known_.try_emplace(symbol, false);
-        if (added) {
-            const std::string name = model::demangled(symbol);
-            known->second =
-                model::glob_match(pattern_, symbol) || model::glob_match(pattern_, name);
-            if (!known->second && others_.size() < most_names) others_.insert(name);
-        }
-        return known->second;
-    }
-    [[nodiscard]] const std::set<std::string>& others() const { return others_; }
-
-  private:
-    const std::string& pattern_;
-    std::unordered_map<std::string, bool> known_;
-    std::set<std::string> others_;
-};
 
 PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
@@ -293,89 +235,6 @@ PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piec
     return values;
 }
 
-/// Gathers launches by name and launch configuration, over all processes.
-class KernelList {
-  public:
-    void add(const Timeline& timeline, const Work& work) {
-        const std::uint32_t id = timeline.configuration(work).id;
-        const auto [place, fresh] = places_.try_emplace({&timeline, id}, 0);
-        if (fresh) place->second = place_of(timeline, timeline.configuration(work));
-        lengths_[place->second].push_back(work.time.length());
-    }
-
-    /// Merges the configurations of each name if there are more than most_kernels entries; empty if
-    /// that does not suffice.
-    std::vector<model::Kernel> take(std::size_t instances) {
-        if (kernels_.size() > most_kernels) merge_configurations();
-        if (kernels_.size() > most_kernels) return {};
-        for (std::size_t i = 0; i < kernels_.size(); ++i) {
-            const activity::Durations time = activity::durations(std::move(lengths_[i]));
-            kernels_[i].duration_ns = as_double(time.median_ns);
-            kernels_[i].launches = as_double(time.count) / as_double(instances);
-            kernels_[i].time_ns = as_double(time.total_ns) / as_double(instances);
-        }
-        return std::move(kernels_);
-    }
-
-  private:
-    std::size_t place_of(const Timeline& timeline, const activity::LaunchConfiguration& launch) {
-        const std::string& symbol = timeline.recording().text(launch.symbol);
-        activity::LaunchConfiguration key = launch;
-        key.id = key.symbol = 0;  // those of one recording
-        const auto [known, is_new] = known_.try_emplace(
-            {symbol, std::string(reinterpret_cast<const char*>(&key), sizeof key)},
-            kernels_.size());
-        if (!is_new) return known->second;
-        const auto sizes = [](const std::array<std::uint32_t, 3>& from) {
-            return std::array<std::int64_t, 3>{from[0], from[1], from[2]};
-        };
-        model::Kernel kernel;
-        kernel.name = model::valid_utf8(model::demangled(symbol));
-        kernel.grid = sizes(launch.grid);
-        kernel.block = sizes(launch.block);
-        kernel.cluster = sizes(launch.cluster);
-        kernel.registers = launch.registers_per_thread;
-        kernel.static_smem = launch.static_smem_bytes;
-        kernel.dynamic_smem = launch.dynamic_smem_bytes;
-        kernel.local_bytes = launch.local_bytes_per_thread;
-        kernel.cooperative = launch.cooperative != 0;
-        const auto [code, fresh] = code_.try_emplace(&timeline);
-        if (fresh) code->second = activity::machine_code(timeline.recording());
-        const auto fingerprint = code->second.find(symbol);
-        if (fingerprint != code->second.end()) kernel.code = fingerprint->second;
-        kernels_.push_back(std::move(kernel));
-        lengths_.emplace_back();
-        return kernels_.size() - 1;
-    }
-
-    /// One of each name, with its first configuration.
-    void merge_configurations() {
-        std::map<std::string, std::size_t> places;
-        std::vector<model::Kernel> kernels;
-        std::vector<std::vector<std::uint64_t>> lengths;
-        for (std::size_t i = 0; i < kernels_.size(); ++i) {
-            const auto [place, fresh] = places.try_emplace(kernels_[i].name, kernels.size());
-            if (fresh) {
-                kernels.push_back(std::move(kernels_[i]));
-                lengths.emplace_back();
-            } else if (kernels[place->second].code != kernels_[i].code) {
-                kernels[place->second].code.clear();
-            }
-            std::vector<std::uint64_t>& all = lengths[place->second];
-            all.insert(all.end(), lengths_[i].begin(), lengths_[i].end());
-        }
-        kernels_ = std::move(kernels);
-        lengths_ = std::move(lengths);
-    }
-
-    std::map<std::pair<const Timeline*, std::uint32_t>, std::size_t> places_;
-    /// By symbol and configuration.
-    std::map<std::pair<std::string, std::string>, std::size_t> known_;
-    std::map<const Timeline*, std::unordered_map<std::string, std::string>> code_;
-    std::vector<model::Kernel> kernels_;
-    std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
-};
-
 /// How often calls were made, by their name and the range that they were made in.
 using CallsByName = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
@@ -421,38 +280,6 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
                                         : of_kernels_within(recorded, piece);
     }
     return {};
-}
-
-std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece) {
-    const bool of_kernels = piece.kind == model::Piece::Kind::kernels;
-    const bool in_ranges =
-        piece.kind == model::Piece::Kind::range || (of_kernels && !piece.within.empty());
-    std::vector<Instance> instances;
-    if (in_ranges) {
-        const std::string& ranges = of_kernels ? piece.within : piece.pattern;
-        instances = instances_of(recorded, ranges, piece, piece.skip).counted;
-    } else {
-        for (const Timeline& timeline : recorded.timelines()) {
-            instances.push_back({&timeline, always, std::nullopt});
-        }
-    }
-    KernelPattern pattern(piece.pattern);
-    KernelList kernels;
-    std::size_t launches = 0;
-    for (const Instance& each : instances) {
-        std::int64_t left = in_ranges ? 0 : piece.skip;
-        for (const Work& work : each.timeline->launched_in(each.time)) {
-            if (work.kind != WorkKind::kernel || (each.thread && work.thread != *each.thread)) {
-                continue;
-            }
-            if (of_kernels && !pattern.matches(*each.timeline, work)) continue;
-            if (left-- > 0) continue;
-            kernels.add(*each.timeline, work);
-            ++launches;
-        }
-    }
-    // Kernels that are not in ranges: each launch is an instance.
-    return kernels.take(in_ranges ? instances.size() : of_kernels ? launches : 1);
 }
 
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,

@@ -48,6 +48,22 @@ class Process {
         now_ += 1000;
         return *this;
     }
+    Process& device(std::uint32_t sms) {
+        activity::Device device;
+        device.sm_count = sms;
+        recording_.records.devices.push_back(device);
+        return *this;
+    }
+    Process& context(std::uint32_t null_stream) {
+        recording_.records.contexts.push_back({0, 0, null_stream, 0});
+        return *this;
+    }
+    /// The stream of the latest kernel; of a graph where that is a graph's.
+    Process& in_stream(std::uint32_t stream, bool of_graph = false) {
+        recording_.records.kernels.back().place.stream = stream;
+        if (of_graph) recording_.records.kernels.back().graph = {5, 1, 0};
+        return *this;
+    }
     Process& wait(std::uint64_t time_ns) {
         now_ += time_ns;
         return *this;
@@ -182,6 +198,52 @@ std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,
     };
     return recording_overhead(Recorded(run(bare_us, false)), Recorded(run(recorded_us, true)),
                               piece);
+}
+
+PieceValues values(Process process, const model::Piece& piece = step) {
+    std::vector<activity::Recording> recordings;
+    recordings.push_back(process.take());
+    return values_of(Recorded(std::move(recordings)), piece);
+}
+
+TEST(UnderfilledShare, IsTheTimeOfKernelsWithFewerBlocksThanHalfOfTheSms) {
+    Process process;
+    process.device(132).range("step", true);
+    process.kernel("full", 600, 66).kernel("small", 300, 65).kernel("tiny", 100, 1);
+    process.range("step", false);
+    EXPECT_EQ(values(process).samples.at("underfilled_share"), std::vector<double>{40});
+    EXPECT_EQ(values(process, {}).samples.at("underfilled_share"), std::vector<double>{40});
+}
+
+TEST(UnderfilledShare, OfAGpuThatIsNotOnRecordIsNotKnown) {
+    Process process;
+    process.range("step", true).kernel("tiny", 100, 1).range("step", false);
+    EXPECT_FALSE(values(process).samples.contains("underfilled_share"));
+    EXPECT_FALSE(values(process, {}).samples.contains("underfilled_share"));
+}
+
+TEST(ExposedCommunication, IsTheShareOfTheSpanWithNcclAlone) {
+    Process process;
+    // From 1000: the range; a kernel from 2000 to 2500, NCCL from 3000 to 5000 and with it a kernel
+    // from 4000 to 4500; the range ends at 5000.
+    process.range("step", true).kernel("gemm", 500).kernel("ncclDevKernel_AllReduce", 2000);
+    process.kernel("gemm", 500).range("step", false);
+    EXPECT_EQ(values(process).samples.at("exposed_communication_share"),
+              std::vector<double>{100 * 1500.0 / 4000});
+}
+
+TEST(LegacyStreamLaunches, AreCountedButForThoseOfGraphs) {
+    Process process;
+    process.context(7).range("step", true);
+    process.kernel("a", 10).in_stream(7).kernel("b", 10).in_stream(7).kernel("c", 10).in_stream(8);
+    process.kernel("d", 10).in_stream(7, true).range("step", false);
+    EXPECT_EQ(values(process).counts.at("legacy_stream_launches"), 2);
+}
+
+TEST(LegacyStreamLaunches, OfAContextThatIsNotOnRecordAreNotKnown) {
+    Process process;
+    process.range("step", true).kernel("a", 10).range("step", false);
+    EXPECT_FALSE(values(process).counts.contains("legacy_stream_launches"));
 }
 
 TEST(RecordingOverhead, OfARangeThatWaitsIsThatOfItsHostTime) {
