@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
-#include "command/pieces.hpp"
+#include "command/recorded.hpp"
 #include "model/interval.hpp"
 #include "model/plan.hpp"
 

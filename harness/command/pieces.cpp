@@ -264,11 +264,6 @@ std::string in_words(const CallsByName& calls, std::size_t instances) {
 
 }  // namespace
 
-Recorded::Recorded(std::vector<activity::Recording> recordings)
-    : recordings_(std::move(recordings)) {
-    for (const activity::Recording& recording : recordings_) timelines_.emplace_back(recording);
-}
-
 PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
     switch (piece.kind) {
         case model::Piece::Kind::program:

@@ -6,32 +6,16 @@
 // the device, counts and memory are added up; its span is the longest.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "activity/recording.hpp"
-#include "activity/timeline.hpp"
+#include "command/recorded.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::command {
-
-/// The recordings of one run of a program, complete, with their timelines.
-class Recorded {
-  public:
-    explicit Recorded(std::vector<activity::Recording> recordings);
-    Recorded(const Recorded&) = delete;
-    Recorded& operator=(const Recorded&) = delete;
-
-    [[nodiscard]] const std::deque<activity::Timeline>& timelines() const { return timelines_; }
-
-  private:
-    std::vector<activity::Recording> recordings_;
-    std::deque<activity::Timeline> timelines_;
-};
 
 /// What the instances of a piece gave.
 struct PieceValues {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that a stream capture may or may not allow. `capture_rules try` makes each one while a
-// stream is captured in the default mode and prints a line "NAME ERROR" (0: allowed, and the capture
-// ended well); `capture_rules call` makes each one in the NVTX range "calls", without a capture.
+// stream is captured in the default mode and prints a line "NAME ERROR" (0: allowed, and the
+// capture ended well); `capture_rules call` makes each one in the NVTX range "calls", without a
+// capture.
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -75,7 +76,8 @@ const std::vector<std::pair<std::string, Call>> calls = {
          return cudaMallocHost(&memory, bytes);
      }},
     {"cudaFree", [](Memory& m) { return cudaFree(std::exchange(m.spare, nullptr)); }},
-    {"cudaFreeHost", [](Memory& m) { return cudaFreeHost(std::exchange(m.spare_pinned, nullptr)); }},
+    {"cudaFreeHost",
+     [](Memory& m) { return cudaFreeHost(std::exchange(m.spare_pinned, nullptr)); }},
     {"cudaHostRegister",
      [](Memory& m) { return cudaHostRegister(m.registered, bytes, cudaHostRegisterDefault); }},
     {"cudaStreamAddCallback",
@@ -101,7 +103,10 @@ const std::vector<std::pair<std::string, Call>> calls = {
          return error == cudaSuccess ? cudaFreeAsync(memory, m.stream) : error;
      }},
     {"cudaLaunchHostFunc",
-     [](Memory& m) { return cudaLaunchHostFunc(m.stream, [](void*) {}, nullptr); }},
+     [](Memory& m) {
+         return cudaLaunchHostFunc(
+             m.stream, [](void*) {}, nullptr);
+     }},
 };
 
 /// The first error of the call or of the capture's end.
