@@ -144,6 +144,7 @@ std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline, Inter
         ++call.count;
     }
     std::vector<UncapturableCall> result;
+    result.reserve(calls.size());
     for (auto& [key, call] : calls) result.push_back(std::move(call));
     std::stable_sort(result.begin(), result.end(),
                      [](const auto& a, const auto& b) { return a.count > b.count; });

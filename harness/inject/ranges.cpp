@@ -9,10 +9,12 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 #include <mutex>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,8 +60,11 @@ std::uint64_t now() {
 /// UTF-8 of what NVTX's wide functions take.
 std::string narrow(const wchar_t* text) {
     std::string result;
-    for (; text != nullptr && *text != 0; ++text) {
-        const auto code = static_cast<std::uint32_t>(*text);
+    if (text == nullptr) return result;
+    for (const wchar_t letter : std::wstring_view(text)) {
+        std::uint32_t code = 0;  // a wchar_t is signed
+        static_assert(sizeof(letter) == sizeof(code));
+        std::memcpy(&code, &letter, sizeof(code));
         const auto add = [&](std::uint32_t bits) { result += static_cast<char>(bits); };
         if (code < 0x80) {
             add(code);
@@ -297,9 +302,8 @@ const Entry domain_functions[] = {
      })},
 };
 
-template <std::size_t Count>
 bool take(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
-          const Entry (&entries)[Count]) {
+          std::span<const Entry> entries) {
     NvtxFunctionTable table = nullptr;
     unsigned int size = 0;
     if (callbacks.GetModuleFunctionTable(module, &table, &size) == 0 || table == nullptr) {

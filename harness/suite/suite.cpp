@@ -142,8 +142,9 @@ class SuiteParser {
                                                in_quotes(name)));
         }
         Matrix matrix;
-        if (read.matrix != nullptr && problems_.count() == before)
+        if (read.matrix != nullptr && problems_.count() == before) {
             matrix = read_matrix(*read.matrix, read.workload, {}, problems_);
+        }
         std::vector<std::string> tags;
         if (read.tags != nullptr) tags = read_tags(*read.tags, problems_);
         const bool good = problems_.count() == before;
