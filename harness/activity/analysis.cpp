@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "activity/capture.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -80,6 +81,7 @@ void add(WorkSummary& total, const WorkSummary& one) {
         &WorkSummary::gpu_time_ns,
         &WorkSummary::idle_ns,
         &WorkSummary::kernel_time_ns,
+        &WorkSummary::underfilled_time_ns,
         &WorkSummary::kernels,
         &WorkSummary::short_kernels,
         &WorkSummary::copies,
@@ -227,6 +229,9 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     profile.memsets = durations(std::move(memsets));
     profile.calls = calls_by_name(timeline, launched);
     profile.waits = waits_by_name(timeline, restricted ? window : timeline.span());
+    profile.uncapturable = uncapturable_calls(timeline, launched);
+    // Outside any range a program starts and ends, and nobody would capture that.
+    std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, window);
     profile.gaps = longest_gaps(timeline, window, options.gaps);
     add_overheads(recording, profile);

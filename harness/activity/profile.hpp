@@ -30,6 +30,9 @@ struct WorkSummary {
     std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
     std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
     std::uint64_t kernel_time_ns = 0;  ///< sum over kernels
+    /// Of that, in kernels with fewer blocks than half of the device's SMs; kernels of a device
+    /// that is not on record are not in it.
+    std::uint64_t underfilled_time_ns = 0;
     std::uint64_t kernels = 0;
     std::uint64_t short_kernels = 0;
     std::uint64_t copies = 0;
@@ -92,6 +95,16 @@ struct CallSummary {
     std::uint64_t idle_ns = 0;
 };
 
+/// A call that the capture of a CUDA graph does not allow.
+struct UncapturableCall {
+    std::string name;
+    std::string why;
+    std::string range;  ///< the innermost NVTX range that was open on its thread; empty: none
+    std::uint64_t count = 0;
+
+    bool operator==(const UncapturableCall&) const = default;
+};
+
 enum class GapCause {
     synchronisation,    ///< the host was waiting when the device ran out of work
     api_call,           ///< a CUDA call took at least half of the gap
@@ -150,6 +163,7 @@ struct Profile {
     std::uint64_t memset_bytes = 0;
     std::vector<CallSummary> calls;
     std::vector<CallSummary> waits;  ///< calls that wait for the device, most idle time first
+    std::vector<UncapturableCall> uncapturable;  ///< in NVTX ranges, most frequent first
     std::vector<RangeSummary> ranges;
     std::vector<Gap> gaps;               ///< longest first
     std::uint64_t overhead_ns = 0;       ///< host time that CUPTI itself took, counted once

@@ -90,6 +90,7 @@ void describe(Archive& archive, Described<Archive, WorkSummary>& work) {
     archive.derived("idle_share", [&] { return work.idle_share(); });
     archive.required("kernels", work.kernels);
     archive.required("kernel_time_ns", work.kernel_time_ns);
+    archive.optional("underfilled_time_ns", work.underfilled_time_ns);
     archive.required("short_kernels", work.short_kernels);
     archive.required("copies", work.copies);
     archive.required("pageable_copies", work.pageable_copies);
@@ -132,6 +133,14 @@ void describe(Archive& archive, Described<Archive, CallSummary>& call) {
     archive.required("name", call.name);
     describe(archive, call.time);
     archive.optional("idle_ns", call.idle_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, UncapturableCall>& call) {
+    archive.required("name", call.name);
+    archive.required("why", call.why);
+    archive.required("range", call.range);
+    archive.required("count", call.count);
 }
 
 template <class Archive>
@@ -204,6 +213,7 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
     archive.required("memset_bytes", profile.memset_bytes);
     archive.required("calls", profile.calls, lines);
     archive.required("waits", profile.waits, lines);
+    archive.optional("uncapturable", profile.uncapturable, lines);
     archive.required("ranges", profile.ranges, lines);
     archive.required("gaps", profile.gaps, lines);
     archive.required("overhead_ns", profile.overhead_ns);

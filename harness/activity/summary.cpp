@@ -21,6 +21,12 @@ bool is_pageable(const Copy& copy) {
     return copy.source == MemoryKind::pageable || copy.destination == MemoryKind::pageable;
 }
 
+bool is_underfilled(const Timeline& timeline, const Work& kernel) {
+    const auto& grid = timeline.configuration(kernel).grid;
+    const auto blocks = static_cast<double>(grid[0]) * grid[1] * grid[2];
+    return 2 * blocks < timeline.sm_count(timeline.place(kernel).device);
+}
+
 /// Work of the interval, of one thread where one is asked for.
 std::vector<Work> work_of(const Timeline& timeline, Interval piece,
                           std::optional<std::uint32_t> thread) {
@@ -80,6 +86,7 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
             ++summary.kernels;
             summary.kernel_time_ns += each.time.length();
             if (each.time.length() < short_kernel_ns) ++summary.short_kernels;
+            if (is_underfilled(timeline, each)) summary.underfilled_time_ns += each.time.length();
             const std::string& symbol =
                 timeline.recording().text(timeline.configuration(each).symbol);
             (is_communication(symbol) ? communicating : computing).push_back(each.time);

@@ -148,6 +148,21 @@ const Place& Timeline::place(const Work& work) const {
                                        : records.memsets[work.index].place;
 }
 
+std::uint32_t Timeline::sm_count(std::uint32_t device) const {
+    for (const Device& each : recording_.records.devices) {
+        if (each.id == device) return each.sm_count;
+    }
+    return 0;
+}
+
+bool Timeline::in_legacy_stream(const Work& work) const {
+    const Place& where = place(work);
+    const auto& contexts = recording_.records.contexts;
+    return std::any_of(contexts.begin(), contexts.end(), [&](const Context& context) {
+        return context.id == where.context && context.null_stream == where.stream;
+    });
+}
+
 std::string_view call_name(std::string_view name) {
     const std::size_t version = name.rfind("_v");
     if (!name.starts_with("cuda") || version == std::string_view::npos) return name;

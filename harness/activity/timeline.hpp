@@ -75,6 +75,10 @@ class Timeline {
     [[nodiscard]] const Copy& copy(const Work& work) const;
     [[nodiscard]] const GraphNode& graph(const Work& work) const;
     [[nodiscard]] const Place& place(const Work& work) const;
+    /// Of the device; 0: it is not on record.
+    [[nodiscard]] std::uint32_t sm_count(std::uint32_t device) const;
+    /// Whether the work is in the legacy default stream of its context.
+    [[nodiscard]] bool in_legacy_stream(const Work& work) const;
 
   private:
     void add_work();

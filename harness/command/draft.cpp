@@ -8,9 +8,9 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <set>
 
+#include "model/command_words.hpp"
 #include "model/error.hpp"
 #include "model/kernel_name.hpp"
 #include "model/text.hpp"
@@ -25,8 +25,6 @@ using activity::RangeInstance;
 using activity::RangeSummary;
 
 constexpr std::size_t most_ranges = 5, most_kernels = 3;
-/// As suites limit them (suite/command_reader.cpp).
-constexpr std::size_t longest_pattern = 256, most_words = 1000, longest_word = 4096;
 /// Kernels with less of the kernel time are not worth a case of their own.
 constexpr double least_kernel_share = 0.1;
 /// The first instances are left out while they differ from later ones by more than this.
@@ -104,7 +102,7 @@ std::optional<std::string> pattern_for(const KernelSummary& kernel, const Profil
         const auto others =
             std::count_if(profile.kernels.begin(), profile.kernels.end(),
                           [&](const KernelSummary& each) { return matches(each, pattern); });
-        if (others == 1 && pattern.size() <= longest_pattern) return pattern;
+        if (others == 1 && pattern.size() <= model::longest_pattern) return pattern;
     }
     return std::nullopt;
 }
@@ -112,7 +110,8 @@ std::optional<std::string> pattern_for(const KernelSummary& kernel, const Profil
 std::optional<Gate> gate_of(const RangeSummary& range, bool calls_on_record,
                             std::set<std::string>& labels) {
     const std::vector<RangeInstance>& instances = range.instances;
-    if (instances.empty() || range.total.gpu_time_ns == 0 || range.name.size() > longest_pattern) {
+    if (instances.empty() || range.total.gpu_time_ns == 0 ||
+        range.name.size() > model::longest_pattern) {
         return std::nullopt;
     }
     Gate gate;
@@ -237,17 +236,16 @@ void write_gates(YAML::Emitter& yaml, const char* key, const std::vector<Gate>& 
 }  // namespace
 
 void check_suite_words(const std::vector<std::string>& words) {
-    static const std::regex placeholder(R"(\{[A-Za-z_]\w*\})");
-    if (words.size() > most_words) {
+    if (words.size() > model::most_words) {
         throw model::InputError(
-            fmt::format("a suite holds at most {} words of a command", most_words));
+            fmt::format("a suite holds at most {} words of a command", model::most_words));
     }
     for (const std::string& word : words) {
-        if (word.size() > longest_word) {
+        if (word.size() > model::longest_word) {
             throw model::InputError(fmt::format("a suite holds words of at most {} bytes, not {}",
-                                                longest_word, model::printable(word, 80)));
+                                                model::longest_word, model::printable(word, 80)));
         }
-        if (std::regex_search(word, placeholder)) {
+        if (model::has_parameter(word)) {
             throw model::InputError(fmt::format(
                 "a suite would replace {} by a parameter of its matrix: write the suite by hand",
                 model::printable(word, 80)));

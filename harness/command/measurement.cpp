@@ -30,6 +30,8 @@ using Clock = std::chrono::steady_clock;
 /// What a batch keeps of the instances of a process: evenly spaced ones where there are more.
 constexpr std::size_t most_samples = 1000;
 constexpr std::size_t longest_last_line = 200;
+/// In so many processes the program also runs bare: enough for an interval of the overhead.
+constexpr std::int64_t bare_batches = 3;
 
 constexpr const char* wall_method = "wall";
 constexpr const char* recorded_method = "activity/callbacks";
@@ -109,10 +111,10 @@ class BatchTaker {
                 run("warm-up", {});
             }
         }
-        observe_("bare");
-        const double bare_ns = run("bare", {});
+        std::optional<Bare> bare;
+        if (needs_bare_run()) bare = run_bare();
         if (request_.first && !command_.check.empty()) check();
-        if (!request_.verify_only && correct_) measure(bare_ns);
+        if (!request_.verify_only && correct_) measure(bare);
         for (model::CaseResult& result : results_) {
             if (!correct_) {
                 result.status = model::CaseStatus::incorrect;
@@ -179,15 +181,63 @@ class BatchTaker {
         for (model::CaseResult& result : results_) result.verification = verification;
     }
 
+    /// A run in which nothing is recorded but how long ranges take on the host.
+    struct Bare {
+        double wall_ns = 0;
+        std::unique_ptr<Recorded> ranges;  ///< null: no range is measured
+    };
+
+    /// For the overhead's interval, or because what only bare runs tell is gated.
+    [[nodiscard]] bool needs_bare_run() const {
+        if (request_.first || request_.verify_only || request_.process < bare_batches) return true;
+        return std::any_of(
+            request_.cases.begin(), request_.cases.end(), [](const model::PlannedCase* planned) {
+                return std::any_of(planned->gates.begin(), planned->gates.end(),
+                                   [](const model::GateRule& gate) {
+                                       return metrics::find_metric(gate.metric)->from_bare_runs;
+                                   });
+            });
+    }
+
+    Bare run_bare() {
+        observe_("bare");
+        const bool any_range =
+            std::any_of(request_.cases.begin(), request_.cases.end(), [](const auto* planned) {
+                return planned->program->piece.kind == model::Piece::Kind::range;
+            });
+        Bare bare;
+        if (!any_range || request_.verify_only) {
+            bare.wall_ns = run("bare", {});
+            return bare;
+        }
+        const RecordingFolder folder("");
+        bare.wall_ns = run("bare", environment_of(inject::Level::ranges, folder));
+        std::vector<activity::Recording> recordings;
+        std::error_code error;
+        if (!fs::is_empty(folder.path(), error)) {
+            for (const fs::path& file : activity::recordings_in(folder.path())) {
+                activity::Recording recording = activity::read_recording(file);
+                if (recording.incomplete.empty()) recordings.push_back(std::move(recording));
+            }
+        }
+        bare.ranges = std::make_unique<Recorded>(std::move(recordings));
+        return bare;
+    }
+
+    [[nodiscard]] Variables environment_of(inject::Level level,
+                                           const RecordingFolder& folder) const {
+        inject::Settings settings;
+        settings.folder = folder.path();
+        settings.level = level;
+        return inject::environment_for(settings, options_.library);
+    }
+
     /// The time that the program took while it was recorded goes to `wall_ns`.
     std::unique_ptr<Recorded> record(inject::Level level, double& wall_ns) {
         const std::string kind = inject::to_text(level);
         observe_(kind);
         const RecordingFolder folder("");
-        inject::Settings settings;
-        settings.folder = folder.path();
-        settings.level = level;
-        wall_ns = run(kind, inject::environment_for(settings, options_.library));
+        wall_ns = run(kind, environment_of(level, folder));
         std::error_code error;
         if (fs::is_empty(folder.path(), error)) {
             throw Failure{
@@ -207,7 +257,7 @@ class BatchTaker {
         return std::make_unique<Recorded>(std::move(recordings));
     }
 
-    void measure(double bare_ns) {
+    void measure(const std::optional<Bare>& bare) {
         double recorded_ns = 0;
         const auto recorded = record(inject::Level::callbacks, recorded_ns);
         for (std::size_t i = 0; i < results_.size(); ++i) {
@@ -226,20 +276,35 @@ class BatchTaker {
             if (request_.first) {
                 results_[i].kernels = kernels_of(*recorded, request_.cases[i]->program->piece);
             }
-            add(i, "wall_time", wall_method, {bare_ns});
-            add(i, "tracing_overhead", recorded_method, {100 * (recorded_ns - bare_ns) / bare_ns});
+            if (!bare) continue;
+            add(i, "wall_time", wall_method, {bare->wall_ns});
+            add_overhead(i, *bare, *recorded, recorded_ns);
         }
         if (request_.first) count_once();
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
+    }
+
+    /// Of a range its own; else, and where the bare run shows no such range, of the whole process.
+    void add_overhead(std::size_t index, const Bare& bare, const Recorded& recorded,
+                      double recorded_ns) {
+        std::optional<double> own;
+        if (bare.ranges != nullptr) {
+            own = recording_overhead(*bare.ranges, recorded, request_.cases[index]->program->piece);
+        }
+        const double whole = (recorded_ns - bare.wall_ns) / bare.wall_ns;
+        add(index, "tracing_overhead", own ? model::range_overhead_method : recorded_method,
+            {100 * own.value_or(whole)});
     }
 
     void count_once() {
         double ignored = 0;
         const auto recorded = record(inject::Level::api, ignored);
         for (std::size_t i = 0; i < results_.size(); ++i) {
-            for (const auto& [metric, count] :
+            for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {
-                add(i, metric, api_method, {count});
+                add(i, metric, api_method, {counted.count});
+                const auto series = results_[i].metrics.find(metric);
+                if (series != results_[i].metrics.end()) series->second.detail = counted.detail;
             }
         }
     }

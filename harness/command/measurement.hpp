@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the batches of a suite's programs. A batch runs the program twice: bare, for the time from
-// start to end, and recorded with launch callbacks, for what it did on the device. The first batch
-// runs it a third time with API calls on record, for what is counted once.
+// Takes the batches of a suite's programs. A batch runs the program recorded with launch callbacks,
+// for what it did on the device. The first three batches, or all if a gate needs it, run it bare
+// before, for what recording costs and the time from start to end; NVTX ranges are then timed
+// without CUPTI. The first batch runs it once more with API calls on record, for what is counted
+// once.
 #pragma once
 
 #include <filesystem>

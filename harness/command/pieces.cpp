@@ -5,17 +5,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "activity/analysis.hpp"
+#include "activity/capture.hpp"
+#include "activity/waiting.hpp"
+#include "command/instances.hpp"
 #include "model/interval.hpp"
 #include "model/text.hpp"
+#include "stats/quantiles.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -25,51 +26,6 @@ using activity::Work;
 using activity::WorkKind;
 using activity::WorkSummary;
 using model::Interval;
-
-constexpr std::size_t most_names = 8;
-constexpr Interval always{0, std::numeric_limits<std::uint64_t>::max()};
-
-double as_double(std::uint64_t value) {
-    return static_cast<double>(value);
-}
-
-/// An NVTX range that counts: it has ended, and is none of the first that are skipped.
-struct Instance {
-    const Timeline* timeline;
-    Interval time;
-    std::optional<std::uint32_t> thread;  ///< of which the launches count; nothing: all
-};
-
-struct Instances {
-    std::vector<Instance> counted;
-    std::size_t matched = 0;       ///< the skipped ones included
-    std::set<std::string> others;  ///< names that the pattern does not match
-};
-
-Instances instances_of(const Recorded& recorded, const std::string& pattern,
-                       const model::Piece& piece, std::int64_t skip) {
-    Instances found;
-    for (const Timeline& timeline : recorded.timelines()) {
-        std::int64_t left = skip;
-        std::unordered_map<std::string, bool> known;
-        for (const activity::Range& range : timeline.ranges()) {
-            if (range.open) continue;
-            const std::string name = timeline.range_name(range);
-            const auto [match, added] = known.try_emplace(name, false);
-            if (added) match->second = model::glob_match(pattern, name);
-            if (!match->second) {
-                if (found.others.size() < most_names) found.others.insert(name);
-                continue;
-            }
-            ++found.matched;
-            if (left-- > 0) continue;
-            std::optional<std::uint32_t> thread;
-            if (piece.own_thread) thread = range.thread;
-            found.counted.push_back({&timeline, range.time, thread});
-        }
-    }
-    return found;
-}
 
 std::string on_record(const std::set<std::string>& names, std::string_view what) {
     if (names.empty()) return fmt::format("the program had no {}", what);
@@ -117,6 +73,42 @@ void count(const WorkSummary& work, std::size_t launches, std::map<std::string, 
     counts["memsets"] += as_double(work.memsets);
 }
 
+double percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : 100 * as_double(part) / as_double(whole);
+}
+
+/// Whether the number of SMs of every device with a kernel is on record.
+bool knows_sms(const Timeline& timeline) {
+    return std::all_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
+        return work.kind != WorkKind::kernel || timeline.sm_count(timeline.place(work).device) != 0;
+    });
+}
+
+bool all_of(const Recorded& recorded, bool (*knows)(const Timeline&)) {
+    return std::all_of(recorded.timelines().begin(), recorded.timelines().end(), knows);
+}
+
+/// Whether the default stream of every context with work is on record.
+bool knows_streams(const Timeline& timeline) {
+    const auto& contexts = timeline.recording().records.contexts;
+    return std::all_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
+        return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
+            return context.id == timeline.place(work).context;
+        });
+    });
+}
+
+/// A graph's work is in the stream of its launch, whatever it was captured from.
+std::uint64_t legacy_stream_launches(const Instance& instance) {
+    const auto launched = instance.timeline->launched_in(instance.time);
+    return static_cast<std::uint64_t>(
+        std::count_if(launched.begin(), launched.end(), [&](const Work& work) {
+            return (!instance.thread || work.thread == *instance.thread) &&
+                   instance.timeline->graph(work).node == 0 &&
+                   instance.timeline->in_legacy_stream(work);
+        }));
+}
+
 void divide(std::map<std::string, double>& counts, std::size_t instances) {
     for (auto& [name, value] : counts) value /= as_double(instances);
 }
@@ -125,6 +117,7 @@ PieceValues of_program(const Recorded& recorded) {
     PieceValues values;
     values.instances = 1;
     std::uint64_t gpu_time = 0, idle = 0, all_spans = 0, longest = 0;
+    std::uint64_t kernel_time = 0, underfilled = 0, exposed = 0;
     for (const Timeline& timeline : recorded.timelines()) {
         const WorkSummary work = activity::summarise(timeline, always);
         const Interval span = timeline.device_span();
@@ -132,6 +125,9 @@ PieceValues of_program(const Recorded& recorded) {
         all_spans += span.length();
         idle += span.length() - timeline.busy().length(span);
         longest = std::max(longest, span.length());
+        kernel_time += work.kernel_time_ns;
+        underfilled += work.underfilled_time_ns;
+        exposed += work.exposed_communication_ns;
         count(work, host_launches(timeline, always, std::nullopt), values.counts);
     }
     if (gpu_time == 0) {
@@ -140,7 +136,11 @@ PieceValues of_program(const Recorded& recorded) {
     }
     values.samples["gpu_time"] = {as_double(gpu_time)};
     values.samples["span"] = {as_double(longest)};
-    values.samples["idle_share"] = {100 * as_double(idle) / as_double(all_spans)};
+    values.samples["idle_share"] = {percent(idle, all_spans)};
+    values.samples["exposed_communication_share"] = {percent(exposed, all_spans)};
+    if (all_of(recorded, &knows_sms)) {
+        values.samples["underfilled_share"] = {percent(underfilled, kernel_time)};
+    }
     return values;
 }
 
@@ -157,6 +157,8 @@ Instances ranges_of(const Recorded& recorded, const std::string& pattern, const 
 PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.pattern, piece, values);
+    const bool sms_known = all_of(recorded, &knows_sms);
+    const bool streams_known = all_of(recorded, &knows_streams);
     bool worked = false;
     for (const Instance& each : found.counted) {
         const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
@@ -164,6 +166,15 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
         values.samples["gpu_time"].push_back(as_double(work.gpu_time_ns));
         values.samples["span"].push_back(as_double(work.span_ns));
         values.samples["idle_share"].push_back(100 * work.idle_share());
+        values.samples["exposed_communication_share"].push_back(
+            percent(work.exposed_communication_ns, work.span_ns));
+        if (sms_known) {
+            values.samples["underfilled_share"].push_back(
+                percent(work.underfilled_time_ns, work.kernel_time_ns));
+        }
+        if (streams_known) {
+            values.counts["legacy_stream_launches"] += as_double(legacy_stream_launches(each));
+        }
         count(work, host_launches(*each.timeline, each.time, each.thread), values.counts);
     }
     divide(values.counts, std::max<std::size_t>(1, values.instances));
@@ -174,30 +185,6 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     }
     return values;
 }
-
-/// Whether a kernel's name, as C++ writes it or as the machine code has it, is meant.
-class KernelPattern {
-  public:
-    explicit KernelPattern(const std::string& pattern) : pattern_(pattern) {}
-
-    bool matches(const Timeline& timeline, const Work& work) {
-        const std::string& symbol = timeline.recording().text(timeline.configuration(work).symbol);
-        const auto [known, added] = known_.try_emplace(symbol, false);
-        if (added) {
-            const std::string name = model::demangled(symbol);
-            known->second =
-                model::glob_match(pattern_, symbol) || model::glob_match(pattern_, name);
-            if (!known->second && others_.size() < most_names) others_.insert(name);
-        }
-        return known->second;
-    }
-    [[nodiscard]] const std::set<std::string>& others() const { return others_; }
-
-  private:
-    const std::string& pattern_;
-    std::unordered_map<std::string, bool> known_;
-    std::set<std::string> others_;
-};
 
 PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
@@ -248,95 +235,34 @@ PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piec
     return values;
 }
 
-/// Gathers launches by name and launch configuration, over all processes.
-class KernelList {
-  public:
-    void add(const Timeline& timeline, const Work& work) {
-        const std::uint32_t id = timeline.configuration(work).id;
-        const auto [place, fresh] = places_.try_emplace({&timeline, id}, 0);
-        if (fresh) place->second = place_of(timeline, timeline.configuration(work));
-        lengths_[place->second].push_back(work.time.length());
-    }
+/// How often calls were made, by their name and the range that they were made in.
+using CallsByName = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
-    /// Merges the configurations of each name if there are more than most_kernels entries; empty if
-    /// that does not suffice.
-    std::vector<model::Kernel> take(std::size_t instances) {
-        if (kernels_.size() > most_kernels) merge_configurations();
-        if (kernels_.size() > most_kernels) return {};
-        for (std::size_t i = 0; i < kernels_.size(); ++i) {
-            const activity::Durations time = activity::durations(std::move(lengths_[i]));
-            kernels_[i].duration_ns = as_double(time.median_ns);
-            kernels_[i].launches = as_double(time.count) / as_double(instances);
-            kernels_[i].time_ns = as_double(time.total_ns) / as_double(instances);
-        }
-        return std::move(kernels_);
-    }
+double mean(std::uint64_t count, std::size_t instances) {
+    return as_double(count) / as_double(instances);
+}
 
-  private:
-    std::size_t place_of(const Timeline& timeline, const activity::LaunchConfiguration& launch) {
-        const std::string& symbol = timeline.recording().text(launch.symbol);
-        activity::LaunchConfiguration key = launch;
-        key.id = key.symbol = 0;  // those of one recording
-        const auto [known, is_new] = known_.try_emplace(
-            {symbol, std::string(reinterpret_cast<const char*>(&key), sizeof key)},
-            kernels_.size());
-        if (!is_new) return known->second;
-        const auto sizes = [](const std::array<std::uint32_t, 3>& from) {
-            return std::array<std::int64_t, 3>{from[0], from[1], from[2]};
-        };
-        model::Kernel kernel;
-        kernel.name = model::valid_utf8(model::demangled(symbol));
-        kernel.grid = sizes(launch.grid);
-        kernel.block = sizes(launch.block);
-        kernel.cluster = sizes(launch.cluster);
-        kernel.registers = launch.registers_per_thread;
-        kernel.static_smem = launch.static_smem_bytes;
-        kernel.dynamic_smem = launch.dynamic_smem_bytes;
-        kernel.local_bytes = launch.local_bytes_per_thread;
-        kernel.cooperative = launch.cooperative != 0;
-        const auto [code, fresh] = code_.try_emplace(&timeline);
-        if (fresh) code->second = activity::machine_code(timeline.recording());
-        const auto fingerprint = code->second.find(symbol);
-        if (fingerprint != code->second.end()) kernel.code = fingerprint->second;
-        kernels_.push_back(std::move(kernel));
-        lengths_.emplace_back();
-        return kernels_.size() - 1;
+/// "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward": means, the most frequent first.
+std::string in_words(const CallsByName& calls, std::size_t instances) {
+    constexpr std::size_t most_calls = 6;
+    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    for (const auto& [call, count] : calls) {
+        const auto& [name, range] = call;
+        parts.emplace_back(
+            count, fmt::format("{} {:.3g}{}", model::printable(name, 80), mean(count, instances),
+                               range.empty() ? "" : " in " + model::printable(range, 80)));
     }
-
-    /// One of each name, with its first configuration.
-    void merge_configurations() {
-        std::map<std::string, std::size_t> places;
-        std::vector<model::Kernel> kernels;
-        std::vector<std::vector<std::uint64_t>> lengths;
-        for (std::size_t i = 0; i < kernels_.size(); ++i) {
-            const auto [place, fresh] = places.try_emplace(kernels_[i].name, kernels.size());
-            if (fresh) {
-                kernels.push_back(std::move(kernels_[i]));
-                lengths.emplace_back();
-            } else if (kernels[place->second].code != kernels_[i].code) {
-                kernels[place->second].code.clear();
-            }
-            std::vector<std::uint64_t>& all = lengths[place->second];
-            all.insert(all.end(), lengths_[i].begin(), lengths_[i].end());
-        }
-        kernels_ = std::move(kernels);
-        lengths_ = std::move(lengths);
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most_calls); ++i) {
+        text += (i == 0 ? "" : ", ") + parts[i].second;
     }
-
-    std::map<std::pair<const Timeline*, std::uint32_t>, std::size_t> places_;
-    /// By symbol and configuration.
-    std::map<std::pair<std::string, std::string>, std::size_t> known_;
-    std::map<const Timeline*, std::unordered_map<std::string, std::string>> code_;
-    std::vector<model::Kernel> kernels_;
-    std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
-};
+    if (parts.size() > most_calls) text += fmt::format(" and {} more", parts.size() - most_calls);
+    return text;
+}
 
 }  // namespace
-
-Recorded::Recorded(std::vector<activity::Recording> recordings)
-    : recordings_(std::move(recordings)) {
-    for (const activity::Recording& recording : recordings_) timelines_.emplace_back(recording);
-}
 
 PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
     switch (piece.kind) {
@@ -351,55 +277,56 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
     return {};
 }
 
-std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece) {
-    const bool of_kernels = piece.kind == model::Piece::Kind::kernels;
-    const bool in_ranges =
-        piece.kind == model::Piece::Kind::range || (of_kernels && !piece.within.empty());
-    std::vector<Instance> instances;
-    if (in_ranges) {
-        const std::string& ranges = of_kernels ? piece.within : piece.pattern;
-        instances = instances_of(recorded, ranges, piece, piece.skip).counted;
-    } else {
-        for (const Timeline& timeline : recorded.timelines()) {
-            instances.push_back({&timeline, always, std::nullopt});
+std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
+                                         const model::Piece& piece) {
+    if (piece.kind != model::Piece::Kind::range) return std::nullopt;
+    const auto host_time = [&](const Recorded& run) {
+        std::vector<double> lengths;
+        for (const Instance& each : instances_of(run, piece.pattern, piece, piece.skip).counted) {
+            lengths.push_back(as_double(each.time.length()));
         }
+        return lengths.empty() ? 0 : stats::median(lengths);
+    };
+    const double without = host_time(bare);
+    if (without <= 0) return std::nullopt;
+    std::vector<double> spans;
+    for (const Instance& each : instances_of(recorded, piece.pattern, piece, piece.skip).counted) {
+        spans.push_back(
+            as_double(activity::summarise(*each.timeline, each.time, each.thread).span_ns));
     }
-    KernelPattern pattern(piece.pattern);
-    KernelList kernels;
-    std::size_t launches = 0;
-    for (const Instance& each : instances) {
-        std::int64_t left = in_ranges ? 0 : piece.skip;
-        for (const Work& work : each.timeline->launched_in(each.time)) {
-            if (work.kind != WorkKind::kernel || (each.thread && work.thread != *each.thread)) {
-                continue;
-            }
-            if (of_kernels && !pattern.matches(*each.timeline, work)) continue;
-            if (left-- > 0) continue;
-            kernels.add(*each.timeline, work);
-            ++launches;
-        }
-    }
-    // Kernels that are not in ranges: each launch is an instance.
-    return kernels.take(in_ranges ? instances.size() : of_kernels ? launches : 1);
+    if (spans.empty()) return std::nullopt;
+    const double extra = host_time(recorded) - without;
+    return extra / std::max(without, stats::median(spans) - extra);
 }
 
-std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
-    std::map<std::string, double> counts;
+std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
+    std::map<std::string, ApiCount> counts;
     if (piece.kind == model::Piece::Kind::range) {
         const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
         if (found.counted.empty()) return counts;
+        CallsByName waits, uncapturable;
+        std::uint64_t synchronisations = 0;
         for (const Instance& each : found.counted) {
-            counts["syncs"] += as_double(
-                activity::summarise(*each.timeline, each.time, each.thread).synchronisations);
+            synchronisations +=
+                activity::summarise(*each.timeline, each.time, each.thread).synchronisations;
+            for (const activity::UncapturableCall& call :
+                 activity::uncapturable_calls(*each.timeline, each.time, each.thread)) {
+                uncapturable[{call.name, call.range}] += call.count;
+                if (activity::waits_for_device(call.name)) waits[{call.name, ""}] += call.count;
+            }
         }
-        divide(counts, found.counted.size());
+        std::uint64_t all = 0;
+        for (const auto& [name, count] : uncapturable) all += count;
+        const std::size_t instances = found.counted.size();
+        counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
+        counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
     } else if (piece.kind == model::Piece::Kind::program) {
         for (const Timeline& timeline : recorded.timelines()) {
             const activity::Profile profile = activity::profile_of(timeline);
-            counts["syncs"] += as_double(profile.program.synchronisations);
+            counts["syncs"].count += as_double(profile.program.synchronisations);
             if (timeline.recording().records.memory_events.empty()) continue;
             for (const activity::DeviceSummary& device : profile.devices) {
-                counts["peak_memory"] += as_double(device.peak_memory_bytes);
+                counts["peak_memory"].count += as_double(device.peak_memory_bytes);
             }
         }
     }

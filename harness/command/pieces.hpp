@@ -6,31 +6,16 @@
 // the device, counts and memory are added up; its span is the longest.
 #pragma once
 
-#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "activity/recording.hpp"
-#include "activity/timeline.hpp"
+#include "command/recorded.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::command {
-
-/// The recordings of one run of a program, complete, with their timelines.
-class Recorded {
-  public:
-    explicit Recorded(std::vector<activity::Recording> recordings);
-    Recorded(const Recorded&) = delete;
-    Recorded& operator=(const Recorded&) = delete;
-
-    [[nodiscard]] const std::deque<activity::Timeline>& timelines() const { return timelines_; }
-
-  private:
-    std::vector<activity::Recording> recordings_;
-    std::deque<activity::Timeline> timelines_;
-};
 
 /// What the instances of a piece gave.
 struct PieceValues {
@@ -51,8 +36,21 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece);
 std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece);
 inline constexpr std::size_t most_kernels = 1000;
 
-/// What only a recording with API calls tells of the piece: `syncs` (the mean over the instances)
-/// and, of the program, `peak_memory` where allocations are on record.
-std::map<std::string, double> api_counts_of(const Recorded& recorded, const model::Piece& piece);
+/// By which fraction recording lengthened the instances of a range, from a run in which only ranges
+/// were recorded: the host's extra time for the median instance, as a share of the host's time or,
+/// where device work outlasts that, of the span. At most that much of the span is due to recording.
+/// Nothing if the piece is no range, or `bare` has none that counts.
+std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
+                                         const model::Piece& piece);
+
+struct ApiCount {
+    double count = 0;
+    std::string detail;  ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
+};
+
+/// What only a recording with API calls tells of the piece, by metric: of ranges, `syncs` and
+/// `uncapturable_calls` (means over the instances); of the program, `syncs` and, where allocations
+/// are on record, `peak_memory`.
+std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece);
 
 }  // namespace perfgate::command

@@ -64,6 +64,7 @@ void describe(Archive& archive, Described<Archive, model::Relation>& relation) {
     archive.required("comparator", relation.comparator);
     archive.required("right_text", relation.right_text);
     archive.optional("place", relation.place);
+    archive.optional("reason", relation.reason);
     archive.optional("unit", relation.unit);
     archive.required("operands", relation.operands, is_not_empty);
     archive.required("left", relation.left, leaves_one_value);

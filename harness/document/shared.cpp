@@ -85,6 +85,7 @@ void describe(Archive& archive, Described<Archive, Batch>& batch) {
 template <class Archive>
 void describe(Archive& archive, Described<Archive, MetricSeries>& series) {
     describe_value(archive, series);
+    archive.optional("detail", series.detail);
     archive.required("batches", series.batches);
 }
 template void describe(Reader&, MetricSeries&);
@@ -203,7 +204,8 @@ Batch batch_of(const Once& once, double value) {
 }
 
 bool is_value_alone(const MetricSeries& series, const Once& once) {
-    return series.batches.size() == 1 && series.batches[0] == batch_of(once, series.value);
+    return series.detail.empty() && series.batches.size() == 1 &&
+           series.batches[0] == batch_of(once, series.value);
 }
 
 /// Of the first such series of a case: those of one process have it in common.

@@ -229,9 +229,8 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
     if (result.command.empty()) return {};
     std::optional<double> moved_ns;
     if (time != nullptr && time->unit == "ns") moved_ns = *time->measured - *time->baseline;
-    // The label of the whole program.
-    const bool whole = result.spec.variant == "program";
-    const std::string instance = whole ? "run" : model::printable(result.spec.variant, 60);
+    const std::string instance =
+        model::printable(result.instance.empty() ? "instance" : result.instance, 60);
     std::vector<SidedCause> causes;
     std::size_t left = 0;
     for (const KernelChange& change :

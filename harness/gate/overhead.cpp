@@ -62,10 +62,12 @@ std::string distortion(const Metrics& metrics, std::optional<double> max_overhea
     }
     const std::optional<Overhead> overhead = overhead_of(metrics);
     if (!overhead || !overhead->low || *overhead->low <= *max_overhead) return {};
+    const bool own = metrics.at("tracing_overhead").method == model::range_overhead_method;
     return fmt::format(
-        "the recording overhead of the program is {}, above 'max_overhead' ({:g} %), and {} "
-        "includes it; use a longer run, gate gpu_time, or raise 'max_overhead'",
-        to_text(*overhead), 100 * *max_overhead, metric);
+        "the recording overhead of the {} is {}, above 'max_overhead' ({:g} %), and {} includes "
+        "it; {}gate gpu_time, or raise 'max_overhead'",
+        own ? "range" : "program", to_text(*overhead), 100 * *max_overhead, metric,
+        own ? "" : "use a longer run, ");
 }
 
 }  // namespace perfgate::gate

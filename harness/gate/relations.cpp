@@ -126,11 +126,16 @@ bool is_lone_metric(const model::PostfixExpression& expression) {
     return expression.size() == 1 && std::holds_alternative<model::OperandMetric>(expression[0]);
 }
 
-/// " (transpose/naive.gpu_time is 160.4 µs)": the values in an expression.
+/// " (transpose/naive.gpu_time is 160.4 µs)": the values in an expression, or what a lone one
+/// consists of.
 std::string ingredients(const Relation& relation, const model::PostfixExpression& expression,
                         const Instance& instance) {
     std::string text;
-    if (is_lone_metric(expression)) return text;
+    if (is_lone_metric(expression)) {
+        const auto& metric = std::get<model::OperandMetric>(expression.front());
+        const std::string& detail = find_series(*instance[metric.operand], metric.metric)->detail;
+        return detail.empty() ? text : fmt::format(" ({})", model::printable(detail, 300));
+    }
     for (const model::ExpressionStep& step : expression) {
         const auto* metric = std::get_if<model::OperandMetric>(&step);
         if (metric == nullptr) continue;
@@ -249,14 +254,16 @@ class SuiteJudging {
         const std::optional<double> change = model::change_fraction(*verdict.right, *verdict.left);
         const bool is_constant = relation.right.size() == 1 && !is_lone_metric(relation.right);
         const std::string where(parameters_of(verdict.leading));
-        return fmt::format("{} is {}{}{} {} {}{}{}{}{}", model::printable(relation.left_text),
+        const std::string reason =
+            good || relation.reason.empty() ? "" : "; " + model::printable(relation.reason);
+        return fmt::format("{} is {}{}{} {} {}{}{}{}{}{}", model::printable(relation.left_text),
                            values.after, ingredients(relation, relation.left, instance),
                            good ? ", expected" : " and should be", in_words(relation.comparator),
                            values.before,
                            change ? fmt::format(" ({})", model::change_text(*change)) : "",
                            is_constant ? "" : ": " + model::printable(relation.right_text),
                            ingredients(relation, relation.right, instance),
-                           where.empty() ? "" : ", for " + model::printable(where));
+                           where.empty() ? "" : ", for " + model::printable(where), reason);
     }
 
     const model::SuiteResult& suite_;

@@ -26,6 +26,7 @@
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
 #include "inject/process.hpp"
+#include "inject/ranges.hpp"
 #include "inject/settings.hpp"
 
 namespace perfgate::inject {
@@ -52,12 +53,14 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that work, wait, take memory or take long. The others are many, short, and say
-/// nothing.
-constexpr std::array<std::string_view, 17> recorded_calls{
-    "Launch",    "Memcpy",   "Memset",     "Malloc",   "MemAlloc",        "HostAlloc",
-    "Free",      "Synchron", "Graph",      "Register", "ModuleLoad",      "LibraryLoad",
-    "WaitEvent", "Prefetch", "MemGetInfo", "Reset",    "DeviceProperties"};
+/// API calls that work, wait, take memory, take long, or cannot be captured. The others are many,
+/// short, and say nothing.
+constexpr std::array<std::string_view, 25> recorded_calls{
+    "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
+    "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
+    "WaitEvent",  "Prefetch",    "MemGetInfo",  "Reset",     "DeviceProperties", "StreamQuery",
+    "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
+    "CtxDestroy"};
 
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 
@@ -253,7 +256,7 @@ void Recorder::enable_api_calls() {
 }
 
 void Recorder::start() noexcept {
-    if (settings_.folder.empty() || pid_ != 0) return;
+    if (settings_.folder.empty() || settings_.level == Level::ranges || pid_ != 0) return;
     try {
         std::string why;
         const bool usable = load(why);
@@ -286,6 +289,9 @@ void Recorder::start() noexcept {
 
 int Recorder::serve_nvtx(void* export_table) noexcept {
     if (settings_.folder.empty()) return 0;
+    if (settings_.level == Level::ranges) {
+        return record_ranges(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), settings_);
+    }
     try {
         std::string why;
         if (!load(why)) return 0;

@@ -32,6 +32,8 @@ void read_number(const char* name, Number& out) {
 
 const char* to_text(Level level) {
     switch (level) {
+        case Level::ranges:
+            return "ranges";
         case Level::records:
             return "records";
         case Level::callbacks:
@@ -65,7 +67,11 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Settings&
         {code_variable, settings.code ? "1" : "0"},
     };
     if (!settings.cupti.empty()) variables.emplace_back(cupti_variable, settings.cupti);
-    for (const char* name : injection_variables) variables.emplace_back(name, library);
+    for (const char* name : injection_variables) {
+        const bool drivers = std::string_view(name) == driver_variable;
+        if (drivers && settings.level == Level::ranges) continue;
+        variables.emplace_back(name, library);
+    }
     return variables;
 }
 

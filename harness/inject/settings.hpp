@@ -12,12 +12,13 @@ namespace perfgate::inject {
 
 /// How much is recorded; each level has what those before it have, and costs more.
 enum class Level {
+    ranges,     ///< NVTX ranges alone, without CUPTI and on the host's clock
     records,    ///< kernels, copies, memsets, NVTX
     callbacks,  ///< and a callback for each launch: counts them, and says when it was made
     api,        ///< and API calls, synchronisations, memory
 };
 
-inline constexpr Level levels[] = {Level::records, Level::callbacks, Level::api};
+inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks, Level::api};
 const char* to_text(Level level);
 
 struct Settings {
@@ -32,12 +33,13 @@ struct Settings {
 /// Of this process's environment. What does not parse has its default.
 Settings settings_from_environment();
 
-/// The variables for a program that is to be recorded with `library`, the injection library.
+/// The variables for a program that is to be recorded with `library`, the injection library. At
+/// level `ranges` the driver does not load it: NVTX alone does.
 std::vector<std::pair<std::string, std::string>> environment_for(const Settings& settings,
                                                                  const std::string& library);
 
 /// The variables that the driver and NVTX read: set for a program, another injector is in it.
-inline constexpr const char* injection_variables[] = {"CUDA_INJECTION64_PATH",
-                                                      "NVTX_INJECTION64_PATH"};
+inline constexpr const char* driver_variable = "CUDA_INJECTION64_PATH";
+inline constexpr const char* injection_variables[] = {driver_variable, "NVTX_INJECTION64_PATH"};
 
 }  // namespace perfgate::inject

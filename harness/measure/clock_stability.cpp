@@ -29,7 +29,7 @@ constexpr std::string_view other_clock = "SM clock ";
 bool is_time(const std::string& name) {
     const auto metric = metrics::find_metric(name);
     return metric && metric->definition.metric_class == model::MetricClass::timing &&
-           metric->source != metrics::Source::counter;
+           metric->source != metrics::Source::counter && !metric->from_bare_runs;
 }
 
 bool for_its_clock(const model::Batch& batch) {

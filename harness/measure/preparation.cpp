@@ -14,6 +14,24 @@
 
 namespace perfgate::measure {
 
+namespace {
+
+/// What the counts of a program's case are per.
+std::string instance_of(const model::PlannedCase& planned) {
+    const model::Piece& piece = planned.program->piece;
+    switch (piece.kind) {
+        case model::Piece::Kind::program:
+            return "run";
+        case model::Piece::Kind::range:
+            return planned.spec.variant;
+        case model::Piece::Kind::kernels:
+            return piece.within.empty() ? "launch" : piece.within;
+    }
+    return "";
+}
+
+}  // namespace
+
 model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
                      const MeasureOptions& options) {
     model::Run run;
@@ -33,6 +51,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             if (planned.program) {
                 const model::Command& command = suite.commands[planned.program->command];
                 entry.command = command.words;
+                entry.instance = instance_of(planned);
                 entry.max_overhead = command.max_overhead;
             }
             for (const std::string& name : planned.metrics) {

@@ -18,6 +18,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/process_list.hpp"
+
 namespace perfgate::measure {
 namespace {
 
@@ -43,19 +45,15 @@ namespace {
 
 std::vector<Process> all_processes() {
     std::vector<Process> processes;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
-         entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        const std::string stat = text_of(entry->path() / "stat");
+    for (const model::ListedProcess& listed : model::list_processes()) {
+        const std::string stat = text_of(listed.folder / "stat");
         // The second field is the program's name, which may contain anything.
         const std::size_t name_end = stat.rfind(')');
         if (name_end == std::string::npos) continue;  // it has ended meanwhile
         std::istringstream fields(stat.substr(name_end + 1));
         char state = 0;
         pid_t group = 0;
-        Process process{static_cast<pid_t>(std::stol(name)), 0, 0};
+        Process process{listed.pid, 0, 0};
         if (fields >> state >> process.parent >> group >> process.session) {
             processes.push_back(process);
         }

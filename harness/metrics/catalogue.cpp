@@ -56,6 +56,12 @@ Metric of_program(model::MetricDefinition definition) {
     return metric;
 }
 
+Metric of_bare_runs(model::MetricDefinition definition) {
+    Metric metric = of_program(std::move(definition));
+    metric.from_bare_runs = true;
+    return metric;
+}
+
 // --- rows of counters
 
 Metric counted(model::MetricDefinition definition, std::vector<Term> sum,
@@ -206,10 +212,12 @@ std::vector<Metric> make_catalogue() {
                     [](const model::Kernel& k) { return k.theoretical_occupancy; }),
 
         // --- programs (`command` in a suite); counts are per instance
-        of_program({"wall_time", "time of the program from start to end, while it is not recorded",
-                    "ns", lower, timing, Fold::sum}),
-        of_program({"tracing_overhead", "how much longer the program takes while it is recorded",
-                    "%", lower, timing, Fold::max}),
+        of_bare_runs({"wall_time",
+                      "time of the program from start to end, while it is not recorded", "ns",
+                      lower, timing, Fold::sum}),
+        of_bare_runs({"tracing_overhead",
+                      "how much longer the range, or the program, takes while it is recorded", "%",
+                      lower, timing, Fold::max}),
         of_program({"span", "time from the beginning of a range to the end of its device work",
                     "ns", lower, timing, Fold::sum}),
         of_program({"idle_share", "share of the span in which the program had no device work", "%",
@@ -227,6 +235,17 @@ std::vector<Metric> make_catalogue() {
         of_program({"memsets", "memsets", "count", lower, exact, Fold::sum}),
         of_program({"syncs", "calls in which the host waits for the device", "count", lower, exact,
                     Fold::sum}),
+        of_program({"uncapturable_calls", "calls that the capture of a CUDA graph does not allow",
+                    "count", lower, exact, Fold::sum}),
+        of_program({"legacy_stream_launches",
+                    "kernels, copies and memsets in the legacy default stream", "count", lower,
+                    exact, Fold::sum}),
+        of_program({"underfilled_share",
+                    "share of the kernels' time in kernels with fewer blocks than half of the SMs",
+                    "%", lower, timing, Fold::max}),
+        of_program({"exposed_communication_share",
+                    "share of the span with NCCL kernels and no other kernel", "%", lower, timing,
+                    Fold::max}),
         of_program({"peak_memory", "most device memory allocated through CUDA at a time", "bytes",
                     lower, counter, Fold::max}),
 

@@ -45,6 +45,8 @@ struct Metric {
     /// Globs of the chips whose hardware has no such thing ("GB*"): there the metric is not
     /// applicable, whereas a counter that is missing elsewhere is one that could not be collected.
     std::vector<std::string> absent_on;
+    /// Of a program: it comes from bare runs, which not every batch has.
+    bool from_bare_runs = false;
     /// The launch fact of a kernel_record metric.
     double (*record)(const model::Kernel&) = nullptr;
 };

@@ -59,6 +59,9 @@ struct MetricSeries {
     double value = 0;
     std::string method;
     std::vector<Batch> batches;
+    /// What the value consists of, for people: "cudaMalloc 2, cudaStreamSynchronize 1". Mostly
+    /// empty.
+    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const MetricSeries&) const = default;
 };

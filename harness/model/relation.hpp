@@ -45,6 +45,7 @@ struct Relation {
     SourcePlace place;
     std::string left_text, right_text;  ///< as written in the suite
     Comparator comparator = Comparator::less_equal;
+    std::string reason;                 ///< why it should hold, in a few words; empty: not stated
     std::string unit;                   ///< in which both sides are reported; empty: plain numbers
     std::vector<std::string> operands;  ///< "transpose/naive[dtype=f32]"
     PostfixExpression left, right;

@@ -20,6 +20,9 @@
 
 namespace perfgate::model {
 
+/// The method of a `tracing_overhead` that is a range's own; any other is of the whole process.
+inline constexpr const char* range_overhead_method = "ranges";
+
 /// One metric that the gate judges in a case.
 struct GateRule {
     std::string metric;
@@ -138,6 +141,9 @@ struct CaseResult {
     /// The words of the program that the case is of; empty: it is a plugin's. One that has no
     /// `verification` was not verified, because its suite does not say how.
     std::vector<std::string> command = {};
+    /// Of a program's case: what its counts are per, as reports say it ("step", "launch", "run").
+    /// Empty: a plugin's, or from before this was recorded.
+    std::string instance = {};
     /// Of a program's case: `span` and `idle_share` are invalid if the 95 % interval of the
     /// recording overhead lies above this fraction. Absent: no bound.
     std::optional<double> max_overhead = std::nullopt;

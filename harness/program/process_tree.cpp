@@ -3,12 +3,12 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <system_error>
+
+#include "model/process_list.hpp"
 
 namespace perfgate::program {
 namespace {
@@ -27,14 +27,9 @@ bool has_mark(const std::filesystem::path& process, const std::string& mark) {
 
 std::vector<pid_t> processes_with(const std::string& mark) {
     std::vector<pid_t> found;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
-         entry.increment(error)) {
-        const std::string name = entry->path().filename();
-        pid_t pid = 0;
-        const auto [rest, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (failed != std::errc{} || rest != name.data() + name.size() || pid == getpid()) continue;
-        if (has_mark(entry->path(), mark)) found.push_back(pid);
+    for (const model::ListedProcess& listed : model::list_processes()) {
+        if (listed.pid == getpid()) continue;
+        if (has_mark(listed.folder, mark)) found.push_back(listed.pid);
     }
     return found;
 }

@@ -184,6 +184,14 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
     return text;
 }
 
+std::optional<std::int64_t> read_count(const YamlNode& node, std::string_view what,
+                                       std::int64_t most, Problems& problems) {
+    const std::optional<std::int64_t> value = integer_of(node);
+    if (value && *value >= 0 && *value <= most) return value;
+    add_wrong_type(node, what, fmt::format("an integer from 0 to {}", most), problems);
+    return std::nullopt;
+}
+
 std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view what,
                                        const std::vector<std::string>& choices,
                                        Problems& problems) {

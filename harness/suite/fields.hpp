@@ -64,6 +64,10 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
 std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view what,
                                        const std::vector<std::string>& choices, Problems& problems);
 
+/// An integer from 0 to `most`.
+std::optional<std::int64_t> read_count(const YamlNode& node, std::string_view what,
+                                       std::int64_t most, Problems& problems);
+
 /// A name of [a-z0-9_-], at most 64 long: suites and tags.
 std::optional<std::string> read_slug(const YamlNode& node, std::string_view what,
                                      Problems& problems);

@@ -140,17 +140,24 @@ std::string differences(const std::vector<SuiteCase>& cases, const CaseIndices& 
 
 class RelationReader {
   public:
-    RelationReader(const SourceText& source, std::string_view file, std::string_view prefix,
-                   const RelationScope& scope, Problems& problems)
-        : source_(source),
-          file_(file),
-          prefix_(prefix),
+    RelationReader(std::string_view file, const RelationScope& scope, Problems& problems)
+        : file_(file),
           scope_(scope),
           problems_(problems),
           by_variant_(cases_by_variant(scope.cases)),
           workloads_(known_workloads(scope, by_variant_)) {}
 
-    std::vector<SuiteRelation> read(const YamlNode& node) {
+    std::vector<SuiteRelation> read(const std::vector<StatedRelation>& stated) {
+        for (const StatedRelation& each : stated) {
+            add(PlacedText(each.left, each.at, false), PlacedText(each.comparison, each.at, false),
+                each.at, each.reason);
+        }
+        return std::move(relations_);
+    }
+
+    /// `prefix` is put before each left side.
+    std::vector<SuiteRelation> read(const YamlNode& node, const SourceText& source,
+                                    std::string_view prefix) {
         constexpr std::string_view expected =
             "a map such as {gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"}";
         if (node.kind != YamlNode::Kind::map) {
@@ -163,6 +170,14 @@ class RelationReader {
                                       expected));
             return {};
         }
+        const auto read_one = [&](const YamlNode& left, const YamlNode& right) {
+            if (right.kind != YamlNode::Kind::scalar) {
+                add_wrong_type(right, left.text,
+                               "a comparison such as \"<= 0.5 * gemm/naive.gpu_time\"", problems_);
+                return;
+            }
+            add(source.place(left).behind(prefix), source.place(right), right.at, {});
+        };
         for (const YamlNode::Entry& entry : node.entries) {
             if (entry.value->kind != YamlNode::Kind::list) {
                 read_one(*entry.key, *entry.value);
@@ -177,28 +192,24 @@ class RelationReader {
     }
 
   private:
-    void read_one(const YamlNode& left, const YamlNode& right) {
-        if (right.kind != YamlNode::Kind::scalar) {
-            add_wrong_type(right, left.text,
-                           "a comparison such as \"<= 0.5 * gemm/naive.gpu_time\"", problems_);
-            return;
-        }
+    void add(const PlacedText& left, const PlacedText& right, Position at,
+             const std::string& reason) {
         if (++count_ == most_relations + 1) {
-            problems_.add(left.at,
+            problems_.add(left.start(),
                           fmt::format("more than {} relations; expected fewer", most_relations));
         }
         if (count_ > most_relations) return;
-        const PlacedText right_text = source_.place(right);
         std::optional<RelationExpression> parsed =
-            parse_relation(source_.place(left).behind(prefix_), right_text, workloads_, problems_);
+            parse_relation(left, right, workloads_, problems_);
         if (!parsed || !scope_.complete) return;
 
         SuiteRelation found;
         model::Relation& relation = found.relation;
-        relation.place = {std::string(file_), right.at.line};
-        relation.left_text = prefix_ + left.text;
+        relation.place = {std::string(file_), at.line};
+        relation.left_text = left.text();
         relation.comparator = parsed->comparator;
-        relation.right_text = without_comparator(right.text, parsed->comparator);
+        relation.right_text = without_comparator(right.text(), parsed->comparator);
+        relation.reason = reason;
         relation.unit = parsed->unit;
         for (const Operand& operand : parsed->operands) relation.operands.push_back(operand.text);
         relation.left = std::move(parsed->left);
@@ -324,9 +335,7 @@ class RelationReader {
         }
     }
 
-    const SourceText& source_;
     std::string_view file_;
-    std::string prefix_;
     const RelationScope& scope_;
     Problems& problems_;
     std::map<std::string, CaseIndices> by_variant_;
@@ -341,7 +350,13 @@ class RelationReader {
 std::vector<SuiteRelation> read_relations(const YamlNode& node, const SourceText& source,
                                           std::string_view file, const RelationScope& scope,
                                           Problems& problems, std::string_view prefix) {
-    return RelationReader(source, file, prefix, scope, problems).read(node);
+    return RelationReader(file, scope, problems).read(node, source, prefix);
+}
+
+std::vector<SuiteRelation> read_relations(const std::vector<StatedRelation>& stated,
+                                          std::string_view file, const RelationScope& scope,
+                                          Problems& problems) {
+    return RelationReader(file, scope, problems).read(stated);
 }
 
 }  // namespace perfgate::suite

@@ -23,6 +23,14 @@ namespace perfgate::suite {
 /// The most relations of a suite.
 inline constexpr std::size_t most_relations = 1000;
 
+/// A relation that the suite states without writing it.
+struct StatedRelation {
+    std::string left;        ///< "train/step.syncs"
+    std::string comparison;  ///< "<= 0"
+    std::string reason;
+    Position at;  ///< of what states it
+};
+
 /// What the reader needs from the rest of the suite.
 struct RelationScope {
     const std::vector<SuiteCase>& cases;
@@ -39,5 +47,9 @@ struct RelationScope {
 std::vector<SuiteRelation> read_relations(const YamlNode& node, const SourceText& source,
                                           std::string_view file, const RelationScope& scope,
                                           Problems& problems, std::string_view prefix = {});
+
+std::vector<SuiteRelation> read_relations(const std::vector<StatedRelation>& stated,
+                                          std::string_view file, const RelationScope& scope,
+                                          Problems& problems);
 
 }  // namespace perfgate::suite

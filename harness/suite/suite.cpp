@@ -93,6 +93,7 @@ class SuiteParser {
         check_settings();
         if (const YamlNode* expect = fields.find("expect")) add_relations(*expect, {});
         for (const auto& [name, expect] : expected_of_commands_) add_relations(*expect, name + '/');
+        add_health();
         return std::move(suite_);
     }
 
@@ -141,17 +142,23 @@ class SuiteParser {
                                                in_quotes(name)));
         }
         Matrix matrix;
-        if (read.matrix != nullptr && problems_.count() == before)
+        if (read.matrix != nullptr && problems_.count() == before) {
             matrix = read_matrix(*read.matrix, read.workload, {}, problems_);
+        }
         std::vector<std::string> tags;
         if (read.tags != nullptr) tags = read_tags(*read.tags, problems_);
         const bool good = problems_.count() == before;
         all_expanded_ = all_expanded_ && good;
         workloads_.push_back(read.workload);
-        if (good && read.expect != nullptr) expected_of_commands_.emplace_back(name, read.expect);
+        if (good && read.labels.expect != nullptr) {
+            expected_of_commands_.emplace_back(name, read.labels.expect);
+        }
+        if (good) {
+            health_.insert(health_.end(), read.labels.health.begin(), read.labels.health.end());
+        }
 
         const std::size_t first = suite_.entries.size();
-        for (Label& label : read.labels) {
+        for (Label& label : read.labels.labels) {
             suite_.entries.push_back({label.at, tags, std::move(label.settings), {}});
             entry_is_good_.push_back(good);
         }
@@ -160,9 +167,9 @@ class SuiteParser {
 
     void add_cases_of(const ReadCommand& read, const Matrix& matrix, std::size_t first_entry) {
         const std::size_t product = product_size(matrix, most_cases);
-        combinations_ += read.labels.size() * product;
+        combinations_ += read.labels.labels.size() * product;
         if (product > most_cases || combinations_ > most_cases) {
-            refuse_product(matrix, read.labels.size(), read.at);
+            refuse_product(matrix, read.labels.labels.size(), read.at);
         }
         work_.spend((product + 1) * (matrix.include.size() + matrix.exclude.size()), read.at);
         std::vector<bool> used_excludes(matrix.exclude.size(), false);
@@ -171,8 +178,8 @@ class SuiteParser {
             const std::size_t command = suite_.commands.size();
             suite_.commands.push_back(filled_in(read.command, combination.params));
             work_.spend(1 + read.command.words.size() + read.command.environment.size(), read.at);
-            for (std::size_t i = 0; i < read.labels.size(); ++i) {
-                const Label& label = read.labels[i];
+            for (std::size_t i = 0; i < read.labels.labels.size(); ++i) {
+                const Label& label = read.labels.labels[i];
                 const Position at =
                     combination.made_by != nullptr ? combination.made_by->at : label.at;
                 add_case({read.command.name, label.name, combination.params, model::Cache::cold},
@@ -388,15 +395,27 @@ class SuiteParser {
     }
 
     void add_relations(const YamlNode& expect, const std::string& prefix) {
+        add_relations([&](const RelationScope& scope, Problems& problems) {
+            return read_relations(expect, SourceText(yaml_), suite_.file, scope, problems, prefix);
+        });
+    }
+
+    void add_health() {
+        if (health_.empty()) return;
+        add_relations([&](const RelationScope& scope, Problems& problems) {
+            return read_relations(health_, suite_.file, scope, problems);
+        });
+    }
+
+    template <typename Read>
+    void add_relations(const Read& read) {
         // What is left out leaves the others' cases known.
         const RelationScope scope{
             suite_.cases, workloads_, all_expanded_ || left_out_ != nullptr,
             [this](std::size_t index) { return collected_by(index); },
             [this](std::size_t steps, Position at) { work_.spend(steps, at); }};
         Problems own(suite_.file);
-        for (SuiteRelation& relation :
-             read_relations(expect, SourceText(yaml_), suite_.file, scope,
-                            left_out_ != nullptr ? own : problems_, prefix)) {
+        for (SuiteRelation& relation : read(scope, left_out_ != nullptr ? own : problems_)) {
             suite_.relations.push_back(std::move(relation));
         }
         if (left_out_ != nullptr) leaves_out(own);
@@ -415,6 +434,7 @@ class SuiteParser {
     std::set<Position> gateless_;
     /// Name and `expect` of each program that has one.
     std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
+    std::vector<StatedRelation> health_;  ///< of all programs
     std::map<std::vector<const Settings*>, std::set<std::string>> collected_;
 };
 

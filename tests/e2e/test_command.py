@@ -76,8 +76,8 @@ class Command(tool.Case):
             text = text.replace(old, new)
         self.write("suite.yaml", text)
 
-    def run_suite(self, *words, **kwargs):
-        return self.run_tool("run", "suite.yaml", *HOST, *words, **kwargs)
+    def run_suite(self, *words, processes=3, **kwargs):
+        return self.run_tool("run", "suite.yaml", "--backend", "host", "--processes", processes, *words, **kwargs)
 
     def refresh(self):
         self.run_tool("baseline", "refresh", "suite.yaml", *HOST)
@@ -163,6 +163,10 @@ class Command(tool.Case):
             self.assertIn(why, (self.folder / name).read_text(), name)
         self.assertIn(why, self.run_tool("explain", "perfgate-out/run.json", "*step*").stdout)
 
+        # Kernels within ranges are those of a range, whatever the label is called.
+        run = {label: case["instance"] for label, case in self.cases().items()}
+        self.assertEqual({"step": "step", "flash": "step*", "program": "run"}, run)
+
         self.app(more="kernels 5 gemm")
         done = self.run_suite(code=1)
         self.assertIn("called more often: gemm 10 → 15 per step (50.00 µs → 75.00 µs)", done.stdout)
@@ -184,7 +188,7 @@ class Command(tool.Case):
                          [kernel["launches"] for kernel in self.cases()["program"]["kernels"]])
 
     def test_recording_that_costs_too_much_makes_what_depends_on_the_host_invalid(self):
-        gated = ("step.kernels: 0", "step.idle_share: 100pt")
+        gated = ("program.kernels: 0", "program.idle_share: 100pt")
         bounded = ("    timeout", "    max_overhead: 10000%\n    timeout")
         self.suite(gated, bounded)
         self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
@@ -197,10 +201,10 @@ class Command(tool.Case):
                                       r"\S+ % \(.* %\), above 'max_overhead' \(5 %\)")
         verdicts = {case["id"].split("/")[1].split("[")[0]: case
                     for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]}
-        self.assertEqual("invalid", verdicts["step"]["verdict"])
+        self.assertEqual("invalid", verdicts["program"]["verdict"])
         self.assertEqual({"gpu_time": "pass", "idle_share": "invalid"},
-                         {each["metric"]: each["verdict"] for each in verdicts["step"]["metrics"]})
-        self.assertEqual("pass", verdicts["program"]["verdict"])
+                         {each["metric"]: each["verdict"] for each in verdicts["program"]["metrics"]})
+        self.assertEqual("pass", verdicts["step"]["verdict"])
         for case in verdicts.values():
             self.assertRegex(" ".join(case["notes"]),
                              r"recording overhead: \S+ % \(\S+ to \S+ %\)")
@@ -210,16 +214,126 @@ class Command(tool.Case):
         self.suite(gated, bounded)
         self.run_suite()
 
+    def overhead(self, label):
+        return self.cases()[label]["metrics"]["tracing_overhead"]
+
+    def test_the_overhead_of_a_range_is_its_own(self):
+        # What recording costs at the program's start is not a step's.
+        gated = ("step.kernels: 0", "step.idle_share: 100pt")
+        self.suite(gated, ("    timeout", "    max_overhead: 300%\n    timeout"))
+        self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
+        self.run_suite()
+        self.assertEqual("ranges", self.overhead("step")["method"])
+        self.assertEqual("activity/callbacks", self.overhead("flash")["method"])
+        self.assertEqual("activity/callbacks", self.overhead("program")["method"])
+        self.assertGreater(self.overhead("program")["value"], 100)
+        self.assertLess(self.overhead("step")["value"], self.overhead("program")["value"])
+
+        # What it costs in each step is.
+        self.suite(gated)
+        self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || words=$(echo "$words" | sed "s/copy/sleep 50 copy/g")')
+        done = self.run_suite(code=3)
+        self.assertRegex(done.stdout, r"idle_share is invalid: .*the recording overhead of the range is "
+                                      r"\+\d{3,}\S* % \(.* %\), above 'max_overhead' \(5 %\)")
+        self.assertIn("gate gpu_time, or raise", done.stdout)
+        self.assertNotIn("use a longer run", done.stdout)
+
+    def test_a_bare_run_without_the_ranges_compares_whole_processes(self):
+        self.app(first='[ -n "$CUDA_INJECTION64_PATH" ] || unset NVTX_INJECTION64_PATH')
+        self.run_suite()
+        self.assertEqual("activity/callbacks", self.overhead("step")["method"])
+
+    def test_the_program_runs_bare_in_three_processes_if_no_gate_needs_more(self):
+        counting = 'echo "${CUDA_INJECTION64_PATH:+recorded}" >> runs'
+        self.app(first=counting)
+        self.run_suite(processes=5)
+        runs = (self.folder / "runs").read_text().split("\n")[:-1]
+        self.assertEqual(3, runs.count(""))
+        self.assertEqual(5 + 1, runs.count("recorded"))
+        for metric, count in (("gpu_time", 5), ("wall_time", 3), ("tracing_overhead", 3)):
+            self.assertEqual(count, len(self.cases()["program"]["metrics"][metric]["batches"]), metric)
+
+        (self.folder / "runs").unlink()
+        self.suite(("program.kernels: 0", "program.wall_time: 1000%"))
+        self.run_suite(processes=5)
+        self.assertEqual(5, (self.folder / "runs").read_text().split("\n")[:-1].count(""))
+        self.assertEqual(5, len(self.cases()["program"]["metrics"]["wall_time"]["batches"]))
+
     def test_more_gpus_than_there_are(self):
         self.suite(("    timeout", "    gpus: 2\n    timeout"))
         done = self.run_suite(code=2)
         self.assert_one_line(done.stderr, "a program needs 2 GPUs ('gpus'), but this machine has 0")
 
+    HEALTHY = """
+name: training
+workloads:
+  - command: [./app, "4"]
+    name: train
+    env: {{LD_LIBRARY_PATH: "{mocks}"}}
+    timeout: 20s
+    measure:
+      step: {{nvtx: "step*", skip: 1}}
+    health: {health}
+"""
+
+    def health(self, kernels="kernels 10 gemm", work_ns=5_000_000, sms=8, health="[step]", code=0):
+        """Runs a program that gates nothing but its health: steps of long kernels that fill the GPU."""
+        self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health=health))
+        step = f"push step {kernels} pop"
+        self.script("app", f"#!/bin/sh\nMOCK_SMS={sms} MOCK_WORK_NS={work_ns} exec \"{PROGRAM}\" {' '.join(4 * [step])}\n")
+        done = self.run_suite(processes=1, code=code)
+        relations = self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"]
+        return {each["relation"].split(" <")[0].split(" >")[0].removeprefix("train/step."): each for each in relations}
+
+    def test_a_healthy_step_passes_and_each_gate_of_the_health_set_fails_by_what_it_is_about(self):
+        relations = self.health()
+        self.assertEqual(["pageable_copies", "syncs", "idle_share", "underfilled_share",
+                          "exposed_communication_share", "gpu_time / train/step.host_launches"], list(relations))
+        for relation in relations.values():
+            self.assertEqual("pass", relation["verdict"], relation)
+        for gate, found, sick in (
+                ("pageable_copies", "is 1 and should be at most 0", {"kernels": "kernels 10 gemm copy 64"}),
+                ("syncs", "is 1 (cuCtxSynchronize 1) and should be at most 0", {"kernels": "kernels 10 gemm sync"}),
+                ("idle_share", "should be at most 10.00 %", {"kernels": "kernels 1 gemm sleep 30"}),
+                ("underfilled_share", "is 100.0 % and should be at most 50.00 %", {"sms": 17}),
+                ("exposed_communication_share", "should be at most 10.00 %",
+                 {"kernels": "kernels 5 gemm kernels 5 ncclDevKernel_AllReduce"}),
+                ("gpu_time / train/step.host_launches", "should be at least 10.00 µs", {"work_ns": 9000})):
+            relation = self.health(**sick, code=1)[gate]
+            self.assertEqual("regressed", relation["verdict"], gate)
+            self.assertIn(found, relation["sentence"])
+            # The reason says what to do.
+            self.assertRegex(relation["sentence"], r"; .{40,}")
+            # With the limit raised above what it is, or without the gate, the same program passes in this respect.
+            name = "time_per_launch" if "host_launches" in gate else gate
+            limits = {"pageable_copies": 1, "syncs": 1, "idle_share": "100%", "underfilled_share": "100%",
+                      "exposed_communication_share": "60%", "time_per_launch": "5us"}
+            relation = self.health(**sick, health=f"{{step: {{{name}: {limits[name]}}}}}", code=(0, 1))[gate]
+            self.assertEqual("pass", relation["verdict"], relation)
+            self.assertNotIn(gate, self.health(**sick, health=f"{{step: {{{name}: none}}}}", code=(0, 1)))
+
+    def test_validate_and_list_know_the_health_set_and_execute_nothing(self):
+        self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health="{step: {syncs: 2}}"))
+        self.assertIn("1 case", self.run_tool("validate", "suite.yaml").stdout)
+        listed = self.run_tool("list", "suite.yaml").stdout
+        self.assertIn("train/step.syncs <= 2", listed)
+        self.assertIn("train/step.gpu_time / train/step.host_launches >= 10us", listed)
+
+    def test_what_a_graph_could_not_capture(self):
+        self.suite(('step.syncs: "<= 1"', 'step.uncapturable_calls: "== 0"'))
+        self.app(more="push inner query query alloc 64 pop")
+        done = self.run_suite(code=1)
+        self.assertIn("train/step.uncapturable_calls is 5 (cuEventQuery 2 in inner, asynchronous copy of pageable "
+                      "memory 1, cuCtxSynchronize 1, cuMemAlloc_v2 1 in inner) and should be exactly 0",
+                      " ".join(done.stdout.split()))
+        self.assertIn("cuMemAlloc_v2 1 in inner", (self.folder / "perfgate-out/junit.xml").read_text())
+        self.assertEqual(21, self.value("step", "legacy_stream_launches"))
+
     def test_an_expectation_holds_without_a_baseline(self):
         self.app(more="copy 1 sync")
         done = self.run_suite(code=1)
-        for metric in ("pageable_copies", "syncs"):
-            self.assertIn(f"broken: train/step.{metric} is 2 and should be at most 1", done.stdout)
+        for metric, of in (("pageable_copies", ""), ("syncs", " (cuCtxSynchronize 2)")):
+            self.assertIn(f"broken: train/step.{metric} is 2{of} and should be at most 1", done.stdout)
 
     def test_a_case_that_only_an_expectation_gates(self):
         self.suite(("      step.gpu_time: 5%\n      step.kernels: 0\n", ""))
@@ -449,7 +563,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
     def test_the_suite_of_the_page_about_commands(self):
         page = (tool.SOURCE / "docs/commands.md").read_text()
         self.write("suite.yaml", re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
-        step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sync pop"
+        step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sleep 5 sync pop"
         self.script("bin/python3", "#!/bin/sh\n[ $1 = verify.py ] || "
                                    f'exec "{PROGRAM}" {" ".join(7 * [step])} sleep 500\n')
         env = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(MOCKS)}

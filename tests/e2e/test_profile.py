@@ -57,6 +57,18 @@ class Profile(tool.Case):
         done = self.run_tool("profile", "--recording", "recorded", "--html", "-")
         self.assertEqual(page, done.stdout)
 
+    def test_calls_that_a_graph_cannot_capture_are_listed_with_their_range(self):
+        done = self.profile("--json", "profile.json", program=steps(3, *ATTENTION, "query", "query", "sync"))
+        self.assertIn("calls that a CUDA graph cannot capture", done.stdout)
+        self.assertRegex(done.stdout, r"6 +training step +asks whether the device is ready +cuEventQuery")
+        process, = self.read_json("profile.json")["processes"]
+        self.assertEqual([("cuEventQuery", 6, "training step"), ("cuCtxSynchronize", 3, "training step")],
+                         [(each["name"], each["count"], each["range"]) for each in process["uncapturable"]])
+        # Without API calls on record nothing is said, and without such calls there is no table.
+        self.assertNotIn("cannot capture", self.profile("--level", "callbacks",
+                                                        program=steps(3, *ATTENTION, "query")).stdout)
+        self.assertNotIn("cannot capture", self.profile(program=steps(3, *ATTENTION)).stdout)
+
     def test_two_profiles_are_compared_kernel_by_kernel(self):
         self.profile("--json", "before.json")
         self.profile("--json", "after.json",

@@ -3,7 +3,7 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
-triton, cupy, jax, overhead, gpus and ranks (which need two).
+triton, cupy, jax, overhead, health, gpus and ranks (which need two).
 """
 
 import json
@@ -187,6 +187,15 @@ def part_overhead():
         notes = [note for note in case["notes"] if note.startswith("recording overhead: ")]
         tools.expect(len(notes) == 1 and " to " in notes[0], f"{label}: {notes}")
     text = (folder.path / "suite.yaml").read_text()
+    # A range's own overhead has neither the program's start nor its noise.
+    overheads = {label: case["metrics"]["tracing_overhead"]
+                 for label, case in folder.cases("run.json").items()}
+    for label, series in overheads.items():
+        tools.say(f"{label}: {series['value']:+.2f} % by method {series['method']}")
+    for label in ("step", "backward"):
+        tools.expect(overheads[label]["method"] == "ranges", f"{label}: its own overhead")
+        tools.expect(overheads[label]["value"] < overheads["flash"]["value"],
+                     f"{label}: less than that of the whole process")
     (folder.path / "suite.yaml").write_text(text.replace("max_overhead: 10000%", "max_overhead: 0%"))
     folder.tool("run", folder.path / "suite.yaml", codes=(0, 3))
     verdicts = {metric["metric"]: metric["verdict"]
@@ -195,6 +204,28 @@ def part_overhead():
     tools.say(f"with a bound of 0 %: {verdicts}")
     tools.expect(verdicts["gpu_time"] == "pass", "gpu_time is judged whatever recording costs")
     tools.expect(verdicts["idle_share"] == "invalid", "idle_share is invalid")
+
+
+def part_health():
+    """The health set of a real step: what it is, and that a synchronisation and a pageable copy break it."""
+    folder = training()
+    text = (folder.path / "suite.yaml").read_text()
+    text = text[:text.index("    tolerances:")] + "    health: [step]\n    tolerances: {flash.gpu_time: 50%, backward.gpu_time: 50%}\n"
+    (folder.path / "suite.yaml").write_text(text)
+    folder.edit("    loss.backward()\n", "    loss.item()\n    torch.empty(1 << 20).cuda()\n    loss.backward()\n")
+    done = folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
+    for pattern in (r"step\.syncs is \d.*\(cuda\w+ \d", r"step\.pageable_copies is", r"pinned"):
+        tools.expect(re.search(pattern, " ".join(done.stdout.split())), f"{pattern} is named")
+    metrics = folder.cases("run.json")["step"]["metrics"]
+    for name in ("idle_share", "underfilled_share", "exposed_communication_share", "uncapturable_calls",
+                 "legacy_stream_launches"):
+        tools.say(f"{name}: {metrics[name]['value']:g} {metrics[name].get('detail', '')}")
+    tools.expect(metrics["exposed_communication_share"]["value"] == 0, "one GPU communicates with nobody")
+    tools.expect(metrics["legacy_stream_launches"]["value"] == metrics["kernels"]["value"] +
+                 metrics["copies"]["value"] + metrics["memsets"]["value"],
+                 "PyTorch launches everything in the legacy stream")
+    tools.expect(metrics["uncapturable_calls"]["value"] >= metrics["syncs"]["value"] > 0,
+                 "what waits cannot be captured")
 
 
 def part_gpus():

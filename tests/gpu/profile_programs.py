@@ -3,7 +3,7 @@
 
 Runs the parts in order and stops at the first failure. Environment: PERFGATE (the binary),
 PERFGATE_PROGRAMS (folder with the compiled programs); without them a build folder is taken from
-PERFGATE_BUILD_DIR. Parts: tables, torch, ends, streams, trace, ncu, overhead.
+PERFGATE_BUILD_DIR. Parts: tables, torch, ends, streams, trace, capture, ncu, overhead.
 """
 
 import argparse
@@ -250,6 +250,20 @@ def part_trace(_):
     expect(len(flows) > 100, "launches lead to their work")
 
 
+def part_capture(_):
+    """Whether the calls that are said to be uncapturable are those that a capture refuses."""
+    lines = run([PROGRAMS / "capture_rules", "try"]).stdout.splitlines()
+    results = dict(line.rsplit(" ", 1) for line in lines)
+    refused = {name for name, error in results.items() if error != "0"}
+    for name, error in results.items():
+        say(f"  {name}: {'allowed' if error == '0' else 'error ' + error}")
+    process = only(profile([PROGRAMS / "capture_rules", "call"], level="api")[0])
+    listed = {each["name"] for each in process["uncapturable"] if each["range"] == "calls"}
+    expect(refused == listed,
+           f"{len(listed)} calls are listed and {len(refused)} refused; refused alone: "
+           f"{sorted(refused - listed)}, listed alone: {sorted(listed - refused)}")
+
+
 def interval(values):
     """The median and, of few values, the least and greatest."""
     return median(values), min(values), max(values)
@@ -303,7 +317,8 @@ def part_ncu(_):
 
 
 PARTS = {"tables": part_tables, "torch": part_torch, "ends": part_ends, "streams": part_streams,
-         "trace": part_trace, "ncu": part_ncu, "overhead": part_overhead}
+         "trace": part_trace, "capture": part_capture,
+         "ncu": part_ncu, "overhead": part_overhead}
 
 
 def main():

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "activity/recording.hpp"
+#include "activity/timeline.hpp"
 #include "inject/settings.hpp"
 #include "model/error.hpp"
 
@@ -49,7 +50,7 @@ class Injection : public testing::Test {
 
     /// Starts the program; `in_child` runs before exec.
     pid_t start(const Words& words, const std::function<void()>& in_child = {}) {
-        std::vector<char*> argv{const_cast<char*>(PERFGATE_MOCK_PROGRAM)};
+        std::vector<char*> argv{const_cast<char*>(program_.c_str())};
         for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
         argv.push_back(nullptr);
         const pid_t child = fork();
@@ -101,6 +102,7 @@ class Injection : public testing::Test {
 
     std::filesystem::path folder_;
     Settings settings_;
+    std::string program_ = PERFGATE_MOCK_PROGRAM;
     std::string library_ = PERFGATE_INJECTION_LIBRARY;
     std::vector<std::pair<std::string, std::string>> environment_;
 };
@@ -324,6 +326,82 @@ TEST_F(Injection, the_rank_is_in_name_and_header) {
     environment_ = {{"RANK", "../../x"}};
     run({"kernels", "2", "k"});
     EXPECT_EQ("", recording().field("rank"));
+}
+
+/// "name" or "domain:name" of each range with its end on record, by begin.
+std::vector<std::string> closed_ranges(const Recording& recording) {
+    std::vector<std::string> names;
+    const activity::Timeline timeline(recording);
+    for (const activity::Range& range : timeline.ranges()) {
+        if (!range.open) names.push_back(timeline.range_name(range));
+    }
+    return names;
+}
+
+TEST_F(Injection, at_level_ranges_there_are_ranges_and_nothing_of_cupti) {
+    settings_.level = Level::ranges;
+    for (const auto& [name, value] : environment_for(settings_, library_)) {
+        EXPECT_NE("CUDA_INJECTION64_PATH", name);
+    }
+    environment_ = {{"MOCK_HOLDER", "CUPTI is somebody else's"}};
+    run({"push", "step", "kernels", "12", "gemm", "push", "inner", "sleep", "20", "pop", "pop",
+         "range", "between", "threads", "2", "fork"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ("exit", recording.end);
+    EXPECT_EQ("ranges", recording.field("level"));
+    EXPECT_TRUE(recording.records.kernels.empty());
+    EXPECT_TRUE(recording.records.launch_calls.empty());
+    EXPECT_EQ((std::vector<std::string>{"step", "inner", "between", "thread", "thread"}),
+              closed_ranges(recording));
+    const activity::Timeline timeline(recording);
+    EXPECT_GE(timeline.ranges()[0].time.length(), timeline.ranges()[1].time.length());
+    EXPECT_GE(timeline.ranges()[1].time.length(), 20'000'000u);
+    EXPECT_NE(timeline.ranges()[3].thread, timeline.ranges()[4].thread);
+}
+
+TEST_F(Injection, at_level_ranges_domains_and_all_kinds_of_names_arrive) {
+    settings_.level = Level::ranges;
+    program_ = PERFGATE_MOCK_RANGES;
+    run({"cuda"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ((std::vector<std::string>{"wide \u00b5", "library:forward", "inner", "innermost",
+                                        "library:forward"}),
+              closed_ranges(recording));
+    const activity::Timeline timeline(recording);
+    // The domain's range ended before those that began within it.
+    EXPECT_LT(timeline.ranges()[1].time.end, timeline.ranges()[3].time.end);
+    EXPECT_LE(timeline.ranges()[3].time.end, timeline.ranges()[2].time.end);
+}
+
+TEST_F(Injection, at_level_ranges_very_deep_ones_are_left_out) {
+    settings_.level = Level::ranges;
+    program_ = PERFGATE_MOCK_RANGES;
+    run({"deep"});
+    EXPECT_EQ(128u, closed_ranges(recording()).size());
+}
+
+TEST_F(Injection, at_level_ranges_a_process_without_cuda_leaves_nothing) {
+    settings_.level = Level::ranges;
+    program_ = PERFGATE_MOCK_RANGES;
+    run({});
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Injection, at_level_ranges_a_process_that_leaves_without_exit_is_incomplete) {
+    settings_.level = Level::ranges;
+    run({"push", "step", "pop", "leave"});
+    EXPECT_FALSE(recording().incomplete.empty());
+}
+
+TEST_F(Injection, at_level_ranges_a_full_recording_says_so) {
+    settings_.level = Level::ranges;
+    settings_.limit_bytes = 128 << 10;
+    Words words;
+    for (int i = 0; i < 3000; ++i) words.insert(words.end(), {"push", "step", "pop"});
+    run(words);
+    EXPECT_FALSE(recording().incomplete.empty());
 }
 
 constexpr const char* no_end =

@@ -6,7 +6,7 @@
 // Faults, by environment: MOCK_VERSION, MOCK_HOLDER (someone else has subscribed), MOCK_LOSE and
 // MOCK_NO_TIME and MOCK_REVERSED (so many kernels without record, time, order), MOCK_DROP (records
 // said to be dropped), MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each
-// kernel, copy and memset takes.
+// kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has (4).
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -328,6 +328,12 @@ EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32
             case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize:
                 *name = "cuCtxSynchronize";
                 return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2:
+                *name = "cuMemAlloc_v2";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuEventQuery:
+                *name = "cuEventQuery";
+                return CUPTI_SUCCESS;
             case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2:
                 *name = "cuStreamBeginCapture_v2";
                 return CUPTI_SUCCESS;
@@ -386,8 +392,16 @@ EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
         CUpti_ActivityDevice5 device{};
         device.kind = kind;
         device.name = "Mock GPU";
-        device.numMultiprocessors = 4;
+        const char* sms = std::getenv("MOCK_SMS");
+        device.numMultiprocessors = sms == nullptr ? 4 : std::strtoul(sms, nullptr, 10);
         add(device);
+    }
+    if (kind == CUPTI_ACTIVITY_KIND_CONTEXT) {
+        CUpti_ActivityContext3 context{};
+        context.kind = kind;
+        context.contextId = 1;
+        context.nullStreamId = 7;
+        add(context);
     }
     return CUPTI_SUCCESS;
 }

@@ -142,6 +142,20 @@ EXPORT CUresult cuCtxSynchronize() {
                 [](std::uint32_t) { return CUDA_SUCCESS; });
 }
 
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+    const cuMemAlloc_v2_params parameters{address, bytes};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, parameters, [&](std::uint32_t) {
+        *address = 0;
+        return CUDA_SUCCESS;
+    });
+}
+
+EXPORT CUresult cuEventQuery(CUevent event) {
+    const cuEventQuery_params parameters{event};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, parameters,
+                [](std::uint32_t) { return CUDA_SUCCESS; });
+}
+
 EXPORT CUresult cuCtxDestroy_v2(CUcontext) {
     if (hooks != nullptr) hooks->context_destroyed();
     return CUDA_SUCCESS;

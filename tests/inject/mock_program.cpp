@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program with CUDA, as the injection library meets it: does what its words say, in order.
 //
-//     kernels N NAME, copy BYTES, memset BYTES, graph NODES, capture N, fail N, module FILE,
-//     push NAME, pop, range NAME (start and end), sync, destroy, sleep MS,
-//     fork (the child makes calls and exits), forkexec WORD (itself, with that word), threads N,
-//     leave (_exit), crash, terminate (SIGTERM to itself), handler (its own for SIGTERM),
-//     forever (kernels, and their number on stdout), noinit (first: without CUDA)
+//     kernels N NAME, grid BLOCKS (of the kernels from here on), copy BYTES, memset BYTES, graph
+//     NODES, capture N, fail N, module FILE, push NAME, pop, range NAME (start and end), sync,
+//     alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and exits), forkexec WORD
+//     (itself, with that word), threads N, leave (_exit), crash, terminate (SIGTERM to itself),
+//     handler (its own for SIGTERM), forever (kernels, and their number on stdout), noinit (first:
+//     without CUDA)
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
@@ -22,10 +23,12 @@
 
 namespace {
 
+unsigned int blocks = 8;
+
 void kernels(int count, const char* name) {
     for (int i = 0; i < count; ++i) {
-        cuLaunchKernel(reinterpret_cast<CUfunction>(const_cast<char*>(name)), 8, 1, 1, 128, 1, 1, 0,
-                       nullptr, nullptr, nullptr);
+        cuLaunchKernel(reinterpret_cast<CUfunction>(const_cast<char*>(name)), blocks, 1, 1, 128, 1,
+                       1, 0, nullptr, nullptr, nullptr);
     }
 }
 
@@ -51,6 +54,8 @@ int main(int argc, char** argv) {
         if (what == "kernels") {
             const int count = number();
             kernels(count, word());
+        } else if (what == "grid") {
+            blocks = static_cast<unsigned int>(number());
         } else if (what == "init") {
             cuInit(0);
         } else if (what == "copy") {
@@ -84,6 +89,11 @@ int main(int argc, char** argv) {
             nvtxRangeEnd(id);
         } else if (what == "sync") {
             cuCtxSynchronize();
+        } else if (what == "alloc") {
+            CUdeviceptr address = 0;
+            cuMemAlloc(&address, static_cast<std::size_t>(number()));
+        } else if (what == "query") {
+            cuEventQuery(nullptr);
         } else if (what == "destroy") {
             cuCtxDestroy(nullptr);
         } else if (what == "sleep") {

@@ -142,6 +142,17 @@ TEST(TooThin, TheReasonSaysHowManyCountAndWhatSpoiltMostOfTheRest) {
               "measure again when the device is quiet");
 }
 
+TEST(TooThin, WhatComesFromBareRunsNeedNotBeInEveryBatch) {
+    model::CaseResult result = with_clocks({1980, 1980, 1980, 1980, 1980, 1980});
+    for (const char* metric : {"tracing_overhead", "wall_time"}) {
+        result.metrics[metric] = {"ns", 1, "wall", {batch(0, {}, 1), batch(1, {}, 1)}};
+    }
+    EXPECT_EQ(usable_batches(result, 0), 6U);
+    EXPECT_EQ(too_thin(result, 6), "");
+    result.metrics["span"] = {"ns", 1, "activity", {batch(0, {}, 1), batch(1, {}, 1)}};
+    EXPECT_NE(too_thin(result, 6), "") << "it is in every batch";
+}
+
 TEST(TooThin, ACaseWithoutTimesIsNoneOfTheClocksBusiness) {
     model::CaseResult result;
     result.metrics["registers"] = {"registers", 40, "kernel-record", {batch(0, {}, 40)}};

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,26 @@ class Process {
         recording_.records.markers.push_back({now_, open_.back(), kind, text(name), 0, 1, 0});
         if (!begins) open_.pop_back();
         now_ += 1000;
+        return *this;
+    }
+    Process& device(std::uint32_t sms) {
+        activity::Device device;
+        device.sm_count = sms;
+        recording_.records.devices.push_back(device);
+        return *this;
+    }
+    Process& context(std::uint32_t null_stream) {
+        recording_.records.contexts.push_back({0, 0, null_stream, 0});
+        return *this;
+    }
+    /// The stream of the latest kernel; of a graph where that is a graph's.
+    Process& in_stream(std::uint32_t stream, bool of_graph = false) {
+        recording_.records.kernels.back().place.stream = stream;
+        if (of_graph) recording_.records.kernels.back().graph = {5, 1, 0};
+        return *this;
+    }
+    Process& wait(std::uint64_t time_ns) {
+        now_ += time_ns;
         return *this;
     }
     Process& code(const std::string& symbol, const std::string& fingerprint) {
@@ -156,6 +177,101 @@ TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
     Process process;
     for (std::size_t i = 0; i <= most_kernels; ++i) process.kernel(std::to_string(i), 10);
     EXPECT_TRUE(kernels(process, {}).empty());
+}
+
+/// The overhead of ranges whose host times, in µs, are these without and with recording; each
+/// launches a kernel of that length when it begins.
+std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,
+                               const std::vector<std::uint64_t>& recorded_us,
+                               std::uint64_t kernel_us, const model::Piece& piece = step) {
+    const auto run = [&](const std::vector<std::uint64_t>& host_us, bool kernels) {
+        Process process;
+        for (const std::uint64_t length : host_us) {
+            process.range("step", true);
+            if (kernels) process.kernel("k", kernel_us * 1000);
+            process.wait(1000 * (length - (kernels ? 2 : 1))).range("step", false);
+            process.wait(1'000'000);
+        }
+        std::vector<activity::Recording> recordings;
+        recordings.push_back(process.take());
+        return recordings;
+    };
+    return recording_overhead(Recorded(run(bare_us, false)), Recorded(run(recorded_us, true)),
+                              piece);
+}
+
+PieceValues values(Process process, const model::Piece& piece = step) {
+    std::vector<activity::Recording> recordings;
+    recordings.push_back(process.take());
+    return values_of(Recorded(std::move(recordings)), piece);
+}
+
+TEST(UnderfilledShare, IsTheTimeOfKernelsWithFewerBlocksThanHalfOfTheSms) {
+    Process process;
+    process.device(132).range("step", true);
+    process.kernel("full", 600, 66).kernel("small", 300, 65).kernel("tiny", 100, 1);
+    process.range("step", false);
+    EXPECT_EQ(values(process).samples.at("underfilled_share"), std::vector<double>{40});
+    EXPECT_EQ(values(process, {}).samples.at("underfilled_share"), std::vector<double>{40});
+}
+
+TEST(UnderfilledShare, OfAGpuThatIsNotOnRecordIsNotKnown) {
+    Process process;
+    process.range("step", true).kernel("tiny", 100, 1).range("step", false);
+    EXPECT_FALSE(values(process).samples.contains("underfilled_share"));
+    EXPECT_FALSE(values(process, {}).samples.contains("underfilled_share"));
+}
+
+TEST(ExposedCommunication, IsTheShareOfTheSpanWithNcclAlone) {
+    Process process;
+    // From 1000: the range; a kernel from 2000 to 2500, NCCL from 3000 to 5000 and with it a kernel
+    // from 4000 to 4500; the range ends at 5000.
+    process.range("step", true).kernel("gemm", 500).kernel("ncclDevKernel_AllReduce", 2000);
+    process.kernel("gemm", 500).range("step", false);
+    EXPECT_EQ(values(process).samples.at("exposed_communication_share"),
+              std::vector<double>{100 * 1500.0 / 4000});
+}
+
+TEST(LegacyStreamLaunches, AreCountedButForThoseOfGraphs) {
+    Process process;
+    process.context(7).range("step", true);
+    process.kernel("a", 10).in_stream(7).kernel("b", 10).in_stream(7).kernel("c", 10).in_stream(8);
+    process.kernel("d", 10).in_stream(7, true).range("step", false);
+    EXPECT_EQ(values(process).counts.at("legacy_stream_launches"), 2);
+}
+
+TEST(LegacyStreamLaunches, OfAContextThatIsNotOnRecordAreNotKnown) {
+    Process process;
+    process.range("step", true).kernel("a", 10).range("step", false);
+    EXPECT_FALSE(values(process).counts.contains("legacy_stream_launches"));
+}
+
+TEST(RecordingOverhead, OfARangeThatWaitsIsThatOfItsHostTime) {
+    EXPECT_NEAR(*overhead({100, 100, 100}, {110, 110, 110}, 50), 0.1, 1e-9);
+    EXPECT_NEAR(*overhead({100, 100, 100}, {95, 95, 95}, 50), -0.05, 1e-9);
+    // One slow instance says nothing, in either run.
+    EXPECT_NEAR(*overhead({100, 100, 900}, {110, 2000, 110}, 50), 0.1, 1e-9);
+}
+
+TEST(RecordingOverhead, OfARangeWhoseDeviceWorkLastsLongerIsAShareOfThat) {
+    // 10 µs more of the host: of a span of 1001 µs that is 10 of 991.
+    EXPECT_NEAR(*overhead({20, 20, 20}, {30, 30, 30}, 1000), 10.0 / 991, 1e-6);
+}
+
+TEST(RecordingOverhead, SkipsTheFirstInstancesInBothRuns) {
+    model::Piece piece = step;
+    piece.skip = 1;
+    EXPECT_NEAR(*overhead({500, 100}, {100, 120}, 50, piece), 0.2, 1e-9);
+}
+
+TEST(RecordingOverhead, IsNotKnownWithoutInstancesOrOfOtherPieces) {
+    EXPECT_FALSE(overhead({}, {100}, 50));
+    EXPECT_FALSE(overhead({100}, {}, 50));
+    model::Piece piece = step;
+    piece.pattern = "other";
+    EXPECT_FALSE(overhead({100}, {100}, 50, piece));
+    EXPECT_FALSE(overhead({100}, {100}, 50, {}));
+    EXPECT_FALSE(overhead({100}, {100}, 50, {model::Piece::Kind::kernels, "k", "step", false, 0}));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ Run run_with_relation() {
     relation.left_text = "-a/b.t";
     relation.comparator = Comparator::not_equal;
     relation.right_text = "2 * a/c.t + 5us";
+    relation.reason = "a \"reason\"";
     relation.unit = "ns";
     relation.operands = {"a/b", "a/c"};
     relation.left = {OperandMetric{0, "t"}, Operator::negate};

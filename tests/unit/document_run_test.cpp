@@ -79,6 +79,8 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
     result.unchanged = any.coin();
     result.skipped_by_suite = any.coin();
     result.command = any.texts();
+    result.instance = any.text();
+    for (auto& [name, series] : result.metrics) series.detail = any.text();
     result.readings = any.list([&] { return Reading{any.count(), any.text(), any.board_state()}; });
     return result;
 }

@@ -36,7 +36,7 @@ Case program(model::Verdict judged, documents::Change time_us, const Kernels& be
     Case made = documents::timed(judged, {time_us.before * 1000, time_us.after * 1000},
                                  {{"copies", {1, 1}}});
     made.result.command = {"./app"};
-    made.result.spec.variant = "step";
+    made.result.instance = "step";
     made.result.kernels = now;
     made.verdict.baseline_kernels = before;
     return made;
@@ -197,9 +197,12 @@ TEST(ExplainKernels, ManyChangesAreBounded) {
 
 TEST(ExplainKernels, OfTheWholeProgramFiguresAreOfTheRun) {
     Case made = slower(step, {step[0], step[2], step[3]});
-    made.result.spec.variant = "program";
+    made.result.instance = "run";
     EXPECT_EQ(find(why(made), "kernel_removed")->sentence,
               "but removed: flash_fwd_kernel (1 per run, 41.00 µs)");
+    made.result.instance.clear();  // a run from before it was recorded
+    EXPECT_EQ(find(why(made), "kernel_removed")->sentence,
+              "but removed: flash_fwd_kernel (1 per instance, 41.00 µs)");
 }
 
 TEST(ExplainKernels, HostileNamesArePrintable) {

@@ -148,6 +148,23 @@ TEST(Relations, AConstantIsNotRepeated) {
 
 // ---- what was not measured ----------------------------------------------------------------------
 
+TEST(Relations, ABrokenOneEndsWithItsReason) {
+    Relation relation = quarter();
+    relation.reason = "slow is\nslow";
+    EXPECT_TRUE(
+        only_verdict(run_with(relation, 30'000, 40'000)).sentence.ends_with("; slow is?slow"));
+    EXPECT_EQ(only_verdict(run_with(relation, 30'000, 400'000)).sentence.find("slow is"),
+              std::string::npos);
+}
+
+TEST(Relations, WhatALoneMetricConsistsOfIsSaid) {
+    model::Run run = run_with(quarter(), 30'000, 40'000);
+    run.suites[0].cases[0].metrics["gpu_time"].detail = "cudaMalloc 2\n";
+    EXPECT_NE(only_verdict(run).sentence.find("is 30.00 µs (cudaMalloc 2?) and should be"),
+              std::string::npos)
+        << only_verdict(run).sentence;
+}
+
 TEST(Relations, OverACaseThatFailedIsAnError) {
     for (const CaseStatus status :
          {CaseStatus::error, CaseStatus::incorrect, CaseStatus::invalid}) {

@@ -246,6 +246,33 @@ workloads:
     EXPECT_EQ(changed("    env:", "    timeout: 9s\n    env:"), "");
 }
 
+TEST(Review, FindsAWeakenedHealthSet) {
+    constexpr const char* path = "suites/train.yaml";
+    const auto with = [&](const std::string& health) {
+        Files some = files();
+        some[path] = {FileRole::suite,
+                      "name: train\nworkloads:\n  - command: [./train]\n    name: train\n"
+                      "    measure: {step: {nvtx: step}}\n    tolerances: {step.gpu_time: 2%}\n" +
+                          health,
+                      ""};
+        return some;
+    };
+    const Files before = with("    health: [step]\n");
+    const auto changed = [&](const std::string& health) {
+        return in_words(reviewed(before, with(health)));
+    };
+    EXPECT_EQ(reviewed(before, with("")).size(), 6U);
+    EXPECT_EQ(changed("    health: {step: {syncs: none}}\n"),
+              "relation removed train/step.syncs <= 0: train/step.syncs <= 0 → none");
+    EXPECT_EQ(changed("    health: {step: {idle_share: 30%}}\n"),
+              "relation removed train/step.idle_share <= 10%: train/step.idle_share <= 10% → "
+              "train/step.idle_share <= 30%");
+    EXPECT_EQ(reviewed(before, with("    health: {step: {time_per_launch: 5us}}\n")).size(), 1U);
+    // As strict, or stricter.
+    EXPECT_EQ(changed("    health: {step: {}}\n"), "");
+    EXPECT_EQ(changed("    health: {step: {idle_share: 5%, time_per_launch: 20us}}\n"), "");
+}
+
 TEST(Review, FindsARemovedOrWeakerRelation) {
     const std::string all = "expect:\n  gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"\n";
     const std::string text = "gemm/tiled.gpu_time <= 0.5 * gemm/naive.gpu_time";

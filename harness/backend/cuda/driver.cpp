@@ -35,6 +35,12 @@ DriverApi load() {
 #define PERFGATE_CUDA_RESOLVE(name) resolve(api.name, PERFGATE_CUDA_TEXT(name));
     PERFGATE_CUDA_DRIVER_FUNCTIONS(PERFGATE_CUDA_RESOLVE)
 #undef PERFGATE_CUDA_RESOLVE
+    void* uuid = dlsym(library, "cuDeviceGetUuid_v2");
+    if (uuid != nullptr) {
+        api.device_uuid = reinterpret_cast<decltype(api.device_uuid)>(uuid);
+    } else {
+        resolve(api.device_uuid, "cuDeviceGetUuid");
+    }
 #undef PERFGATE_CUDA_TEXT
     return api;
 }
@@ -169,7 +175,7 @@ DeviceFacts device_facts(int ordinal) {
     // CUDA enumerates a MIG instance as a device with the profile in its name ("… MIG 1g.10gb").
     facts.mig = facts.name.find(" MIG ") != std::string::npos;
     CUuuid uuid{};
-    check(api.cuDeviceGetUuid(&uuid, device), "cannot read the device's UUID");
+    check(api.device_uuid(&uuid, device), "cannot read the device's UUID");
     facts.uuid = format_uuid(uuid, facts.mig);
     text.fill('\0');
     check(api.cuDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device),

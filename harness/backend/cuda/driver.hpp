@@ -25,7 +25,7 @@ namespace perfgate::backend::cuda {
 #define PERFGATE_CUDA_DRIVER_FUNCTIONS(X) \
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
     X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem) \
-    X(cuDeviceGetAttribute) X(cuDeviceGetUuid) X(cuDeviceGetPCIBusId) \
+    X(cuDeviceGetAttribute) X(cuDeviceGetPCIBusId) \
     X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
     X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
     X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) \
@@ -45,6 +45,9 @@ struct DriverApi {
 #define PERFGATE_CUDA_DECLARE(name) decltype(&::name) name = nullptr;
     PERFGATE_CUDA_DRIVER_FUNCTIONS(PERFGATE_CUDA_DECLARE)
 #undef PERFGATE_CUDA_DECLARE
+    /// cuDeviceGetUuid_v2, which knows MIG instances; of a driver without it, cuDeviceGetUuid. By
+    /// name, because the headers of CUDA 12 do not map one to the other.
+    CUresult (*device_uuid)(CUuuid* uuid, CUdevice device) = nullptr;
 };
 
 /// A failed driver call.

@@ -157,6 +157,11 @@ void add_tables(Text& text, const Profile& profile) {
                  return {time(call.idle_ns), time(call.time.total_ns), number(call.time.count),
                          text.name(call.name)};
              });
+    text.add("calls that a CUDA graph cannot capture", profile.uncapturable,
+             {"count", "range", "why", "name"},
+             [&](const activity::UncapturableCall& call) -> std::vector<std::string> {
+                 return {number(call.count), text.name(call.range), call.why, text.name(call.name)};
+             });
     text.add("longest gaps", profile.gaps, {"length", "at", "in calls", "cause", "range", "before"},
              [&](const activity::Gap& gap) -> std::vector<std::string> {
                  std::string cause = activity::to_text(gap.cause);

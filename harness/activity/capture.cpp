@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/capture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "activity/waiting.hpp"
+
+namespace perfgate::activity {
+namespace {
+
+constexpr std::string_view pageable_copy = "asynchronous copy of pageable memory";
+
+/// Calls whose name contains `part` and none of `without`. The first row that fits decides.
+struct Rule {
+    std::string_view part;
+    std::array<std::string_view, 3> without;
+    std::string_view why;
+};
+
+constexpr std::string_view waits = "waits for the device";
+constexpr std::string_view asks = "asks whether the device is ready";
+constexpr std::string_view copies = "copies in the legacy stream and waits";
+constexpr std::string_view sets = "sets memory in the legacy stream";
+constexpr std::string_view takes = "takes memory outside any stream";
+constexpr std::string_view frees = "frees memory outside any stream";
+constexpr std::string_view pins = "pins or unpins host memory";
+constexpr std::string_view loads = "loads or unloads code";
+constexpr std::string_view contexts = "makes or destroys a context";
+
+constexpr Rule rules[] = {
+    {"Synchronize", {}, waits},
+    {"StreamQuery", {}, asks},
+    {"EventQuery", {}, asks},
+    {"Memcpy", {"Async", "Batch", "Graph"}, copies},
+    {"Memset", {"Async", "Batch", "Graph"}, sets},
+    {"HostRegister", {}, pins},
+    {"HostUnregister", {}, pins},
+    {"Malloc", {"Async", "Graph", "Conditional"}, takes},
+    {"MemAlloc", {"Async", "Graph", "Granularity"}, takes},
+    {"HostAlloc", {}, takes},
+    {"ArrayCreate", {}, takes},
+    {"cudaFree", {"Async"}, frees},
+    {"cuMemFree", {"Async"}, frees},
+    {"ModuleLoad", {}, loads},
+    {"ModuleUnload", {}, loads},
+    {"LibraryLoad", {}, loads},
+    {"LibraryUnload", {}, loads},
+    {"AddCallback", {}, "adds a callback, which a graph does not have (cudaLaunchHostFunc does)"},
+    {"StreamAttachMem", {}, "attaches memory to a stream, which a graph does not have"},
+    {"DeviceReset", {}, contexts},
+    {"CtxCreate", {}, contexts},
+    {"CtxDestroy", {}, contexts},
+};
+
+/// A call, or a copy that stands for the one that made it.
+struct Found {
+    std::uint64_t time = 0;
+    std::uint32_t thread = 0;
+    std::string_view name, why;
+};
+
+std::vector<Found> found_in(const Timeline& timeline, Interval interval,
+                            std::optional<std::uint32_t> thread) {
+    std::vector<Found> found;
+    if (timeline.api_calls().empty()) return found;
+    std::unordered_map<StringId, std::string_view> known;
+    for (const ApiCall& call : calls_in(timeline, interval)) {
+        if (thread && call.thread != *thread) continue;
+        const std::string& name = timeline.recording().text(call.name);
+        const auto [why, added] = known.try_emplace(call.name);
+        if (added) why->second = why_uncapturable(name);
+        if (why->second.empty() || !is_outermost(timeline, call)) continue;
+        found.push_back({call.start_ns, call.thread, call_name(name), why->second});
+    }
+    for (const Work& work : timeline.launched_in(interval)) {
+        if (work.kind != WorkKind::copy || (thread && work.thread != *thread)) continue;
+        const Copy& copy = timeline.copy(work);
+        const bool pageable =
+            copy.source == MemoryKind::pageable || copy.destination == MemoryKind::pageable;
+        if (!pageable || copy.asynchronous == 0) continue;
+        found.push_back({work.launch_ns, work.thread, pageable_copy, "needs pinned memory"});
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return a.time < b.time; });
+    return found;
+}
+
+/// The ranges that are open on each thread, while time goes on.
+class OpenRanges {
+  public:
+    OpenRanges(const Timeline& timeline, Interval interval) : timeline_(timeline) {
+        const auto all = timeline.ranges();
+        next_ = std::partition_point(all.begin(), all.end(), [&](const Range& range) {
+            return interval.begin != 0 && range.time.begin <= interval.begin;
+        });
+    }
+
+    /// The name of the innermost one; empty: there is none. Times do not go back.
+    std::string innermost(const Found& at) {
+        for (; next_ != timeline_.ranges().end() && next_->time.begin <= at.time; ++next_) {
+            open_[next_->thread].push_back(&*next_);
+        }
+        std::vector<const Range*>& open = open_[at.thread];
+        std::erase_if(open, [&](const Range* range) { return range->time.end <= at.time; });
+        return open.empty() ? std::string() : timeline_.range_name(*open.back());
+    }
+
+  private:
+    const Timeline& timeline_;
+    std::span<const Range>::iterator next_;
+    std::unordered_map<std::uint32_t, std::vector<const Range*>> open_;
+};
+
+}  // namespace
+
+std::string_view why_uncapturable(std::string_view call) {
+    const auto has = [&](std::string_view part) {
+        return !part.empty() && call.find(part) != std::string_view::npos;
+    };
+    for (const Rule& rule : rules) {
+        if (has(rule.part) && std::none_of(rule.without.begin(), rule.without.end(), has)) {
+            return rule.why;
+        }
+    }
+    return {};
+}
+
+std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline, Interval interval,
+                                                 std::optional<std::uint32_t> thread) {
+    std::map<std::pair<std::string_view, std::string>, UncapturableCall> calls;
+    OpenRanges ranges(timeline, interval);
+    for (const Found& each : found_in(timeline, interval, thread)) {
+        std::string range = ranges.innermost(each);
+        UncapturableCall& call = calls[{each.name, range}];
+        call.name = each.name;
+        call.why = each.why;
+        call.range = std::move(range);
+        ++call.count;
+    }
+    std::vector<UncapturableCall> result;
+    result.reserve(calls.size());
+    for (auto& [key, call] : calls) result.push_back(std::move(call));
+    std::stable_sort(result.begin(), result.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    return result;
+}
+
+}  // namespace perfgate::activity

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// API calls that must not be made while a CUDA graph is captured: what keeps a range of a program
+// from becoming a graph.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "activity/profile.hpp"
+#include "activity/timeline.hpp"
+
+namespace perfgate::activity {
+
+/// Why the call must not be made during a capture in the default mode; empty: it may. By its name
+/// alone, which may have a version ("cudaMalloc_v3020").
+std::string_view why_uncapturable(std::string_view call);
+
+/// Those of the interval, by name and by the innermost range on their thread that began in the
+/// interval, most frequent first. Asynchronous copies of pageable memory are among them. A driver
+/// call that a runtime call made is not counted with it. Empty if API calls are not on record.
+std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline, Interval interval,
+                                                 std::optional<std::uint32_t> thread = {});
+
+}  // namespace perfgate::activity

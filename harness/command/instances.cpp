@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/instances.hpp"
+
+#include "model/text.hpp"
+
+namespace perfgate::command {
+
+using activity::Timeline;
+using activity::Work;
+
+Instances instances_of(const Recorded& recorded, const std::string& pattern,
+                       const model::Piece& piece, std::int64_t skip) {
+    Instances found;
+    for (const Timeline& timeline : recorded.timelines()) {
+        std::int64_t left = skip;
+        std::unordered_map<std::string, bool> known;
+        for (const activity::Range& range : timeline.ranges()) {
+            if (range.open) continue;
+            const std::string name = timeline.range_name(range);
+            const auto [match, added] = known.try_emplace(name, false);
+            if (added) match->second = model::glob_match(pattern, name);
+            if (!match->second) {
+                if (found.others.size() < most_names) found.others.insert(name);
+                continue;
+            }
+            ++found.matched;
+            if (left-- > 0) continue;
+            std::optional<std::uint32_t> thread;
+            if (piece.own_thread) thread = range.thread;
+            found.counted.push_back({&timeline, range.time, thread});
+        }
+    }
+    return found;
+}
+
+bool KernelPattern::matches(const Timeline& timeline, const Work& work) {
+    const std::string& symbol = timeline.recording().text(timeline.configuration(work).symbol);
+    const auto [known, added] = known_.try_emplace(symbol, false);
+    if (added) {
+        const std::string name = model::demangled(symbol);
+        known->second = model::glob_match(pattern_, symbol) || model::glob_match(pattern_, name);
+        if (!known->second && others_.size() < most_names) others_.insert(name);
+    }
+    return known->second;
+}
+
+}  // namespace perfgate::command

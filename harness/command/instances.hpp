@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NVTX ranges and the kernels that a piece means, in the recordings of one run of a program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "activity/timeline.hpp"
+#include "command/recorded.hpp"
+#include "model/interval.hpp"
+#include "model/plan.hpp"
+
+namespace perfgate::command {
+
+/// Names that messages list at most.
+inline constexpr std::size_t most_names = 8;
+inline constexpr model::Interval always{0, std::numeric_limits<std::uint64_t>::max()};
+
+inline double as_double(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+/// An NVTX range that counts: it has ended, and is none of the first that are skipped.
+struct Instance {
+    const activity::Timeline* timeline;
+    model::Interval time;
+    std::optional<std::uint32_t> thread;  ///< of which the launches count; nothing: all
+};
+
+struct Instances {
+    std::vector<Instance> counted;
+    std::size_t matched = 0;       ///< the skipped ones included
+    std::set<std::string> others;  ///< names that the pattern does not match
+};
+
+Instances instances_of(const Recorded& recorded, const std::string& pattern,
+                       const model::Piece& piece, std::int64_t skip);
+
+/// Whether a kernel's name, as C++ writes it or as the machine code has it, is meant.
+class KernelPattern {
+  public:
+    explicit KernelPattern(const std::string& pattern) : pattern_(pattern) {}
+
+    bool matches(const activity::Timeline& timeline, const activity::Work& work);
+    /// Names that it does not match.
+    [[nodiscard]] const std::set<std::string>& others() const { return others_; }
+
+  private:
+    const std::string& pattern_;
+    std::unordered_map<std::string, bool> known_;
+    std::set<std::string> others_;
+};
+
+}  // namespace perfgate::command

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a piece: kernels_of in pieces.hpp.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "activity/analysis.hpp"
+#include "command/instances.hpp"
+#include "command/pieces.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::command {
+namespace {
+
+using activity::Timeline;
+using activity::Work;
+using activity::WorkKind;
+
+/// Gathers launches by name and launch configuration, over all processes.
+class KernelList {
+  public:
+    void add(const Timeline& timeline, const Work& work) {
+        const std::uint32_t id = timeline.configuration(work).id;
+        const auto [place, fresh] = places_.try_emplace({&timeline, id}, 0);
+        if (fresh) place->second = place_of(timeline, timeline.configuration(work));
+        lengths_[place->second].push_back(work.time.length());
+    }
+
+    /// Merges the configurations of each name if there are more than most_kernels entries; empty if
+    /// that does not suffice.
+    std::vector<model::Kernel> take(std::size_t instances) {
+        if (kernels_.size() > most_kernels) merge_configurations();
+        if (kernels_.size() > most_kernels) return {};
+        for (std::size_t i = 0; i < kernels_.size(); ++i) {
+            const activity::Durations time = activity::durations(std::move(lengths_[i]));
+            kernels_[i].duration_ns = as_double(time.median_ns);
+            kernels_[i].launches = as_double(time.count) / as_double(instances);
+            kernels_[i].time_ns = as_double(time.total_ns) / as_double(instances);
+        }
+        return std::move(kernels_);
+    }
+
+  private:
+    std::size_t place_of(const Timeline& timeline, const activity::LaunchConfiguration& launch) {
+        const std::string& symbol = timeline.recording().text(launch.symbol);
+        activity::LaunchConfiguration key = launch;
+        key.id = key.symbol = 0;  // those of one recording
+        const auto [known, is_new] = known_.try_emplace(
+            {symbol, std::string(reinterpret_cast<const char*>(&key), sizeof key)},
+            kernels_.size());
+        if (!is_new) return known->second;
+        const auto sizes = [](const std::array<std::uint32_t, 3>& from) {
+            return std::array<std::int64_t, 3>{from[0], from[1], from[2]};
+        };
+        model::Kernel kernel;
+        kernel.name = model::valid_utf8(model::demangled(symbol));
+        kernel.grid = sizes(launch.grid);
+        kernel.block = sizes(launch.block);
+        kernel.cluster = sizes(launch.cluster);
+        kernel.registers = launch.registers_per_thread;
+        kernel.static_smem = launch.static_smem_bytes;
+        kernel.dynamic_smem = launch.dynamic_smem_bytes;
+        kernel.local_bytes = launch.local_bytes_per_thread;
+        kernel.cooperative = launch.cooperative != 0;
+        const auto [code, fresh] = code_.try_emplace(&timeline);
+        if (fresh) code->second = activity::machine_code(timeline.recording());
+        const auto fingerprint = code->second.find(symbol);
+        if (fingerprint != code->second.end()) kernel.code = fingerprint->second;
+        kernels_.push_back(std::move(kernel));
+        lengths_.emplace_back();
+        return kernels_.size() - 1;
+    }
+
+    /// One of each name, with its first configuration.
+    void merge_configurations() {
+        std::map<std::string, std::size_t> places;
+        std::vector<model::Kernel> kernels;
+        std::vector<std::vector<std::uint64_t>> lengths;
+        for (std::size_t i = 0; i < kernels_.size(); ++i) {
+            const auto [place, fresh] = places.try_emplace(kernels_[i].name, kernels.size());
+            if (fresh) {
+                kernels.push_back(std::move(kernels_[i]));
+                lengths.emplace_back();
+            } else if (kernels[place->second].code != kernels_[i].code) {
+                kernels[place->second].code.clear();
+            }
+            std::vector<std::uint64_t>& all = lengths[place->second];
+            all.insert(all.end(), lengths_[i].begin(), lengths_[i].end());
+        }
+        kernels_ = std::move(kernels);
+        lengths_ = std::move(lengths);
+    }
+
+    std::map<std::pair<const Timeline*, std::uint32_t>, std::size_t> places_;
+    /// By symbol and configuration.
+    std::map<std::pair<std::string, std::string>, std::size_t> known_;
+    std::map<const Timeline*, std::unordered_map<std::string, std::string>> code_;
+    std::vector<model::Kernel> kernels_;
+    std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
+};
+
+}  // namespace
+
+std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece) {
+    const bool of_kernels = piece.kind == model::Piece::Kind::kernels;
+    const bool in_ranges =
+        piece.kind == model::Piece::Kind::range || (of_kernels && !piece.within.empty());
+    std::vector<Instance> instances;
+    if (in_ranges) {
+        const std::string& ranges = of_kernels ? piece.within : piece.pattern;
+        instances = instances_of(recorded, ranges, piece, piece.skip).counted;
+    } else {
+        for (const Timeline& timeline : recorded.timelines()) {
+            instances.push_back({&timeline, always, std::nullopt});
+        }
+    }
+    KernelPattern pattern(piece.pattern);
+    KernelList kernels;
+    std::size_t launches = 0;
+    for (const Instance& each : instances) {
+        std::int64_t left = in_ranges ? 0 : piece.skip;
+        for (const Work& work : each.timeline->launched_in(each.time)) {
+            if (work.kind != WorkKind::kernel || (each.thread && work.thread != *each.thread)) {
+                continue;
+            }
+            if (of_kernels && !pattern.matches(*each.timeline, work)) continue;
+            if (left-- > 0) continue;
+            kernels.add(*each.timeline, work);
+            ++launches;
+        }
+    }
+    // Kernels that are not in ranges: each launch is an instance.
+    return kernels.take(in_ranges ? instances.size() : of_kernels ? launches : 1);
+}
+
+}  // namespace perfgate::command

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/label_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+
+#include "metrics/catalogue.hpp"
+#include "model/command_words.hpp"
+#include "suite/amount.hpp"
+#include "suite/health.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+using model::longest_pattern;
+
+constexpr std::size_t most_labels = 100;
+constexpr std::int64_t most_skipped = 1'000'000;
+
+constexpr std::array<std::string_view, 5> label_keys{"nvtx", "kernel", "within", "threads", "skip"};
+
+/// The metrics of each kind of piece, in the order of reports.
+std::vector<std::string> metrics_of(model::Piece::Kind kind) {
+    std::vector<std::string> names{"gpu_time"};
+    if (kind != model::Piece::Kind::kernels) {
+        names.insert(names.end(), {"span", "idle_share"});
+    }
+    names.insert(names.end(), {"kernels", "tracing_overhead"});
+    if (kind == model::Piece::Kind::kernels) return names;
+    names.insert(names.end(), {"short_kernels", "host_launches", "graph_launches", "copies",
+                               "pageable_copies", "copied_bytes", "memsets", "syncs",
+                               "underfilled_share", "exposed_communication_share"});
+    if (kind == model::Piece::Kind::program) {
+        names.insert(names.end(), {"peak_memory", "wall_time"});
+    } else {
+        names.insert(names.end(), {"uncapturable_calls", "legacy_stream_launches"});
+    }
+    return names;
+}
+
+std::string_view in_words(model::Piece::Kind kind) {
+    switch (kind) {
+        case model::Piece::Kind::program:
+            return "the program";
+        case model::Piece::Kind::range:
+            return "a range";
+        case model::Piece::Kind::kernels:
+            return "a label of kernels";
+    }
+    return "";
+}
+
+class LabelReader {
+  public:
+    LabelReader(const Fields& fields, const std::string& command, Problems& problems)
+        : fields_(fields), command_(command), problems_(problems) {}
+
+    ReadLabels read(Position at) {
+        if (const YamlNode* node = fields_.find("measure")) labels(*node);
+        gates(at);
+        return std::move(read_);
+    }
+
+  private:
+    void labels(const YamlNode& node) {
+        if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
+            add_wrong_type(node, "measure", "a map from label to {nvtx: …} or {kernel: …}",
+                           problems_);
+            return;
+        }
+        if (node.entries.size() > most_labels) {
+            problems_.add(node.at, fmt::format("{} labels in 'measure'; expected at most {}",
+                                               node.entries.size(), most_labels));
+            return;
+        }
+        for (const YamlNode::Entry& entry : node.entries) {
+            const std::optional<std::string> name = read_slug(*entry.key, "measure", problems_);
+            if (!name) continue;
+            if (*name == program_label) {
+                problems_.add(entry.key->at,
+                              "'program' is the label of the whole program; expected another one");
+                continue;
+            }
+            add_label(*name, piece(*entry.value), entry.key->at);
+        }
+    }
+
+    Label& add_label(std::string name, model::Piece piece, Position at) {
+        Label& label = read_.labels.emplace_back();
+        label.name = std::move(name);
+        label.settings.metrics = Settings::Metrics{metrics_of(piece.kind), at};
+        label.piece = std::move(piece);
+        label.at = at;
+        return label;
+    }
+
+    model::Piece piece(const YamlNode& node) {
+        model::Piece piece;
+        const Fields fields(node, "a label of 'measure'", label_keys, problems_);
+        const auto pattern = [&](std::string_view key) -> std::string {
+            const YamlNode* found = fields.find(key);
+            if (found == nullptr) return {};
+            // YAML reads a name such as 3 as a number.
+            if (found->kind == YamlNode::Kind::scalar && !found->text.empty() &&
+                found->text.size() <= longest_pattern) {
+                return found->text;
+            }
+            add_wrong_type(*found, key, fmt::format("a glob of 1 to {} bytes", longest_pattern),
+                           problems_);
+            return {};
+        };
+        const YamlNode* nvtx = fields.find("nvtx");
+        const YamlNode* kernel = fields.find("kernel");
+        if (node.kind == YamlNode::Kind::map && (nvtx == nullptr) == (kernel == nullptr)) {
+            problems_.add(node.at,
+                          fmt::format("a label {} 'nvtx' and 'kernel'; expected one of them",
+                                      nvtx == nullptr ? "without" : "with"));
+        }
+        piece.kind = kernel != nullptr ? model::Piece::Kind::kernels : model::Piece::Kind::range;
+        piece.pattern = pattern(kernel != nullptr ? "kernel" : "nvtx");
+        piece.within = pattern("within");
+        if (nvtx != nullptr && kernel == nullptr && !piece.within.empty()) {
+            problems_.add(fields.find("within")->at,
+                          "'within' of a range; expected it of a 'kernel' alone");
+        }
+        if (const YamlNode* threads = fields.find("threads")) {
+            static const std::vector<std::string> choices{"all", "own"};
+            piece.own_thread = read_choice(*threads, "threads", choices, problems_) == 1U;
+        }
+        if (const YamlNode* skip = fields.find("skip")) {
+            piece.skip = read_count(*skip, "skip", most_skipped, problems_).value_or(0);
+        }
+        return piece;
+    }
+
+    /// The label that "step.gpu_time" begins with; the program's is added when it is first used.
+    Label* label_of(const YamlNode& key) {
+        const std::string& text = key.text;
+        const std::string name =
+            text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-"));
+        const auto found = std::find_if(read_.labels.begin(), read_.labels.end(),
+                                        [&](const Label& label) { return label.name == name; });
+        if (found != read_.labels.end()) return &*found;
+        if (name == program_label) return &add_label(name, {}, key.at);
+        std::vector<std::string> names{std::string(program_label)};
+        for (const Label& label : read_.labels) names.push_back(label.name);
+        problems_.add_unknown(key.at, "label", name, names);
+        return nullptr;
+    }
+
+    void gates(Position at) {
+        if (const YamlNode* node = fields_.find("tolerances")) tolerances(*node);
+        if (const YamlNode* node = fields_.find("expect")) {
+            read_.expect = node;
+            for (const YamlNode::Entry& entry : node->entries) {
+                Label* label = label_of(*entry.key);
+                if (label != nullptr) label->expected = true;
+                wrong_gates_ = wrong_gates_ || label == nullptr;
+            }
+        }
+        if (const YamlNode* node = fields_.find("health")) health(*node);
+        std::optional<double> cross_board;
+        if (const YamlNode* node = fields_.find("cross_board_tolerance")) {
+            cross_board = read_fraction(*node, "cross_board_tolerance", problems_);
+        }
+        for (Label& label : read_.labels) {
+            label.settings.cross_board = cross_board;
+            if (label.expected || !label.settings.tolerances.empty() || wrong_gates_) continue;
+            problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
+                                                "{}.gpu_time: 3%, or an expectation",
+                                                in_quotes(label.name), label.name));
+        }
+        if (read_.labels.empty() && !wrong_gates_ && fields_.find("measure") == nullptr) {
+            problems_.add(at,
+                          "nothing of the program is gated; expected 'measure' and 'tolerances', "
+                          "or a tolerance such as program.gpu_time: 3%");
+        }
+    }
+
+    void health(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        if (node.kind == YamlNode::Kind::map && !node.entries.empty()) {
+            for (const YamlNode::Entry& entry : node.entries) {
+                add_health(*entry.key, entry.value);
+            }
+        } else {
+            for (const YamlNode* item : read_list(
+                     node, "health", "labels of ranges, or a map from them to limits", problems_)) {
+                if (const auto name = read_slug(*item, "health", problems_)) {
+                    add_health(*item, nullptr);
+                }
+            }
+        }
+        wrong_gates_ = wrong_gates_ || problems_.count() != before;
+    }
+
+    void add_health(const YamlNode& name, const YamlNode* limits) {
+        Label* label = label_of(name);
+        if (label == nullptr) return;
+        if (label->name != name.text || label->piece.kind != model::Piece::Kind::range) {
+            problems_.add(name.at, fmt::format("{} in 'health' is no label of NVTX ranges; "
+                                               "expected one, such as step: {{nvtx: step}}",
+                                               in_quotes(name.text)));
+            return;
+        }
+        auto stated = health_of(command_ + '/' + label->name, limits, name.at, problems_);
+        label->expected = label->expected || !stated.empty();
+        read_.health.insert(read_.health.end(), std::make_move_iterator(stated.begin()),
+                            std::make_move_iterator(stated.end()));
+    }
+
+    void tolerances(const YamlNode& node) {
+        if (node.kind != YamlNode::Kind::map) {
+            add_wrong_type(node, "tolerances", "a map from label.metric to tolerance", problems_);
+            wrong_gates_ = true;
+            return;
+        }
+        for (const YamlNode::Entry& entry : node.entries) {
+            const std::size_t before = problems_.count();
+            tolerance(entry);
+            wrong_gates_ = wrong_gates_ || problems_.count() != before;
+        }
+    }
+
+    void tolerance(const YamlNode::Entry& entry) {
+        const std::string& key = entry.key->text;
+        const std::size_t dot = key.find('.');
+        if (dot == std::string::npos) {
+            problems_.add(entry.key->at, fmt::format("{} in 'tolerances'; expected label.metric, "
+                                                     "such as step.gpu_time",
+                                                     in_quotes(key)));
+            return;
+        }
+        Label* label = label_of(*entry.key);
+        if (label == nullptr) return;
+        const std::string name = key.substr(std::min(dot, key.size() - 1) + 1);
+        const std::vector<std::string>& names = label->settings.metrics->names;
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            problems_.add_unknown(entry.key->at,
+                                  fmt::format("metric of {}:", in_words(label->piece.kind)), name,
+                                  names);
+            return;
+        }
+        if (const auto read = read_tolerance_entry(entry, *metrics::find_metric(name), problems_)) {
+            label->settings.tolerances.emplace(name, *read);
+        }
+    }
+
+    const Fields& fields_;
+    const std::string& command_;
+    Problems& problems_;
+    ReadLabels read_;
+    bool wrong_gates_ = false;
+};
+
+}  // namespace
+
+ReadLabels read_labels(const Fields& fields, const std::string& command, Position at,
+                       Problems& problems) {
+    return LabelReader(fields, command, problems).read(at);
+}
+
+}  // namespace perfgate::suite

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads which of a program's activity is measured and how that is gated: the keys `measure`,
+// `tolerances`, `expect` and `health` of a command entry.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "suite/fields.hpp"
+#include "suite/relations.hpp"
+#include "suite/settings.hpp"
+
+namespace perfgate::suite {
+
+/// The label of the case for the whole program, in addition to those of `measure`.
+inline constexpr std::string_view program_label = "program";
+
+/// A piece that is measured: the cases of one label.
+struct Label {
+    std::string name;
+    model::Piece piece;
+    Settings settings;  ///< all metrics of such a piece, and the tolerances of the label
+    Position at;
+    bool expected = false;  ///< a relation of `expect` or `health` uses it
+};
+
+struct ReadLabels {
+    std::vector<Label> labels;
+    const YamlNode* expect = nullptr;
+    std::vector<StatedRelation> health;
+};
+
+/// `fields` of the entry of the command of this name, which begins at `at`.
+ReadLabels read_labels(const Fields& fields, const std::string& command, Position at,
+                       Problems& problems);
+
+}  // namespace perfgate::suite
