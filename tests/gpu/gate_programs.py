@@ -237,9 +237,8 @@ def part_gpus():
     if count < 2:
         tools.say("one GPU: no program on two")
         return
-    two = training(gpus=2)
-    program = two.path / "training_step.py"
-    program.write_text("import torch\nassert torch.cuda.device_count() == 2\n" + program.read_text())
+    two = fresh(STEPS.format(command=json.dumps([sys.executable, "cupy_scale.py"]), gpus=2, tolerance="5%"))
+    two.edit("import cupy\n", "import cupy\n\nassert cupy.cuda.runtime.getDeviceCount() == 2\n", "cupy_scale.py")
     refreshed(two)
     two.tool("run", two.path / "suite.yaml")
     keys = [path.name for path in (two.path / "baselines").iterdir() if path.is_dir()]
@@ -251,7 +250,8 @@ def gated(program, *launcher, gpus=1, tolerance="5%"):
     command = json.dumps([*(launcher or (sys.executable,)), program])
     suite = STEPS.format(command=command, gpus=gpus, tolerance=tolerance)
     base, head = fresh(suite), fresh(suite)
-    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path)
+    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path,
+             "--processes", PROCESSES)
     head.tool(*words)
     work = re.search(r"^WORK = (\d+)$", (head.path / program).read_text(), re.M)
     head.edit(work[0], f"WORK = {2 * int(work[1])}", program)
