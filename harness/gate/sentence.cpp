@@ -102,8 +102,9 @@ std::string one_process_note(std::string_view metric, std::size_t cases) {
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id) {
     return fmt::format(
-        "{}: in {} case{} the tolerance is finer than the minimum detectable change, at worst {} "
-        "({})",
+        "{}: in {} case{} the spread hides changes as large as the tolerance: it detects at worst "
+        "≥ "
+        "{} ({})",
         name_text(metric), cases, cases == 1 ? "" : "s", percent(minimum_detectable_change),
         name_text(id));
 }

@@ -27,7 +27,6 @@ constexpr double spent_in_rounds = 0.5;
 /// Each of the two steps to a verdict, flagging and confirmation, finds the minimum detectable
 /// change with this probability, so that both do in nine of ten cases.
 constexpr double power_of_a_step = 0.975;
-constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power_of_a_step)
 /// The rank-sum test needs a change larger by this factor than Student's test to find it as often,
 /// and its far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
@@ -88,6 +87,10 @@ stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
     return spread;
 }
 
+bool is_time(const Comparison& comparison) {
+    return comparison.definition->metric_class == MetricClass::timing;
+}
+
 Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
     : single(false_alarms / static_cast<double>(std::max<std::size_t>(tests, 1))),
       rounds(of_rounds) {}
@@ -95,6 +98,12 @@ Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
 double Levels::at_round(std::int64_t round) const {
     if (round == 0) return single;
     return single * spent_in_rounds / static_cast<double>(std::max(rounds, round));
+}
+
+Levels Levels::of(const Comparison& comparison) const {
+    Levels levels = *this;
+    if (!is_time(comparison)) levels.rounds = 0;
+    return levels;
 }
 
 double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, double level) {
@@ -120,7 +129,8 @@ double deciding_level(const Comparison& comparison, const Levels& levels) {
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
-    if (size == 0) return;
+    // Nothing is found, however large, where no test reaches the level.
+    if (size == 0 || (is_time(comparison) && !resolution.ranks)) return;
     const std::size_t against = resolution.against;
     const stats::PooledSpread& measured = resolution.measured;
     const bool trusts_measured = resolution.ranks && measured.df >= prior_df;
@@ -135,17 +145,18 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
         shifts(against, resolution.first, std::max(measured.df, 1.0), flagging_level);
     const double flagging = std::max(flagging_shift * spread.deviation,
                                      recorded_shift(resolution.differences, flagging_shift));
-    // The estimate must be beyond what is allowed in every step.
-    const double allowed =
-        change_between(comparison, judgement.baseline, judgement.baseline).allowed;
-    const double error =
-        std::sqrt(1 / static_cast<double>(against) + 1 / static_cast<double>(resolution.first));
-    const double beyond = allowed + power_in_deviations * spread.deviation * error;
-    const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0) + resolution.drift;
-    const double change = std::max(unexplained, beyond + resolution.drift) / size;
+    const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0);
+    Comparison widened = comparison;
+    widened.leeway += resolution.drift / size;
+    const bool rises = comparison.definition->direction != Direction::higher;
+    const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
+    const double change = std::fabs(allowed.factor - 1) +
+                          (std::fabs(allowed.shift) + allowed.factor * unexplained) / size;
     if (!std::isfinite(change)) return;  // values so large that their spread is not finite
     judgement.minimum_detectable_change = change;
-    judgement.tolerance_is_finer = unexplained > allowed;
+    judgement.tolerance_is_finer =
+        unexplained + resolution.drift >
+        change_between(comparison, judgement.baseline, judgement.baseline).allowed;
 }
 
 void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
@@ -160,21 +171,28 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
     const double level = levels.at_round(last_round);
     const bool rises = judgement.measured > judgement.baseline;
+    const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
     const auto probability_at = [&](double of_level) {
-        return std::min(1.0, sides * probability(rises, widened.leeway * size, of_level / sides));
+        std::optional<double> found = probability(rises, allowed, of_level / sides);
+        if (found) found = std::min(1.0, sides * *found);
+        return found;
     };
-    const double found = probability_at(level);
-    judgement.probability = found;
-    if (found <= level) {
+    const std::optional<double> found = probability_at(level);
+    if (found && *found <= level) {
+        judgement.probability = found;
         judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
-    } else if (!change.good_way && probability_at(flagging_level) <= flagging_level) {
+        return;
+    }
+    judgement.too_few_processes = !found;
+    judgement.probability = found ? found : probability_at(flagging_level);
+    if (!change.good_way && judgement.probability && *judgement.probability <= flagging_level) {
         judgement.verdict = Verdict::inconclusive;
     }
 }
 
 bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
                          std::int64_t last_round, std::int64_t rounds) {
-    if (comparison.definition->metric_class != model::MetricClass::timing) return false;
+    if (!is_time(comparison)) return false;
     const bool flagged =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
     const bool confirmed = judgement.verdict == Verdict::regressed && last_round > 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -25,6 +26,10 @@ bool in_use(const model::Batch& batch);
 /// One value for the batch's process; NaN if a sample is not finite.
 double batch_value(const model::Batch& batch);
 
+/// Times are judged by ranks alone, within the budget of false alarms. Counters are not: a run has
+/// one value of them, with which no rank test reaches a level.
+bool is_time(const Comparison& comparison);
+
 /// A spread that is at least `measured` and, with few processes, not much smaller than what is
 /// known for the metric's class. `size` is the metric's value; `factor` is 1 for the spread of
 /// processes, √2 for that of differences of two.
@@ -41,6 +46,8 @@ struct Levels {
     /// The rounds that can decide share half of it; without rounds there is one test at the whole
     /// level.
     double at_round(std::int64_t round) const;
+    /// Those of this comparison: later rounds measure times only.
+    Levels of(const Comparison& comparison) const;
 };
 
 /// stats::detectable_shift at the power of a step, cached: most cases of a run need the same value.
@@ -76,9 +83,10 @@ double deciding_level(const Comparison& comparison, const Levels& levels);
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement);
 
-/// The probability of measuring values so far to this side if they do not lie there by more than
-/// `leeway`, by a test that is chosen for this level.
-using Probability = std::function<double(bool rises, double leeway, double level)>;
+/// The one-sided probability of measuring values so far to this side if the change is just what is
+/// allowed; nothing if there are too few processes for the test to reach this level.
+using Probability =
+    std::function<std::optional<double>(bool rises, const Allowance& allowed, double level)>;
 
 /// Verdict and probability of a judgement whose values are set. `last_round` is that of the
 /// measured batches.
