@@ -139,6 +139,13 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
     }
     resolution.drift = evidence.drift;
     add_resolution(comparison, resolution, levels, shifts, judgement);
+    if (is_time(comparison)) {
+        const Scale scale(evidence.baseline, evidence.measured);
+        add_interval(comparison,
+                     stats::rank_sum_interval(scale.of(evidence.baseline),
+                                              scale.of(evidence.measured), interval_level),
+                     scale, evidence.drift, judgement);
+    }
     judge_by_probability(
         comparison, evidence.drift, evidence.last_round, levels,
         [&](bool rises, const Allowance& allowed, double level) {
@@ -166,6 +173,12 @@ std::vector<double> batch_values(const model::MetricSeries& series) {
     std::vector<double> values;
     for (const model::Batch* batch : batches_in_use(series)) values.push_back(batch_value(*batch));
     return values;
+}
+
+double estimate_of(const model::MetricSeries& series) {
+    const std::vector<double> values = batch_values(series);
+    return values.empty() || !all_finite(values) ? series.value
+                                                 : stats::trimmed_mean(values, trimmed_processes);
 }
 
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,

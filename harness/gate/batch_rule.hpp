@@ -48,6 +48,9 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
 /// empty where every batch was excluded.
 std::vector<double> batch_values(const model::MetricSeries& series);
 
+/// The one estimate of a series, which all reports show: the trimmed mean of these values.
+double estimate_of(const model::MetricSeries& series);
+
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
 /// the better half of its own processes, the baseline would be beyond it. Then the reference value
 /// does not describe most processes, and a regression of twice the tolerance passes. A tolerance

@@ -230,7 +230,7 @@ CodeComparison compare_host_code(const Code& now, const Code& baseline) {
         if (!difference->empty()) return {CodeChange::changed, *difference};
     }
     if (now.seed != baseline.seed) return {};
-    return {CodeChange::unchanged, ""};
+    return {CodeChange::unchanged, "", true};
 }
 
 }  // namespace
@@ -260,12 +260,13 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
     std::string difference = code_difference(*baseline.kernels, *now.kernels);
     if (!difference.empty()) return {CodeChange::changed, std::move(difference)};
     difference = launch_provenance_difference(now, baseline);
-    if (difference.empty() && now.host_code->empty()) difference = "host code is not known";
+    const bool same = difference.empty();
+    if (same && now.host_code->empty()) difference = "host code is not known";
     if (difference.empty() && *now.host_code != *baseline.host_code) {
         difference = "host code changed";
     }
-    if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference)};
-    return {CodeChange::unchanged, ""};
+    if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference), same};
+    return {CodeChange::unchanged, "", true};
 }
 
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
@@ -292,10 +293,9 @@ bool beyond_any_machine(const Judgement& judgement) {
     return judgement.measured > slowest_machine * judgement.baseline;
 }
 
-bool runs_the_same(const Code& now, const Code& baseline) {
-    const CodeChange change = compare_code(now, baseline).change;
-    if (change != CodeChange::device_unchanged) return change == CodeChange::unchanged;
-    return launch_provenance_difference(now, baseline).empty();
+bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition) {
+    return (definition.name == "gpu_time" && code.runs_the_same) ||
+           (definition.name == "gpu_span" && code.change == CodeChange::unchanged);
 }
 
 }  // namespace perfgate::gate

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -60,14 +61,19 @@ Pairs pairs_of(const Comparison& comparison) {
     return pairs;
 }
 
+std::vector<double> differences_of(const std::vector<double>& base,
+                                   const std::vector<double>& measured) {
+    std::vector<double> differences(base.size());
+    std::transform(measured.begin(), measured.end(), base.begin(), differences.begin(),
+                   std::minus<>());
+    return differences;
+}
+
 /// How much larger the second value of each pair is than the first and what is allowed.
 std::vector<double> differences_of(const Pairs& pairs, const Allowance& allowed = {}) {
-    std::vector<double> differences;
-    differences.reserve(pairs.base.size());
-    for (std::size_t i = 0; i < pairs.base.size(); ++i) {
-        differences.push_back(allowed.undone(pairs.measured[i]) - pairs.base[i]);
-    }
-    return differences;
+    std::vector<double> measured = pairs.measured;
+    for (double& value : measured) value = allowed.undone(value);
+    return differences_of(pairs.base, measured);
 }
 
 stats::PooledSpread spread_of(const Pairs& pairs) {
@@ -151,10 +157,16 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
         judgement.baseline = stats::trimmed_mean(pairs.base, trimmed_processes);
         judgement.measured =
             judgement.baseline + stats::trimmed_mean(differences_of(pairs), trimmed_processes);
-        add_resolution(comparison, resolution_of(comparison, pairs, levels), levels, shifts,
-                       judgement);
+        const Levels own = levels.of(comparison);
+        add_resolution(comparison, resolution_of(comparison, pairs, own), own, shifts, judgement);
+        const Scale scale(pairs.base, pairs.measured);
+        add_interval(
+            comparison,
+            stats::signed_rank_interval(
+                differences_of(scale.of(pairs.base), scale.of(pairs.measured)), interval_level),
+            scale, 0, judgement);
         judge_by_probability(
-            comparison, 0, pairs.last_round, levels,
+            comparison, 0, pairs.last_round, own,
             [&, &of = pairs](bool rises, const Allowance& allowed, double level) {
                 return probability_of(comparison, of, rises, allowed, level);
             },

@@ -41,8 +41,13 @@ struct Judgement {
     Basis basis = Basis::tolerance;
     /// The probability of values so far from the baseline if the change is just the tolerance.
     std::optional<double> probability = std::nullopt;
+    model::Doubt doubt = model::Doubt::none;  ///< why it is inconclusive
     /// The change is beyond the tolerance, and no test of so few processes reaches the level.
     bool too_few_processes = false;
+    /// Contains the change, as a fraction of the baseline.
+    std::optional<model::ChangeInterval> interval = std::nullopt;
+    /// The interval lies within the tolerance.
+    bool shown = false;
     /// The smallest change that is found nine times out of ten, as a fraction of the baseline.
     std::optional<double> minimum_detectable_change = std::nullopt;
     /// The spread alone hides changes as large as the tolerance.

@@ -159,6 +159,44 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
         change_between(comparison, judgement.baseline, judgement.baseline).allowed;
 }
 
+Scale::Scale(const std::vector<double>& some, const std::vector<double>& others) {
+    const auto positive = [](double value) { return value > 0; };
+    logarithmic = std::all_of(some.begin(), some.end(), positive) &&
+                  std::all_of(others.begin(), others.end(), positive);
+}
+
+std::vector<double> Scale::of(std::vector<double> values) const {
+    if (!logarithmic) return values;
+    for (double& value : values) value = std::log(value);
+    return values;
+}
+
+void add_interval(const Comparison& comparison, const std::optional<stats::Interval>& shift,
+                  const Scale& scale, double drift, Judgement& judgement) {
+    if (!shift) return;
+    const double baseline = judgement.baseline;
+    const double size = std::fabs(baseline);
+    const auto change = [&](double end) {
+        return scale.logarithmic ? baseline * std::expm1(end) : end;
+    };
+    // With modes the means can differ more than the processes do pair by pair.
+    const double estimate = judgement.measured - baseline;
+    const double low = std::min(change(shift->low), estimate) - drift;
+    const double high = std::max(change(shift->high), estimate) + drift;
+    if (!std::isfinite(low) || !std::isfinite(high)) return;
+
+    const Direction direction = comparison.definition->direction;
+    const auto within = [&](double end) {
+        return !change_between(comparison, baseline, baseline + end).counts;
+    };
+    judgement.shown = (direction == Direction::higher || high <= 0 || within(high)) &&
+                      (direction == Direction::lower || low >= 0 || within(low));
+    const double low_fraction = low / size;
+    const double high_fraction = high / size;
+    if (!std::isfinite(low_fraction) || !std::isfinite(high_fraction)) return;
+    judgement.interval = model::ChangeInterval{low_fraction, high_fraction, interval_level};
+}
+
 void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
                           const Levels& levels, const Probability& probability,
                           Judgement& judgement) {
@@ -187,6 +225,7 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     judgement.probability = found ? found : probability_at(flagging_level);
     if (!change.good_way && judgement.probability && *judgement.probability <= flagging_level) {
         judgement.verdict = Verdict::inconclusive;
+        judgement.doubt = model::Doubt::unclear;
     }
 }
 

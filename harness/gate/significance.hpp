@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gate/rule.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {
@@ -82,6 +83,22 @@ double deciding_level(const Comparison& comparison, const Levels& levels);
 /// Sets `minimum_detectable_change` and `tolerance_is_finer`.
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement);
+
+inline constexpr double interval_level = 0.95;
+
+/// Logarithms if all values of both groups are positive, because slowdowns multiply.
+struct Scale {
+    bool logarithmic = false;
+
+    Scale(const std::vector<double>& some, const std::vector<double>& others);
+    std::vector<double> of(std::vector<double> values) const;
+};
+
+/// Sets `interval` and `shown`. `shift` contains the change on this scale, at interval_level;
+/// absent: there are too few processes. A run may be off by `drift` without a cause, so the
+/// interval is wider by that.
+void add_interval(const Comparison& comparison, const std::optional<stats::Interval>& shift,
+                  const Scale& scale, double drift, Judgement& judgement);
 
 /// The one-sided probability of measuring values so far to this side if the change is just what is
 /// allowed; nothing if there are too few processes for the test to reach this level.

@@ -127,6 +127,10 @@ std::string change_text(double fraction) {
     return fmt::format("{:+.1f} %", percent);
 }
 
+std::string interval_text(double low, double high) {
+    return change_text(low) + " to " + change_text(high);
+}
+
 std::optional<double> change_fraction(double before, double after) {
     if (before == 0) return std::nullopt;
     const double fraction = (after - before) / std::fabs(before);

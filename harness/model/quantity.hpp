@@ -24,6 +24,9 @@ QuantityTexts quantity_texts(double before, double after, std::string_view unit)
 /// A fraction as a signed percentage: "+10.2 %", "-0.4 %"; a small one keeps a digit ("+0.003 %").
 std::string change_text(double fraction);
 
+/// "-0.3 % to +1.1 %", of two fractions.
+std::string interval_text(double low, double high);
+
 /// (after - before) / |before|, or nothing where that is no number (`before` is 0).
 std::optional<double> change_fraction(double before, double after);
 

@@ -31,7 +31,7 @@ bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
     if (expected == cases.end()) return false;
     gate::Code now = gate::code_of(launch.result, run.environment);
     now.seed = plan.suites[launch.at.suite].cases[launch.at.index].seed;
-    return gate::runs_the_same(now, gate::code_of(expected->second));
+    return gate::compare_code(now, gate::code_of(expected->second)).runs_the_same;
 }
 
 /// --changed-only: one launch of each case says whether it needs to be measured.

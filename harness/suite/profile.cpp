@@ -16,8 +16,9 @@ constexpr std::size_t longest_path = 4096;
 
 constexpr std::array<std::string_view, 8> profile_keys{
     "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep", "canary"};
-constexpr std::array<std::string_view, 6> policy_keys{
-    "no_baseline", "inconclusive", "false_alarms", "rounds", "acknowledgement_days", "changed"};
+constexpr std::array<std::string_view, 7> policy_keys{
+    "no_baseline", "inconclusive",         "not_shown", "false_alarms",
+    "rounds",      "acknowledgement_days", "changed"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
                                                        "tool_version"};
 constexpr std::int64_t most_rounds = 10;
@@ -96,6 +97,7 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
         const Fields policies(*policy, "'policy'", policy_keys, problems);
         profile.policy.no_baseline_fails = read_fails(policies, "no_baseline", "skip", problems);
         profile.policy.inconclusive_fails = read_fails(policies, "inconclusive", "pass", problems);
+        profile.policy.not_shown_fails = read_fails(policies, "not_shown", "pass", problems);
         read_numbers(policies, profile.policy, problems);
         if (const YamlNode* changed = policies.find("changed")) {
             const Fields changes(*changed, "'changed'", changed_keys, problems);

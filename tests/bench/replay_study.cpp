@@ -21,6 +21,7 @@
 #include "replay/peers.hpp"
 #include "replay/pool.hpp"
 #include "replay/study.hpp"
+#include "stats/distributions.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
@@ -123,7 +124,13 @@ void print_false_alarms(const std::vector<const Kernel*>& kernels, std::size_t s
                    independent ? "at random" : "in the order of recording", suites, alarms,
                    100 * upper_bound(alarms, suites), cases.share(cases.again),
                    cases.share(cases.inconclusive));
-        if (independent) {
+        if (slowdown > 0) {
+            // As many alarms are not improbable for the budget, which is all used here.
+            expect(alarms == 0 || 1 - perfgate::stats::binomial_lower_tail(
+                                          alarms - 1, suites, setting.policy.false_alarms) >=
+                                      0.01,
+                   "false alarms of suites that are slower by just the tolerance");
+        } else if (independent) {
             expect(upper_bound(alarms, suites) <= (suites >= 3000 ? 0.001 : 5.0 / double(suites)),
                    "false alarms of suites");
         }

@@ -346,7 +346,8 @@ TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
     EXPECT_NE(worse.suites[0].cases[1].reason.find(
                   "worse than the 1.080 µs that are acknowledged until 2026-11-30"),
               std::string::npos);
-    EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::pass) << "it was repaired";
+    EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::inconclusive)
+        << "it was repaired, which one process does not show";
 }
 
 TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {

@@ -23,6 +23,7 @@ struct GateOptions {
     model::Selection selection;           ///< --filter and --tag
     std::string no_baseline = "skip";     ///< or "fail"
     std::string inconclusive = "pass";    ///< or "fail"
+    std::string not_shown = "pass";       ///< or "fail"
     model::Policy policy;                 ///< the rest: from a profile, or the defaults
 };
 
@@ -32,7 +33,7 @@ void add_baselines_option(CLI::App& app, std::string& folder);
 void add_profile_option(CLI::App& app, std::string& file);
 /// Only --filter and --tag.
 void add_selection_options(CLI::App& app, model::Selection& selection);
-/// Only --no-baseline and --inconclusive.
+/// Only --no-baseline, --inconclusive and --not-shown.
 void add_policy_options(CLI::App& app, GateOptions& options);
 /// All of GateOptions except the selection.
 void add_judging_options(CLI::App& app, GateOptions& options);
