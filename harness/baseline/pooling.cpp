@@ -97,7 +97,11 @@ void keep_common_code(const CaseResult& from, CaseResult& to) {
         model::Kernel& kernel = to.kernels[i];
         const bool other = from.kernels.size() != to.kernels.size();
         if (other || from.kernels[i].code != kernel.code) kernel.code.clear();
-        if (other || from.kernels[i].arguments != kernel.arguments) kernel.arguments.clear();
+        if (!other) model::mask_arguments(from.kernels[i], kernel);
+        if (other || !model::same_arguments(from.kernels[i], kernel)) {
+            kernel.arguments.clear();
+            kernel.argument_words.clear();
+        }
     }
 }
 

@@ -377,6 +377,14 @@ class Judging {
             } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
                 doubt(model::Doubt::baseline_disagrees, judgement);
                 words = disagreement_words;
+            } else if (std::string hidden =
+                           shown_by_code(pending.code, *pending.comparison.definition)
+                               ? ""
+                               : hidden_by_clock(pending.comparison, judgement, *pending.result,
+                                                 *pending.expected);
+                       !hidden.empty()) {
+                doubt(model::Doubt::clock, judgement);
+                words = std::move(hidden);
             } else if (judgement.verdict == Verdict::pass && is_time(pending.comparison) &&
                        judgement.basis != Basis::tolerance && !judgement.shown && !by_code) {
                 doubt(model::Doubt::not_shown, judgement);

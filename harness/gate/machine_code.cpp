@@ -64,7 +64,7 @@ std::string launch_difference(const Kernel& before, const Kernel& now) {
     differs("shared-memory carve-out", carveout(before), carveout(now));
     differs("kind of launch", before.cooperative ? "cooperative" : "regular",
             now.cooperative ? "cooperative" : "regular");
-    if (difference.empty() && before.arguments != now.arguments) {
+    if (difference.empty() && !model::same_arguments(before, now)) {
         const bool known = !before.arguments.empty() && !now.arguments.empty();
         difference = fmt::format("the arguments of {} {}", model::short_kernel_name(now.name),
                                  known ? "changed" : "are not known");
@@ -280,6 +280,12 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                     "machine code, launch, arguments, inputs, driver and host code are the "
                     "baseline's: look for the cause in the machine"};
         case CodeChange::device_unchanged:
+            if (code.runs_the_same && metric == "gpu_time") {
+                return {true, "nothing launched changed",
+                        "its kernels, their launches, arguments, inputs and libraries are the "
+                        "baseline's (" +
+                            code.difference + "): look for the cause in the machine"};
+            }
             return {false, "device code unchanged", code.difference};
         case CodeChange::changed:
             return {false, "", code.difference};

@@ -137,9 +137,10 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
         if (metric == nullptr) continue;
         const model::MetricSeries& series =
             *find_series(*instance[metric->operand], metric->metric);
-        const std::string part = fmt::format(
-            "{}.{} is {}", model::printable(relation.operands[metric->operand]),
-            model::printable(metric->metric), model::quantity_text(estimate_of(series), series.unit));
+        const std::string part =
+            fmt::format("{}.{} is {}", model::printable(relation.operands[metric->operand]),
+                        model::printable(metric->metric),
+                        model::quantity_text(estimate_of(series), series.unit));
         if (text.find(part) != std::string::npos) continue;
         text += (text.empty() ? " (" : ", ") + part;
     }

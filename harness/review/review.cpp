@@ -62,6 +62,7 @@ class ProfileComparison {
                 before.creep ? percent(*before.creep) : "",
                 after.creep ? percent(*after.creep) : "not set");
         lowered(before.canary && !after.canary, "canary", "true", "false");
+        lowered(before.prove && !after.prove, "prove", "true", "false");
     }
 
   private:

@@ -82,7 +82,8 @@ int run_suites(const RunRequest& request) {
     const model::VerdictDocument verdict = judge_run(run, request.judging);
     const int judged =
         model::combine_exit_codes(verdict.exit_code, write_reports(verdict, run, request.reports));
-    const int result = model::combine_exit_codes(stored, judged);
+    const int result = model::combine_exit_codes(model::combine_exit_codes(stored, judged),
+                                                 prove_gates(run, request.judging));
     if (!request.canary) return result;
     return model::combine_exit_codes(
         result, try_canary(run, request.suites, request.measuring, request.judging.policy));

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-constexpr std::array<std::string_view, 8> profile_keys{
-    "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep", "canary"};
+constexpr std::array<std::string_view, 9> profile_keys{"backend",   "policy", "junit_profile",
+                                                       "baselines", "out",    "processes",
+                                                       "creep",     "canary", "prove"};
 constexpr std::array<std::string_view, 7> policy_keys{
     "no_baseline", "inconclusive",         "not_shown", "false_alarms",
     "rounds",      "acknowledgement_days", "changed"};
@@ -78,6 +79,14 @@ void read_numbers(const Fields& policies, model::Policy& policy, Problems& probl
     }
 }
 
+bool read_switch(const Fields& fields, std::string_view key, Problems& problems) {
+    const YamlNode* node = fields.find(key);
+    if (node == nullptr) return false;
+    const std::optional<bool> on = boolean_of(*node);
+    if (!on) add_wrong_type(*node, key, "true or false", problems);
+    return on.value_or(false);
+}
+
 std::optional<std::string> read_folder(const Fields& fields, std::string_view key,
                                        Problems& problems) {
     const YamlNode* node = fields.find(key);
@@ -123,11 +132,8 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
     if (const YamlNode* node = fields.find("creep")) {
         profile.creep = read_fraction(*node, "creep", problems);
     }
-    if (const YamlNode* node = fields.find("canary")) {
-        const std::optional<bool> canary = boolean_of(*node);
-        if (!canary) add_wrong_type(*node, "canary", "true or false", problems);
-        profile.canary = canary.value_or(false);
-    }
+    profile.canary = read_switch(fields, "canary", problems);
+    profile.prove = read_switch(fields, "prove", problems);
     problems.throw_if_any();
     return profile;
 }

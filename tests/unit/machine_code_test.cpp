@@ -380,6 +380,64 @@ TEST(MachineCode, ASlowerTimeOfTheSameDeviceCodeIsRegressedAndSaysWhatElseChange
     EXPECT_EQ(document.exit_code, 1);
 }
 
+TEST(MachineCode, WhatLaunchesTheSameIsNeverRegressedEvenIfAnotherKernelOfThePluginChanged) {
+    CaseResult now = slower();
+    now.host_code = "0058";
+    const model::VerdictDocument document = judged(now);
+    const model::CaseVerdict& verdict = document.suites[0].cases[0];
+    EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
+    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
+    EXPECT_TRUE(verdict.reason.starts_with("gpu_time is inconclusive (nothing launched changed): "))
+        << verdict.reason;
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(MachineCode, ArgumentsThatDifferOnlyWhereTheyDifferBetweenProcessesAreTheSame) {
+    model::Kernel kernel;
+    kernel.arguments = "whole-1";
+    kernel.argument_words = "aaaaaaaabbbbbbbbcccccccc";
+    model::Kernel second = kernel;  // another process of the same run
+    second.arguments = "whole-2";
+    second.argument_words = "aaaaaaaa1bbbbbbbcccccccc";
+    EXPECT_FALSE(model::same_arguments(kernel, second));
+    model::Kernel masked = kernel;
+    model::mask_arguments(second, masked);
+    EXPECT_EQ(masked.argument_words, "aaaaaaaa--------cccccccc");
+    EXPECT_EQ(masked.arguments, "whole-1");
+
+    model::Kernel now = kernel;  // on another board
+    now.arguments = "whole-3";
+    now.argument_words = "aaaaaaaa2bbbbbbbcccccccc";
+    EXPECT_TRUE(model::same_arguments(masked, now));
+    EXPECT_TRUE(model::same_arguments(now, masked)) << "either may know it";
+    now.argument_words = "aaaaaaaa2bbbbbbb1ccccccc";
+    EXPECT_FALSE(model::same_arguments(masked, now)) << "a word that says something";
+    EXPECT_FALSE(model::same_arguments(now, masked));
+    now.argument_words = "aaaaaaaa2bbbbbbb";
+    EXPECT_FALSE(model::same_arguments(masked, now)) << "other parameters";
+    now.argument_words = "";
+    EXPECT_FALSE(model::same_arguments(masked, now)) << "a document from before words";
+    model::mask_arguments(now, masked);
+    EXPECT_EQ(masked.argument_words, "aaaaaaaa--------cccccccc");
+}
+
+TEST(MachineCode, AddressesInArgumentsDoNotMakeARegression) {
+    CaseResult then = coded_case();
+    then.kernels[0].arguments = "whole-1";
+    then.kernels[0].argument_words = "aaaaaaaa--------";
+    const model::Baseline baseline = accepted(run_of({then}));
+    CaseResult now = slower();
+    now.kernels[0].arguments = "whole-2";
+    now.kernels[0].argument_words = "aaaaaaaabbbbbbbb";
+    const Code before = code_of(baseline.cases.begin()->second);
+    const model::Run run = run_of({});
+    EXPECT_EQ(compare_code(code_of(now, run.environment), before).change, CodeChange::unchanged);
+    now.kernels[0].argument_words = "baaaaaaabbbbbbbb";
+    const CodeComparison changed = compare_code(code_of(now, run.environment), before);
+    EXPECT_EQ(changed.change, CodeChange::device_unchanged);
+    EXPECT_EQ(changed.difference, "the arguments of tiled changed");
+}
+
 TEST(MachineCode, ChangedCodeIsShownWhateverTheVerdict) {
     CaseResult now = coded_case();
     now.kernels[0].code = "0ther";

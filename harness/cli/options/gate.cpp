@@ -58,6 +58,12 @@ void add_policy_options(CLI::App& app, GateOptions& options) {
         ->capture_default_str();
 }
 
+void add_prove_option(CLI::App& app, GateOptions& options) {
+    app.add_flag("--prove", options.prove,
+                 "Prove on the run's document that each gate fails if its metric is worse by twice "
+                 "what it claims to detect; exit 3 if one cannot");
+}
+
 void take_unless_given(const CLI::App& verb, const std::string& option,
                        const std::optional<std::string>& value, std::string& target) {
     if (value && verb.count(option) == 0) target = *value;
@@ -82,6 +88,8 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                       gate_options.inconclusive);
     take_unless_given(verb, "--not-shown", profile.policy.not_shown_fails ? "fail" : "pass",
                       gate_options.not_shown);
+    gate_options.prove =
+        gate_options.prove || (profile.prove && verb.get_option_no_throw("--prove") != nullptr);
     gate_options.policy = profile.policy;
     take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
     take_unless_given(verb, "--out", profile.out, output_options.out);
@@ -97,7 +105,7 @@ model::Policy policy_of(const GateOptions& options) {
 }
 
 runner::JudgingChoice judging_of(const GateOptions& options) {
-    return {options.baselines, policy_of(options)};
+    return {options.baselines, policy_of(options), options.prove};
 }
 
 }  // namespace perfgate::cli

@@ -24,7 +24,8 @@ struct GateOptions {
     std::string no_baseline = "skip";     ///< or "fail"
     std::string inconclusive = "pass";    ///< or "fail"
     std::string not_shown = "pass";       ///< or "fail"
-    model::Policy policy;                 ///< the rest: from a profile, or the defaults
+    bool prove = false;
+    model::Policy policy;  ///< the rest: from a profile, or the defaults
 };
 
 /// Only --baselines, for verbs that do not judge.
@@ -35,9 +36,11 @@ void add_profile_option(CLI::App& app, std::string& file);
 void add_selection_options(CLI::App& app, model::Selection& selection);
 /// Only --no-baseline, --inconclusive and --not-shown.
 void add_policy_options(CLI::App& app, GateOptions& options);
-/// All of GateOptions except the selection.
+/// Only --prove.
+void add_prove_option(CLI::App& app, GateOptions& options);
+/// All of GateOptions except the selection and --prove.
 void add_judging_options(CLI::App& app, GateOptions& options);
-/// All of GateOptions.
+/// All of GateOptions except --prove.
 void add_gate_options(CLI::App& app, GateOptions& options);
 
 /// Uses a profile's value if the option is not given.
