@@ -130,7 +130,7 @@ TEST(Canary, IsAllThatIsLeftOfAPlan) {
 }
 
 TEST(Canary, IsFoundWhereItIsARegressionAndTheExitCodeSaysSo) {
-    const Canary canary = choose_canary(three_cases()).value();
+    const Canary canary = choose(three_cases()).value();
     const CanaryResult found =
         judge_canary(canary, verdict_of(canary, model::Verdict::regressed, 1));
     EXPECT_TRUE(found.found);
@@ -138,7 +138,7 @@ TEST(Canary, IsFoundWhereItIsARegressionAndTheExitCodeSaysSo) {
 }
 
 TEST(Canary, AnythingElseIsNamed) {
-    const Canary canary = choose_canary(three_cases()).value();
+    const Canary canary = choose(three_cases()).value();
     const auto sentence = [&](model::Verdict verdict, int exit_code) {
         const CanaryResult result = judge_canary(canary, verdict_of(canary, verdict, exit_code));
         EXPECT_FALSE(result.found);
