@@ -73,8 +73,8 @@ struct ChangePolicy {
 struct Policy {
     bool no_baseline_fails = false;
     bool inconclusive_fails = false;
-    /// The probability with which a whole run fails though nothing changed; shared out over all
-    /// that is judged by its spread.
+    /// The probability with which a whole run fails for a time though none became slower by more
+    /// than its tolerance; shared out over all that is judged by its spread.
     double false_alarms = 0.001;
     /// How often flagged cases may be measured again. 0: what was measured first decides.
     std::int64_t rounds = 2;
