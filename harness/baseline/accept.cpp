@@ -77,12 +77,14 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
 /// Why a case cannot be accepted, beyond objection(); empty: it can.
 std::string undecided(const CaseVerdict& verdict) {
     for (const MetricVerdict& metric : verdict.metrics) {
-        if (metric.verdict == Verdict::inconclusive || metric.verdict == Verdict::invalid) {
+        if (metric.verdict == Verdict::invalid ||
+            (metric.verdict == Verdict::inconclusive && !model::stayed(metric))) {
             return metric.sentence;
         }
     }
     const bool decided =
         model::severity(verdict.verdict) <= model::severity(Verdict::no_baseline) ||
+        (verdict.verdict == Verdict::inconclusive && verdict.doubt == model::Doubt::not_shown) ||
         verdict.verdict == Verdict::regressed;
     return decided ? std::string()
                    : fmt::format("{}: {}", model::to_text(verdict.verdict), verdict.reason);
@@ -145,7 +147,7 @@ class Accepting {
         LedgerEntry entry = entry_of(verdict.id);
         if (!choice_.until.empty()) {
             acknowledge(result, verdict, expected, entry);
-        } else if (verdict.verdict != Verdict::pass) {
+        } else if (!model::stayed(verdict)) {
             accept(result, verdict, expected, entry, accepted);
         }
         if (entry.changes.empty()) {
@@ -229,7 +231,7 @@ class Accepting {
         std::set<std::string> gated;
         for (const MetricVerdict& metric : verdict.metrics) {
             gated.insert(metric.metric);
-            if (metric.verdict != Verdict::pass) replaced.insert(metric.metric);
+            if (!model::stayed(metric)) replaced.insert(metric.metric);
         }
         add_ungated(result, before, gated, replaced);
         return replaced;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::baseline {
@@ -95,7 +97,11 @@ void keep_common_code(const CaseResult& from, CaseResult& to) {
         model::Kernel& kernel = to.kernels[i];
         const bool other = from.kernels.size() != to.kernels.size();
         if (other || from.kernels[i].code != kernel.code) kernel.code.clear();
-        if (other || from.kernels[i].arguments != kernel.arguments) kernel.arguments.clear();
+        if (!other) model::mask_arguments(from.kernels[i], kernel);
+        if (other || !model::same_arguments(from.kernels[i], kernel)) {
+            kernel.arguments.clear();
+            kernel.argument_words.clear();
+        }
     }
 }
 
@@ -164,6 +170,45 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
         }
     }
     return all;
+}
+
+/// The tolerance (a fraction) that nine of ten runs of the baseline's own processes are shown to be
+/// within: runs are drawn from them, the same each time, and judged by the gate's rule.
+std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::Rule& rule) {
+    constexpr std::size_t draws = 40;
+    if (pooled.baseline->batches.empty()) return std::nullopt;
+    std::mt19937_64 random(1);
+    std::vector<MetricSeries> runs(draws, pooled.run);
+    std::vector<gate::Comparison> comparisons;
+    for (MetricSeries& run : runs) {
+        for (model::Batch& batch : run.batches) {
+            batch.samples =
+                pooled.baseline->batches[random() % pooled.baseline->batches.size()].samples;
+        }
+        comparisons.push_back({pooled.definition, pooled.baseline, &run, {}, 0});
+    }
+    std::vector<double> ends;
+    for (const gate::Judgement& judgement : rule.judge(comparisons)) {
+        if (!judgement.interval) return std::nullopt;
+        const double rise = judgement.interval->high;
+        const double fall = -judgement.interval->low;
+        const model::Direction direction = pooled.definition->direction;
+        ends.push_back(direction == model::Direction::lower    ? rise
+                       : direction == model::Direction::higher ? fall
+                                                               : std::max(rise, fall));
+    }
+    return written(stats::quantile(ends, 0.9));
+}
+
+std::optional<Unshown> unshown_of(const PooledMetric& pooled, const gate::Rule& rule) {
+    if (pooled.definition->metric_class != model::MetricClass::timing) return std::nullopt;
+    const double size = std::fabs(gate::estimate_of(*pooled.baseline));
+    if (size == 0) return std::nullopt;
+    const model::Tolerance& tolerance = pooled.gate->tolerance;
+    const double allowed = std::max(tolerance.worse, tolerance.abs / size);
+    const std::optional<double> needed = tolerance_to_show(pooled, rule);
+    if (needed && *needed <= allowed) return std::nullopt;
+    return Unshown{pooled.id, pooled.gate->metric, allowed, needed};
 }
 
 }  // namespace
@@ -243,6 +288,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     std::map<std::string, Seen> by_metric;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const PooledMetric& pooled = all[i];
+        if (auto unshown = unshown_of(pooled, rule)) result.unshown.push_back(std::move(*unshown));
         if (now[i].basis != gate::Basis::spread) continue;
         if (pooled.definition->metric_class == model::MetricClass::exact) {
             result.demotions.push_back({pooled.id, pooled.gate->metric});

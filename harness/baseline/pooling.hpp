@@ -51,9 +51,20 @@ struct Demotion {
     bool operator==(const Demotion&) const = default;
 };
 
+/// A time of which the next run would often not be shown to be within its tolerance.
+struct Unshown {
+    std::string id, metric;
+    double tolerance = 0;  ///< fraction of the baseline, with `abs`
+    /// What nine of ten runs would be shown to be within; absent: too few processes for any.
+    std::optional<double> needed = std::nullopt;
+
+    bool operator==(const Unshown&) const = default;
+};
+
 struct PoolingFindings {
     std::vector<Proposal> proposals;  ///< by metric, for those whose spread is known
     std::vector<Demotion> demotions;
+    std::vector<Unshown> unshown;
 };
 
 /// The findings for the baseline of a run's suite, for the metrics that its cases gate.

@@ -101,6 +101,7 @@ void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
     archive.optional("cooperative", kernel.cooperative);
     archive.optional("code", kernel.code);
     archive.optional("arguments", kernel.arguments);
+    archive.optional("argument_words", kernel.argument_words);
     archive.optional("launches", kernel.launches, not_negative);
     archive.optional("time_ns", kernel.time_ns, not_negative);
 }

@@ -7,6 +7,7 @@ namespace perfgate::document {
 
 using model::Bound;
 using model::CodeChange;
+using model::Doubt;
 using model::OnChange;
 using model::Verdict;
 
@@ -27,6 +28,10 @@ template <>
 inline constexpr CodeChange choices<CodeChange>[] = {
     CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
 template <>
+inline constexpr Doubt choices<Doubt>[] = {Doubt::none,    Doubt::not_shown,
+                                           Doubt::unclear, Doubt::baseline_disagrees,
+                                           Doubt::clock,   Doubt::nothing_changed};
+template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};
 
@@ -36,13 +41,22 @@ template <>
 inline constexpr JsonLayout layout_of<model::SuiteVerdict> = JsonLayout::lines;
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::ChangeInterval>& interval) {
+    archive.required("low", interval.low);
+    archive.required("high", interval.high);
+    archive.required("level", interval.level);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::MetricVerdict>& verdict) {
     archive.required("metric", verdict.metric);
     archive.required("unit", verdict.unit);
     archive.required("verdict", verdict.verdict);
+    archive.optional("reason_code", verdict.doubt);
     archive.optional("baseline", verdict.baseline);
     archive.optional("measured", verdict.measured);
     archive.optional("change", verdict.change);
+    archive.optional("interval", verdict.interval);
     archive.optional("tolerance", verdict.tolerance);
     archive.optional(renamed("minimum_detectable_change", "sees", 2),
                      verdict.minimum_detectable_change);
@@ -81,6 +95,7 @@ void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict)
     archive.required("id", verdict.id);
     archive.optional("place", verdict.place);
     archive.required("verdict", verdict.verdict);
+    archive.optional("reason_code", verdict.doubt);
     archive.optional("reason", verdict.reason);
     archive.optional("log", verdict.log);
     archive.always("wall_s", verdict.wall_s);
@@ -138,6 +153,7 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     archive.optional("acknowledgement_days", policy.acknowledgement_days,
                      absent_if(usual.acknowledgement_days));
     archive.optional("changed", policy.changed);
+    archive.optional("not_shown_fails", policy.not_shown_fails);
 }
 
 template <class Archive>

@@ -54,8 +54,8 @@ void add_conflicts(Evidence& evidence) {
 }
 
 bool may_have_moved(const MetricVerdict& metric) {
-    return metric.baseline && metric.measured && *metric.baseline > 0 && *metric.measured > 0 &&
-           *metric.baseline != *metric.measured &&
+    return metric.doubt != model::Doubt::not_shown && metric.baseline && metric.measured &&
+           *metric.baseline > 0 && *metric.measured > 0 && *metric.baseline != *metric.measured &&
            (metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved ||
             metric.verdict == Verdict::inconclusive);
 }

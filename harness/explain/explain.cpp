@@ -310,7 +310,7 @@ std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& resu
 
 bool moved(const CaseVerdict& verdict) {
     return verdict.verdict == Verdict::regressed || verdict.verdict == Verdict::improved ||
-           verdict.verdict == Verdict::inconclusive;
+           (verdict.verdict == Verdict::inconclusive && verdict.doubt != model::Doubt::not_shown);
 }
 
 }  // namespace

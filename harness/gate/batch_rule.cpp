@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "gate/significance.hpp"
@@ -94,20 +95,20 @@ bool rank_sum_reaches(std::size_t baseline, std::size_t measured, double level) 
     return stats::rank_sum_least(baseline, measured) <= level;
 }
 
-/// The one-sided probability of measuring values so far above the baseline if they are not above it
-/// by more than `leeway`; `rises` selects the side.
-double probability_of(const Comparison& comparison, const Evidence& evidence, bool rises,
-                      double leeway, double level) {
+/// See Probability.
+std::optional<double> probability_of(const Comparison& comparison, const Evidence& evidence,
+                                     bool rises, const Allowance& allowed, double level) {
     std::vector<double> baseline = evidence.baseline;
     std::vector<double> measured = evidence.measured;
+    for (double& value : measured) value = allowed.undone(value);
     if (!rises) {
         for (double& value : baseline) value = -value;
         for (double& value : measured) value = -value;
     }
-    for (double& value : measured) value -= leeway;
     if (rank_sum_reaches(baseline.size(), measured.size(), level)) {
         return stats::rank_sum_greater(baseline, measured);
     }
+    if (is_time(comparison)) return std::nullopt;
     const stats::PooledSpread spread = spread_to_trust(comparison, evidence);
     const double rise = stats::trimmed_mean(measured, 0) - stats::trimmed_mean(baseline, 0);
     const double error = spread.deviation * std::sqrt(1 / static_cast<double>(baseline.size()) +
@@ -134,10 +135,17 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
     }
     resolution.drift = evidence.drift;
     add_resolution(comparison, resolution, levels, shifts, judgement);
+    if (is_time(comparison)) {
+        const Scale scale(evidence.baseline, evidence.measured);
+        add_interval(comparison,
+                     stats::rank_sum_interval(scale.of(evidence.baseline),
+                                              scale.of(evidence.measured), interval_level),
+                     scale, evidence.drift, judgement);
+    }
     judge_by_probability(
         comparison, evidence.drift, evidence.last_round, levels,
-        [&](bool rises, double leeway, double level) {
-            return probability_of(comparison, evidence, rises, leeway, level);
+        [&](bool rises, const Allowance& allowed, double level) {
+            return probability_of(comparison, evidence, rises, allowed, level);
         },
         judgement);
 }
@@ -161,6 +169,12 @@ std::vector<double> batch_values(const model::MetricSeries& series) {
     std::vector<double> values;
     for (const model::Batch* batch : batches_in_use(series)) values.push_back(batch_value(*batch));
     return values;
+}
+
+double estimate_of(const model::MetricSeries& series) {
+    const std::vector<double> values = batch_values(series);
+    return values.empty() || !all_finite(values) ? series.value
+                                                 : stats::trimmed_mean(values, trimmed_processes);
 }
 
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
@@ -189,13 +203,20 @@ bool repeats(const model::MetricSeries& series) {
                                             [&](double value) { return value == values.front(); });
 }
 
-BatchRule::BatchRule(const model::Policy& policy)
-    : false_alarms_(policy.false_alarms), rounds_(policy.rounds) {}
+BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests)
+    : false_alarms_(policy.false_alarms), rounds_(policy.rounds), other_tests_(other_tests) {}
+
+std::size_t tests_by_spread(std::span<const Comparison> comparisons) {
+    return static_cast<std::size_t>(
+        std::count_if(comparisons.begin(), comparisons.end(), [](const Comparison& comparison) {
+            return evidence_of(comparison).basis == Basis::spread;
+        }));
+}
 
 std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons) const {
     std::vector<Evidence> evidence;
     evidence.reserve(comparisons.size());
-    std::size_t tests = 0;
+    std::size_t tests = other_tests_;
     for (const Comparison& comparison : comparisons) {
         evidence.push_back(evidence_of(comparison));
         if (evidence.back().basis == Basis::spread) ++tests;
@@ -221,7 +242,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         judgement.baseline_disagrees = disagrees(
             *comparisons[i].definition, *comparisons[i].baseline, comparisons[i].tolerance);
         if (found.basis == Basis::spread) {
-            judge_by_spread(comparisons[i], found, levels, shifts, judgement);
+            judge_by_spread(comparisons[i], found, levels.of(comparisons[i]), shifts, judgement);
         } else {
             const Change change =
                 change_between(comparisons[i], judgement.baseline, judgement.measured);

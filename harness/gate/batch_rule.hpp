@@ -4,7 +4,9 @@
 // policy's budget. harness/gate/README.md gives the reasons.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gate/rule.hpp"
@@ -18,20 +20,26 @@ namespace perfgate::gate {
 ///   alone decides, as in judge_medians().
 /// - An `exact` metric whose baseline processes all agreed is compared with the tolerance alone;
 ///   one that varied is judged like a `counter`.
-/// - Otherwise the change must be beyond the tolerance *and* significant: by the exact rank-sum
-///   test of the processes, or, if there are too few processes for it to reach the level, by
-///   Student's t-test with a spread that is never assumed smaller than what is known for its class.
+/// - Otherwise the processes must show that the change is beyond the tolerance. Times: by the exact
+///   rank-sum test; with too few processes for it to reach the level, a time is not regressed.
+///   Counters: where the test cannot reach it, by Student's t-test with a spread that is never
+///   assumed smaller than what is known for its class.
 /// - If there are batches of a later round, only they are used.
 class BatchRule final : public Rule {
   public:
-    explicit BatchRule(const model::Policy& policy);
+    /// `other_tests` share the budget and are judged elsewhere.
+    explicit BatchRule(const model::Policy& policy, std::size_t other_tests = 0);
 
     std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
 
   private:
     double false_alarms_;
     std::int64_t rounds_;
+    std::size_t other_tests_;
 };
+
+/// How many of the comparisons BatchRule judges by a test, which takes a share of the budget.
+std::size_t tests_by_spread(std::span<const Comparison> comparisons);
 
 /// The batches that count: not excluded, and of the rounds after the first if there are any.
 std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
@@ -39,6 +47,9 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
 /// One value for each of them: what BatchRule judges. A series without batches has its value;
 /// empty where every batch was excluded.
 std::vector<double> batch_values(const model::MetricSeries& series);
+
+/// The one estimate of a series, which all reports show: the trimmed mean of these values.
+double estimate_of(const model::MetricSeries& series);
 
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
 /// the better half of its own processes, the baseline would be beyond it. Then the reference value

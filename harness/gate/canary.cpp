@@ -4,12 +4,22 @@
 #include <fmt/format.h>
 
 #include "model/text.hpp"
+#include "stats/rank_sum.hpp"
 
 namespace perfgate::gate {
 
+std::size_t processes_of_canary(std::size_t against, double level) {
+    constexpr std::size_t most = 40;
+    for (std::size_t processes = 5; processes <= most; ++processes) {
+        if (stats::rank_sum_least(against, processes) <= level) return processes;
+    }
+    return 0;
+}
+
 CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& verdict) {
     const std::string what =
-        fmt::format("{}, made {:.0f} % slower", model::printable(canary.id), 100 * canary.added);
+        fmt::format("{}, made at least {:.2g} % slower (twice what the gate claims to detect)",
+                    model::printable(canary.id), 100 * canary.added);
     for (const model::SuiteVerdict& suite : verdict.suites) {
         for (const model::CaseVerdict& judged : suite.cases) {
             if (suite.name != canary.suite || judged.id != canary.id) continue;

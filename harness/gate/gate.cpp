@@ -95,6 +95,12 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     verdict.measured_batches = std::move(measured);
 }
 
+/// A judgement that must not stand becomes inconclusive.
+void doubt(model::Doubt why, Judgement& judgement) {
+    judgement.verdict = Verdict::inconclusive;
+    judgement.doubt = why;
+}
+
 /// Judges one run. Holds the documents while the verdicts are made.
 class Judging {
   public:
@@ -295,7 +301,7 @@ class Judging {
         MetricVerdict& metric = verdict.metrics.emplace_back();
         metric.metric = gate.metric;
         metric.unit = definition.unit;
-        metric.measured = measured.value;
+        metric.measured = estimate_of(measured);
         metric.verdict = Verdict::no_baseline;
         if (const std::string why = distortion(result.metrics, result.max_overhead, gate.metric);
             !why.empty()) {
@@ -349,24 +355,36 @@ class Judging {
             Judgement judgement = judgements.at(i);
             const std::string clock = clock_explanation(pending.comparison, judgement,
                                                         *pending.result, *pending.expected);
-            if (!clock.empty() && judgement.verdict == Verdict::regressed) {
-                judgement.verdict = Verdict::inconclusive;
-            }
+            if (!clock.empty()) doubt(model::Doubt::clock, judgement);
             const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
-            if (code.excuses) judgement.verdict = Verdict::inconclusive;
-            std::string doubt;
+            if (code.excuses) doubt(model::Doubt::nothing_changed, judgement);
+            std::string words;
             // Nor does a spread that is too large to decide excuse it.
             const std::string& name = pending.comparison.definition->name;
             const bool not_told =
                 (name == "gpu_time" || name == "gpu_span") &&
                 pending.code.change == CodeChange::unchanged &&
                 (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
+            const bool by_code =
+                !judgement.shown && shown_by_code(pending.code, *pending.comparison.definition);
             if ((code.excuses || not_told || !clock.empty()) && beyond_any_machine(judgement)) {
                 judgement.verdict = Verdict::invalid;
-                doubt = beyond_any_machine_words;
+                words = beyond_any_machine_words;
             } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
-                judgement.verdict = Verdict::inconclusive;
-                doubt = disagreement_words;
+                doubt(model::Doubt::baseline_disagrees, judgement);
+                words = disagreement_words;
+            } else if (std::string hidden =
+                           shown_by_code(pending.code, *pending.comparison.definition)
+                               ? ""
+                               : hidden_by_clock(pending.comparison, judgement, *pending.result,
+                                                 *pending.expected);
+                       !hidden.empty()) {
+                doubt(model::Doubt::clock, judgement);
+                words = std::move(hidden);
+            } else if (judgement.verdict == Verdict::pass && is_time(pending.comparison) &&
+                       judgement.basis != Basis::tolerance && !judgement.shown && !by_code) {
+                doubt(model::Doubt::not_shown, judgement);
+                words = not_shown_words(judgement);
             }
             if (known[i].holds) {
                 judgement.verdict = Verdict::acknowledged;
@@ -375,6 +393,8 @@ class Judging {
             MetricVerdict& metric =
                 verdicts_[pending.suite].cases[pending.index].metrics[pending.metric];
             metric.verdict = judgement.verdict;
+            if (metric.verdict == Verdict::inconclusive) metric.doubt = judgement.doubt;
+            metric.interval = judgement.interval;
             metric.baseline = judgement.baseline;
             metric.measured = judgement.measured;
             metric.change = model::change_fraction(judgement.baseline, judgement.measured);
@@ -384,11 +404,12 @@ class Judging {
                 metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
                 metric.measured_clock_mhz = mean_clock_mhz(*pending.comparison.measured);
             }
-            metric.sentence =
-                judged_sentence(metric.metric, pending.comparison, judgement, code.words);
+            std::string_view aside = code.words;
+            if (judgement.verdict == Verdict::pass && by_code) aside = "shown by its code";
+            metric.sentence = judged_sentence(metric.metric, pending.comparison, judgement, aside);
             if (!clock.empty()) metric.sentence += "; " + clock;
             if (!code.detail.empty()) metric.sentence += "; " + code.detail;
-            if (!doubt.empty()) metric.sentence += "; " + doubt;
+            if (!words.empty()) metric.sentence += "; " + words;
             if (!known[i].words.empty()) metric.sentence += "; " + known[i].words;
             if (known[i].holds && !known[i].ends_soon.empty()) {
                 verdicts_[pending.suite].notes.push_back(fmt::format(
@@ -472,8 +493,7 @@ int exit_code_of(const VerdictDocument& document) {
     int code = 0;
     for (const SuiteVerdict& suite : document.suites) {
         for (const CaseVerdict& verdict : suite.cases) {
-            code =
-                model::combine_exit_codes(code, model::exit_code(verdict.verdict, document.policy));
+            code = model::combine_exit_codes(code, model::exit_code(verdict, document.policy));
         }
         for (const model::RelationVerdict& relation : suite.relations) {
             code = model::combine_exit_codes(code,
@@ -481,6 +501,17 @@ int exit_code_of(const VerdictDocument& document) {
         }
     }
     return code;
+}
+
+/// The device time of a case; 0 if it has none.
+double seconds_of(const CaseResult& result) {
+    for (const char* metric : {"gpu_time", "gpu_span"}) {
+        const auto found = result.metrics.find(metric);
+        if (found != result.metrics.end() && found->second.unit == "ns") {
+            return estimate_of(found->second) * 1e-9;
+        }
+    }
+    return 0;
 }
 
 /// Relations and ceilings, which depend on the run alone. Cases that only a baseline has are added
@@ -491,8 +522,10 @@ void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
         SuiteVerdict& verdict = document.suites.at(i);
         verdict.relations = judge_relations(run, suite);
         for (std::size_t j = 0; j < suite.cases.size(); ++j) {
+            const CaseResult& result = suite.cases[j];
+            if (!result.work) continue;
             verdict.cases.at(j).ceiling =
-                model::ceiling_share(suite.cases[j], run.environment.ceilings);
+                model::ceiling_share(*result.work, seconds_of(result), run.environment.ceilings);
         }
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the gate cannot detect: metrics whose baseline has no known spread, and tolerances below the
-// minimum detectable change. Reported once per suite, not for every case.
+// What the gate cannot detect or show: metrics whose baseline has no known spread, tolerances that
+// the spread hides, and times that may be beyond their tolerance. Reported once per suite, not for
+// every case.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,9 @@ class Limits {
         std::size_t finer = 0;  ///< cases whose tolerance is below the minimum detectable change
         double worst = 0;       ///< the coarsest of these
         std::string worst_id;
+        std::size_t not_shown = 0;  ///< cases not shown to be within the tolerance
+        std::optional<model::ChangeInterval> widest;  ///< interval of these
+        std::string widest_id;
     };
 
     std::map<std::pair<std::size_t, std::string>, OfMetric> by_metric_;

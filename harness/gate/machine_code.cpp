@@ -64,7 +64,7 @@ std::string launch_difference(const Kernel& before, const Kernel& now) {
     differs("shared-memory carve-out", carveout(before), carveout(now));
     differs("kind of launch", before.cooperative ? "cooperative" : "regular",
             now.cooperative ? "cooperative" : "regular");
-    if (difference.empty() && before.arguments != now.arguments) {
+    if (difference.empty() && !model::same_arguments(before, now)) {
         const bool known = !before.arguments.empty() && !now.arguments.empty();
         difference = fmt::format("the arguments of {} {}", model::short_kernel_name(now.name),
                                  known ? "changed" : "are not known");
@@ -230,7 +230,7 @@ CodeComparison compare_host_code(const Code& now, const Code& baseline) {
         if (!difference->empty()) return {CodeChange::changed, *difference};
     }
     if (now.seed != baseline.seed) return {};
-    return {CodeChange::unchanged, ""};
+    return {CodeChange::unchanged, "", true};
 }
 
 }  // namespace
@@ -260,12 +260,13 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
     std::string difference = code_difference(*baseline.kernels, *now.kernels);
     if (!difference.empty()) return {CodeChange::changed, std::move(difference)};
     difference = launch_provenance_difference(now, baseline);
-    if (difference.empty() && now.host_code->empty()) difference = "host code is not known";
+    const bool same = difference.empty();
+    if (same && now.host_code->empty()) difference = "host code is not known";
     if (difference.empty() && *now.host_code != *baseline.host_code) {
         difference = "host code changed";
     }
-    if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference)};
-    return {CodeChange::unchanged, ""};
+    if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference), same};
+    return {CodeChange::unchanged, "", true};
 }
 
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
@@ -279,6 +280,12 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                     "machine code, launch, arguments, inputs, driver and host code are the "
                     "baseline's: look for the cause in the machine"};
         case CodeChange::device_unchanged:
+            if (code.runs_the_same && metric == "gpu_time") {
+                return {true, "nothing launched changed",
+                        "its kernels, their launches, arguments, inputs and libraries are the "
+                        "baseline's (" +
+                            code.difference + "): look for the cause in the machine"};
+            }
             return {false, "device code unchanged", code.difference};
         case CodeChange::changed:
             return {false, "", code.difference};
@@ -292,10 +299,9 @@ bool beyond_any_machine(const Judgement& judgement) {
     return judgement.measured > slowest_machine * judgement.baseline;
 }
 
-bool runs_the_same(const Code& now, const Code& baseline) {
-    const CodeChange change = compare_code(now, baseline).change;
-    if (change != CodeChange::device_unchanged) return change == CodeChange::unchanged;
-    return launch_provenance_difference(now, baseline).empty();
+bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition) {
+    return (definition.name == "gpu_time" && code.runs_the_same) ||
+           (definition.name == "gpu_span" && code.change == CodeChange::unchanged);
 }
 
 }  // namespace perfgate::gate

@@ -35,6 +35,10 @@ struct CodeComparison {
     /// What differs, in words: "machine code changed: kernel saxpy". Empty if nothing does, or if
     /// it is not known.
     std::string difference;
+    /// What it launches is the baseline's to the bit, with the same inputs under the same driver,
+    /// and the same libraries are loaded. Another plugin file that launches the same counts: a
+    /// change to one of its kernels does not affect the others.
+    bool runs_the_same = false;
 };
 
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies
@@ -63,10 +67,9 @@ inline constexpr const char* beyond_any_machine_words =
     "more than 10 times the baseline, which no clock explains: check the device and the baseline, "
     "and measure again";
 
-/// Whether a case need not be measured again: what it launches is the baseline's to the bit, with
-/// the same inputs under the same driver, and the same libraries are loaded. Another plugin file
-/// that launches the same counts as unchanged: a change to one of its kernels does not affect the
-/// others.
-bool runs_the_same(const Code& now, const Code& baseline);
+/// Whether the comparison of the code shows that this time did not change, however it spreads:
+/// `gpu_time` if the case runs the same, `gpu_span` if its host code, which launches it, is the
+/// same too.
+bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition);
 
 }  // namespace perfgate::gate

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "gate/batch_rule.hpp"
@@ -20,9 +22,9 @@ namespace perfgate::gate {
 
 namespace {
 
-/// The pairs that decide, as two values each.
+/// The pairs that decide.
 struct Pairs {
-    std::vector<double> base, differences;
+    std::vector<double> base, measured;
     std::size_t first = 0;  ///< pairs of round 0, which flags cases
     std::int64_t last_round = 0;
     bool finite = true;
@@ -47,20 +49,35 @@ Pairs pairs_of(const Comparison& comparison) {
             // The batches that got the case flagged were selected for being slow.
             if (round > 0 && pairs.last_round == 0) {
                 pairs.base.clear();
-                pairs.differences.clear();
+                pairs.measured.clear();
             }
             pairs.last_round = round;
-            const double value = batch_value(*partners[i]);
-            pairs.base.push_back(value);
-            pairs.differences.push_back(batch_value(*measured[i]) - value);
-            pairs.finite = pairs.finite && std::isfinite(pairs.differences.back());
+            pairs.base.push_back(batch_value(*partners[i]));
+            pairs.measured.push_back(batch_value(*measured[i]));
+            pairs.finite = pairs.finite && std::isfinite(pairs.base.back()) &&
+                           std::isfinite(pairs.measured.back());
         }
     }
     return pairs;
 }
 
+std::vector<double> differences_of(const std::vector<double>& base,
+                                   const std::vector<double>& measured) {
+    std::vector<double> differences(base.size());
+    std::transform(measured.begin(), measured.end(), base.begin(), differences.begin(),
+                   std::minus<>());
+    return differences;
+}
+
+/// How much larger the second value of each pair is than the first and what is allowed.
+std::vector<double> differences_of(const Pairs& pairs, const Allowance& allowed = {}) {
+    std::vector<double> measured = pairs.measured;
+    for (double& value : measured) value = allowed.undone(value);
+    return differences_of(pairs.base, measured);
+}
+
 stats::PooledSpread spread_of(const Pairs& pairs) {
-    const std::array groups{pairs.differences};
+    const std::array groups{differences_of(pairs)};
     return stats::pooled_spread(groups);
 }
 
@@ -69,15 +86,17 @@ stats::PooledSpread spread_to_trust(const Comparison& comparison, const Pairs& p
                            stats::trimmed_mean(pairs.base, trimmed_processes), std::sqrt(2.0));
 }
 
-/// The one-sided probability of differences so far above zero if they are not above it by more than
-/// `leeway`; `rises` selects the side.
-double probability_of(const Comparison& comparison, const Pairs& pairs, bool rises, double leeway,
-                      double level) {
-    std::vector<double> differences = pairs.differences;
-    for (double& difference : differences) difference = (rises ? difference : -difference) - leeway;
+/// See Probability.
+std::optional<double> probability_of(const Comparison& comparison, const Pairs& pairs, bool rises,
+                                     const Allowance& allowed, double level) {
+    std::vector<double> differences = differences_of(pairs, allowed);
+    if (!rises) {
+        for (double& difference : differences) difference = -difference;
+    }
     if (stats::signed_rank_least(differences.size()) <= level) {
         return stats::signed_rank_greater(differences);
     }
+    if (is_time(comparison)) return std::nullopt;
     const stats::PooledSpread spread = spread_to_trust(comparison, pairs);
     const double rise = stats::trimmed_mean(differences, 0);
     const double error = spread.deviation / std::sqrt(static_cast<double>(differences.size()));
@@ -90,7 +109,7 @@ Resolution resolution_of(const Comparison& comparison, const Pairs& pairs, const
     // Differences are compared with zero, which is exact.
     resolution.against = std::numeric_limits<std::uint32_t>::max();
     resolution.first = std::max<std::size_t>(pairs.first, 1);
-    resolution.last = processes_at_verdict(levels, pairs.differences.size());
+    resolution.last = processes_at_verdict(levels, pairs.base.size());
     resolution.ranks =
         stats::signed_rank_least(resolution.last) <= deciding_level(comparison, levels);
     resolution.measured = spread_of(pairs);
@@ -112,7 +131,7 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
     std::vector<Comparison> left;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         Pairs pairs = pairs_of(comparisons[i]);
-        if (pairs.differences.size() > 1) {
+        if (pairs.base.size() > 1) {
             paired.push_back({i, std::move(pairs)});
         } else {
             others.push_back(i);
@@ -120,10 +139,12 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
         }
     }
     std::vector<Judgement> judgements(comparisons.size());
-    const std::vector<Judgement> of_left = BatchRule(policy_).judge(left);
+    // One budget for both.
+    const std::vector<Judgement> of_left = BatchRule(policy_, paired.size()).judge(left);
     for (std::size_t i = 0; i < others.size(); ++i) judgements[others[i]] = of_left[i];
 
-    const Levels levels(policy_.false_alarms, paired.size(), policy_.rounds);
+    const Levels levels(policy_.false_alarms, paired.size() + tests_by_spread(left),
+                        policy_.rounds);
     DetectableShifts shifts;
     for (const auto& [index, pairs] : paired) {
         const Comparison& comparison = comparisons[index];
@@ -135,13 +156,19 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
         }
         judgement.baseline = stats::trimmed_mean(pairs.base, trimmed_processes);
         judgement.measured =
-            judgement.baseline + stats::trimmed_mean(pairs.differences, trimmed_processes);
-        add_resolution(comparison, resolution_of(comparison, pairs, levels), levels, shifts,
-                       judgement);
+            judgement.baseline + stats::trimmed_mean(differences_of(pairs), trimmed_processes);
+        const Levels own = levels.of(comparison);
+        add_resolution(comparison, resolution_of(comparison, pairs, own), own, shifts, judgement);
+        const Scale scale(pairs.base, pairs.measured);
+        add_interval(
+            comparison,
+            stats::signed_rank_interval(
+                differences_of(scale.of(pairs.base), scale.of(pairs.measured)), interval_level),
+            scale, 0, judgement);
         judge_by_probability(
-            comparison, 0, pairs.last_round, levels,
-            [&, &of = pairs](bool rises, double leeway, double level) {
-                return probability_of(comparison, of, rises, leeway, level);
+            comparison, 0, pairs.last_round, own,
+            [&, &of = pairs](bool rises, const Allowance& allowed, double level) {
+                return probability_of(comparison, of, rises, allowed, level);
             },
             judgement);
         judgement.measure_again =

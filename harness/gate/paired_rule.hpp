@@ -15,11 +15,10 @@ namespace perfgate::gate {
 ///   count if one of the two is excluded.
 /// - The change is the trimmed mean of the pairs' differences: `measured` is the base's value and
 ///   that change.
-/// - It must be beyond the tolerance *and* significant: by the exact signed-rank test of the
-///   differences, or, if there are too few pairs for it to reach the level, by Student's t-test
-///   with a spread that is never assumed smaller than what is known for its class.
+/// - The exact signed-rank test of the differences must show that it is beyond the tolerance. With
+///   too few pairs for the test to reach the level, a time is not regressed.
 /// - Levels, flagging and rounds are those of BatchRule, which also judges what has fewer than two
-///   pairs (counts, counters).
+///   pairs (counts, counters). Both share one budget.
 class PairedRule final : public Rule {
   public:
     explicit PairedRule(const model::Policy& policy) : policy_(policy) {}

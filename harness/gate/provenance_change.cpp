@@ -60,6 +60,9 @@ const MetricSeries* find(const std::map<std::string, MetricSeries>& metrics,
     return found == metrics.end() ? nullptr : &found->second;
 }
 
+constexpr double most = 0.8;
+constexpr double little = 0.2;
+
 /// How much larger the second is, as a fraction of the first.
 std::optional<double> rise(const MetricSeries* before, const MetricSeries* after) {
     if (before == nullptr || after == nullptr || before->method != after->method ||
@@ -116,8 +119,6 @@ std::optional<double> mean_clock_mhz(const MetricSeries& series) {
 std::string clock_explanation(const Comparison& comparison, const Judgement& judgement,
                               const model::CaseResult& result, const BaselineCase& expected) {
     // The clock must explain most of the change in time, and the cycles almost none of it.
-    constexpr double most = 0.8;
-    constexpr double little = 0.2;
     using model::Verdict;
     const bool worse =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
@@ -134,6 +135,31 @@ std::string clock_explanation(const Comparison& comparison, const Judgement& jud
     if (!before || !now || *before / *now - 1 < most * slower) return {};
     return fmt::format("explained by the clock: SM clock {:.0f} → {:.0f} MHz, cycles {}", *before,
                        *now, model::change_text(*cycles));
+}
+
+std::string hidden_by_clock(const Comparison& comparison, const Judgement& judgement,
+                            const model::CaseResult& result, const BaselineCase& expected) {
+    using model::Verdict;
+    const bool calm = judgement.verdict == Verdict::pass || judgement.verdict == Verdict::improved;
+    if (comparison.definition->metric_class != model::MetricClass::timing || !calm ||
+        !(judgement.baseline > 0) || !(judgement.measured > 0)) {
+        return {};
+    }
+    const std::optional<double> before = mean_clock_mhz(*comparison.baseline);
+    const std::optional<double> now = mean_clock_mhz(*comparison.measured);
+    if (!before || !now || *now <= *before) return {};
+    const double scaled = judgement.measured * *now / *before;
+    const Change change = change_between(comparison, judgement.baseline, scaled);
+    const auto cycles = rise(find(expected.metrics, "cycles"), find(result.metrics, "cycles"));
+    if (!change.counts || change.good_way || !cycles ||
+        *cycles < most * (scaled / judgement.baseline - 1)) {
+        return {};
+    }
+    return fmt::format(
+        "a higher clock may hide a regression: SM clock {:.0f} → {:.0f} MHz, cycles {}; at the "
+        "baseline's clock it would be {}: refresh the baseline at today's clock",
+        *before, *now, model::change_text(*cycles),
+        model::quantity_text(scaled, comparison.definition->unit));
 }
 
 }  // namespace perfgate::gate

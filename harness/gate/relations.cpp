@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gate/batch_rule.hpp"
 #include "gate/overhead.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
@@ -77,7 +78,7 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
                         fmt::format("{} of {} is invalid: {}", model::printable(metric),
                                     model::printable(id), why)};
     }
-    if (series != nullptr && std::isfinite(series->value)) return std::nullopt;
+    if (series != nullptr && std::isfinite(estimate_of(*series))) return std::nullopt;
     std::string why = "the run has no value of it; measure again";
     for (const model::NotCollected& missing : result.not_collected) {
         if (missing.metric == metric && !missing.reason.empty()) {
@@ -110,7 +111,7 @@ double evaluate(const model::PostfixExpression& expression, const Instance& inst
             const auto& metric = std::get<model::OperandMetric>(step);
             const model::MetricSeries* series =
                 find_series(*instance[metric.operand], metric.metric);
-            values.push_back(series->value * model::meaning_of(series->unit).scale);
+            values.push_back(estimate_of(*series) * model::meaning_of(series->unit).scale);
         }
     }
     return values.back();
@@ -141,9 +142,10 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
         if (metric == nullptr) continue;
         const model::MetricSeries& series =
             *find_series(*instance[metric->operand], metric->metric);
-        const std::string part = fmt::format(
-            "{}.{} is {}", model::printable(relation.operands[metric->operand]),
-            model::printable(metric->metric), model::quantity_text(series.value, series.unit));
+        const std::string part =
+            fmt::format("{}.{} is {}", model::printable(relation.operands[metric->operand]),
+                        model::printable(metric->metric),
+                        model::quantity_text(estimate_of(series), series.unit));
         if (text.find(part) != std::string::npos) continue;
         text += (text.empty() ? " (" : ", ") + part;
     }

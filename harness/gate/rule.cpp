@@ -24,19 +24,39 @@ double median_of(const model::MetricSeries& series) {
     return finite ? stats::median(samples) : std::numeric_limits<double>::quiet_NaN();
 }
 
+bool is_good(Direction direction, bool rises) {
+    return direction == (rises ? Direction::higher : Direction::lower);
+}
+
+double fraction_of(const Comparison& comparison, bool good_way) {
+    const model::Tolerance& tolerance = comparison.tolerance;
+    return (good_way ? tolerance.better.value_or(tolerance.worse) : tolerance.worse) +
+           comparison.leeway;
+}
+
+double allowed_of(const Comparison& comparison, double fraction, double baseline) {
+    return std::max(fraction * std::fabs(baseline), comparison.tolerance.abs);
+}
+
 }  // namespace
 
+Allowance allowance_of(const Comparison& comparison, double baseline, bool rises) {
+    const double fraction =
+        fraction_of(comparison, is_good(comparison.definition->direction, rises));
+    const double allowed = allowed_of(comparison, fraction, baseline);
+    const double factor = rises ? 1 + fraction : 1 - fraction;
+    if (baseline > 0 && factor > 0 && fraction * baseline >= comparison.tolerance.abs) {
+        return {factor, 0};
+    }
+    return {1, rises ? allowed : -allowed};
+}
+
 Change change_between(const Comparison& comparison, double baseline, double measured) {
-    const Direction direction = comparison.definition->direction;
     const double rise = measured - baseline;
     Change change;
-    change.good_way =
-        (direction == Direction::lower && rise < 0) || (direction == Direction::higher && rise > 0);
-    const model::Tolerance& tolerance = comparison.tolerance;
-    const double fraction =
-        change.good_way ? tolerance.better.value_or(tolerance.worse) : tolerance.worse;
+    change.good_way = rise != 0 && is_good(comparison.definition->direction, rise > 0);
     change.size = std::fabs(rise);
-    change.allowed = std::max((fraction + comparison.leeway) * std::fabs(baseline), tolerance.abs);
+    change.allowed = allowed_of(comparison, fraction_of(comparison, change.good_way), baseline);
     const double rounding =
         change.allowed == 0 ? 0 : 1e-12 * std::max(std::fabs(baseline), std::fabs(measured));
     change.counts = change.size > change.allowed + rounding;

@@ -39,8 +39,15 @@ struct Judgement {
     double baseline = 0;
     double measured = 0;
     Basis basis = Basis::tolerance;
-    /// The probability of a change at least this large if there is none beyond the tolerance.
+    /// The probability of values so far from the baseline if the change is just the tolerance.
     std::optional<double> probability = std::nullopt;
+    model::Doubt doubt = model::Doubt::none;  ///< why it is inconclusive
+    /// The change is beyond the tolerance, and no test of so few processes reaches the level.
+    bool too_few_processes = false;
+    /// Contains the change, as a fraction of the baseline.
+    std::optional<model::ChangeInterval> interval = std::nullopt;
+    /// The interval lies within the tolerance.
+    bool shown = false;
     /// The smallest change that is found nine times out of ten, as a fraction of the baseline.
     std::optional<double> minimum_detectable_change = std::nullopt;
     /// The spread alone hides changes as large as the tolerance.
@@ -71,6 +78,19 @@ struct Change {
 
     bool operator==(const Change&) const = default;
 };
+
+/// The largest change that the tolerance allows of a value: it becomes factor * value + shift.
+struct Allowance {
+    double factor = 1;
+    double shift = 0;
+
+    /// What a value would be without the allowed change.
+    double undone(double value) const { return (value - shift) / factor; }
+};
+
+/// What is allowed in one direction around this baseline value. A slowdown multiplies, so a
+/// tolerance in per cent is a factor; `abs`, or a baseline that is not positive, is a shift.
+Allowance allowance_of(const Comparison& comparison, double baseline, bool rises);
 
 /// The change from one value to the other by the comparison's direction and tolerance. A change
 /// exactly at the tolerance does not count, even if its decimal text has no exact double.

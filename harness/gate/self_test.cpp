@@ -14,10 +14,8 @@ namespace {
 
 using model::Verdict;
 
-/// How often a change of the minimum detectable size is to be found.
-constexpr double promised_share = 0.9;
 /// How often a gate that keeps to this rate looks worse by chance.
-constexpr double chance = 0.01;
+constexpr double chance = 0.05;
 
 void count(Verdict verdict, SizeTally& tally) {
     ++tally.cases;
@@ -114,6 +112,10 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
             if (verdict == Verdict::regressed) ++report.kept;
         }
     }
+    if (report.promised > 0) {
+        report.at_least = stats::binomial_lower_bound(report.kept, report.promised, 0.95);
+    }
+    report.proves_nothing = report.promised == 0 && !sizes.empty() && sizes.rbegin()->first > 0;
     if (report.promised > 0 &&
         stats::binomial_lower_tail(report.kept, report.promised, promised_share) < chance) {
         report.problems.push_back(

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 
@@ -44,6 +45,13 @@ std::string_view verb_of(Verdict verdict) {
     }
 }
 
+/// ", 95 % interval -0.3 % to +1.1 %".
+std::string interval_words(const Judgement& judgement) {
+    if (!judgement.interval) return {};
+    return fmt::format(", {:g} % interval {}", 100 * judgement.interval->level,
+                       model::interval_text(judgement.interval->low, judgement.interval->high));
+}
+
 /// Two digits: the minimum detectable change is an estimate.
 std::string percent(double fraction) {
     return fmt::format("{:.6g} %", rounded_up(fraction * 100));
@@ -69,18 +77,47 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
     std::string text = fmt::format(
         "{} {}{}: {} → {}{}, tolerance {}", name_text(metric), verb_of(judgement.verdict),
         aside.empty() ? "" : fmt::format(" ({})", aside), values.before, values.after,
-        change ? fmt::format(" ({})", model::change_text(*change)) : "",
+        change ? fmt::format(" ({}{})", model::change_text(*change), interval_words(judgement))
+               : "",
         tolerance_words(comparison));
     if (judgement.minimum_detectable_change) {
         text += fmt::format(", detects ≥ {}", percent(*judgement.minimum_detectable_change));
     }
-    if (judgement.verdict == Verdict::inconclusive && judgement.probability && aside.empty()) {
+    if (judgement.verdict == Verdict::inconclusive && judgement.doubt == model::Doubt::unclear &&
+        judgement.probability) {
         text +=
             fmt::format("; not distinguishable from noise (p = {:.2g})", *judgement.probability);
+        if (judgement.too_few_processes) {
+            text +=
+                ", because there are too few processes: 'perfgate baseline refresh' records enough";
+        }
     }
     if (judgement.basis == Basis::spread &&
         comparison.definition->metric_class == model::MetricClass::exact) {
         text += "; this case does not repeat it, so its spread decides";
+    }
+    return text;
+}
+
+std::string not_shown_words(const Judgement& judgement) {
+    const std::string what = "not shown to be within the tolerance";
+    if (judgement.basis == Basis::one_process) {
+        return what + ": the baseline has one process, which says nothing about the spread";
+    }
+    if (!judgement.interval) return what + ": there are too few processes for an interval";
+    return what;
+}
+
+std::string not_shown_note(std::string_view metric, std::size_t cases,
+                           const std::optional<model::ChangeInterval>& widest,
+                           std::string_view id) {
+    std::string text =
+        fmt::format("{}: in {} case{} the change is not shown to be within the tolerance",
+                    name_text(metric), cases, cases == 1 ? "" : "s");
+    if (widest) {
+        text += fmt::format(", at worst {} at {:g} % ({})",
+                            model::interval_text(widest->low, widest->high), 100 * widest->level,
+                            name_text(id));
     }
     return text;
 }
@@ -102,15 +139,16 @@ std::string one_process_note(std::string_view metric, std::size_t cases) {
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id) {
     return fmt::format(
-        "{}: in {} case{} the tolerance is finer than the minimum detectable change, at worst {} "
-        "({})",
+        "{}: in {} case{} the spread hides changes as large as the tolerance: it detects at worst "
+        "≥ "
+        "{} ({})",
         name_text(metric), cases, cases == 1 ? "" : "s", percent(minimum_detectable_change),
         name_text(id));
 }
 
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured) {
     return fmt::format("{} has no baseline: measured {}", name_text(metric),
-                       model::quantity_text(measured.value, measured.unit));
+                       model::quantity_text(estimate_of(measured), measured.unit));
 }
 
 std::string not_comparable_sentence(std::string_view metric, const model::MetricSeries& baseline,
@@ -127,7 +165,7 @@ std::string not_comparable_sentence(std::string_view metric, const model::Metric
 std::string invalid_sentence(std::string_view metric, const model::MetricSeries& measured,
                              std::string_view why) {
     return fmt::format("{} is invalid: measured {}, but {}", name_text(metric),
-                       model::quantity_text(measured.value, measured.unit), why);
+                       model::quantity_text(estimate_of(measured), measured.unit), why);
 }
 
 std::string not_collected_sentence(std::string_view metric, std::string_view reason) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,14 @@ std::string tolerance_words(const Comparison& comparison);
 /// "regressed (device code unchanged)".
 std::string judged_sentence(std::string_view metric, const Comparison& comparison,
                             const Judgement& judgement, std::string_view aside = {});
+
+/// Why a time is not shown to be within its tolerance, in one clause.
+std::string not_shown_words(const Judgement& judgement);
+
+/// For a suite: in this many cases a metric is not shown to be within its tolerance. `widest` is
+/// the widest interval and the case that has it; absent: none is known.
+std::string not_shown_note(std::string_view metric, std::size_t cases,
+                           const std::optional<model::ChangeInterval>& widest, std::string_view id);
 
 /// "gpu_time has no baseline: measured 12.34 µs".
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured);

@@ -27,7 +27,6 @@ constexpr double spent_in_rounds = 0.5;
 /// Each of the two steps to a verdict, flagging and confirmation, finds the minimum detectable
 /// change with this probability, so that both do in nine of ten cases.
 constexpr double power_of_a_step = 0.975;
-constexpr double power_in_deviations = 1.96;  // normal_upper_quantile(1 - power_of_a_step)
 /// The rank-sum test needs a change larger by this factor than Student's test to find it as often,
 /// and its far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
@@ -90,6 +89,10 @@ stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
     return spread;
 }
 
+bool is_time(const Comparison& comparison) {
+    return comparison.definition->metric_class == MetricClass::timing;
+}
+
 Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
     : single(false_alarms / static_cast<double>(std::max<std::size_t>(tests, 1))),
       rounds(of_rounds) {}
@@ -97,6 +100,12 @@ Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
 double Levels::at_round(std::int64_t round) const {
     if (round == 0) return single;
     return single * spent_in_rounds / static_cast<double>(std::max(rounds, round));
+}
+
+Levels Levels::of(const Comparison& comparison) const {
+    Levels levels = *this;
+    if (!is_time(comparison)) levels.rounds = 0;
+    return levels;
 }
 
 double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, double level) {
@@ -122,7 +131,8 @@ double deciding_level(const Comparison& comparison, const Levels& levels) {
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
-    if (size == 0) return;
+    // Nothing is found, however large, where no test reaches the level.
+    if (size == 0 || (is_time(comparison) && !resolution.ranks)) return;
     const std::size_t against = resolution.against;
     const stats::PooledSpread& measured = resolution.measured;
     const bool trusts_measured = resolution.ranks && measured.df >= prior_df;
@@ -137,17 +147,56 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
         shifts(against, resolution.first, std::max(measured.df, 1.0), flagging_level);
     const double flagging = std::max(flagging_shift * spread.deviation,
                                      recorded_shift(resolution.differences, flagging_shift));
-    // The estimate must be beyond what is allowed in every step.
-    const double allowed =
-        change_between(comparison, judgement.baseline, judgement.baseline).allowed;
-    const double error =
-        std::sqrt(1 / static_cast<double>(against) + 1 / static_cast<double>(resolution.first));
-    const double beyond = allowed + power_in_deviations * spread.deviation * error;
-    const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0) + resolution.drift;
-    const double change = std::max(unexplained, beyond + resolution.drift) / size;
+    const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0);
+    Comparison widened = comparison;
+    widened.leeway += resolution.drift / size;
+    const bool rises = comparison.definition->direction != Direction::higher;
+    const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
+    const double change = std::fabs(allowed.factor - 1) +
+                          (std::fabs(allowed.shift) + allowed.factor * unexplained) / size;
     if (!std::isfinite(change)) return;  // values so large that their spread is not finite
     judgement.minimum_detectable_change = change;
-    judgement.tolerance_is_finer = unexplained > allowed;
+    judgement.tolerance_is_finer =
+        unexplained + resolution.drift >
+        change_between(comparison, judgement.baseline, judgement.baseline).allowed;
+}
+
+Scale::Scale(const std::vector<double>& some, const std::vector<double>& others) {
+    const auto positive = [](double value) { return value > 0; };
+    logarithmic = std::all_of(some.begin(), some.end(), positive) &&
+                  std::all_of(others.begin(), others.end(), positive);
+}
+
+std::vector<double> Scale::of(std::vector<double> values) const {
+    if (!logarithmic) return values;
+    for (double& value : values) value = std::log(value);
+    return values;
+}
+
+void add_interval(const Comparison& comparison, const std::optional<stats::Interval>& shift,
+                  const Scale& scale, double drift, Judgement& judgement) {
+    if (!shift) return;
+    const double baseline = judgement.baseline;
+    const double size = std::fabs(baseline);
+    const auto change = [&](double end) {
+        return scale.logarithmic ? baseline * std::expm1(end) : end;
+    };
+    // With modes the means can differ more than the processes do pair by pair.
+    const double estimate = judgement.measured - baseline;
+    const double low = std::min(change(shift->low), estimate) - drift;
+    const double high = std::max(change(shift->high), estimate) + drift;
+    if (!std::isfinite(low) || !std::isfinite(high)) return;
+
+    const Direction direction = comparison.definition->direction;
+    const auto within = [&](double end) {
+        return !change_between(comparison, baseline, baseline + end).counts;
+    };
+    judgement.shown = (direction == Direction::higher || high <= 0 || within(high)) &&
+                      (direction == Direction::lower || low >= 0 || within(low));
+    const double low_fraction = low / size;
+    const double high_fraction = high / size;
+    if (!std::isfinite(low_fraction) || !std::isfinite(high_fraction)) return;
+    judgement.interval = model::ChangeInterval{low_fraction, high_fraction, interval_level};
 }
 
 void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
@@ -162,21 +211,29 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
     const double level = levels.at_round(last_round);
     const bool rises = judgement.measured > judgement.baseline;
+    const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
     const auto probability_at = [&](double of_level) {
-        return std::min(1.0, sides * probability(rises, widened.leeway * size, of_level / sides));
+        std::optional<double> found = probability(rises, allowed, of_level / sides);
+        if (found) found = std::min(1.0, sides * *found);
+        return found;
     };
-    const double found = probability_at(level);
-    judgement.probability = found;
-    if (found <= level) {
+    const std::optional<double> found = probability_at(level);
+    if (found && *found <= level) {
+        judgement.probability = found;
         judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
-    } else if (!change.good_way && probability_at(flagging_level) <= flagging_level) {
+        return;
+    }
+    judgement.too_few_processes = !found;
+    judgement.probability = found ? found : probability_at(flagging_level);
+    if (!change.good_way && judgement.probability && *judgement.probability <= flagging_level) {
         judgement.verdict = Verdict::inconclusive;
+        judgement.doubt = model::Doubt::unclear;
     }
 }
 
 bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
                          std::int64_t last_round, std::int64_t rounds) {
-    if (comparison.definition->metric_class != model::MetricClass::timing) return false;
+    if (!is_time(comparison)) return false;
     const bool flagged =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
     const bool confirmed = judgement.verdict == Verdict::regressed && last_round > 0;

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "gate/rule.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {
@@ -25,6 +27,10 @@ bool in_use(const model::Batch& batch);
 /// One value for the batch's process; NaN if a sample is not finite.
 double batch_value(const model::Batch& batch);
 bool all_finite(const std::vector<double>& values);
+
+/// Times are judged by ranks alone, within the budget of false alarms. Counters are not: a run has
+/// one value of them, with which no rank test reaches a level.
+bool is_time(const Comparison& comparison);
 
 /// A spread that is at least `measured` and, with few processes, not much smaller than what is
 /// known for the metric's class. `size` is the metric's value; `factor` is 1 for the spread of
@@ -42,6 +48,8 @@ struct Levels {
     /// The rounds that can decide share half of it; without rounds there is one test at the whole
     /// level.
     double at_round(std::int64_t round) const;
+    /// Those of this comparison: later rounds measure times only.
+    Levels of(const Comparison& comparison) const;
 };
 
 /// stats::detectable_shift at the power of a step, cached: most cases of a run need the same value.
@@ -77,9 +85,26 @@ double deciding_level(const Comparison& comparison, const Levels& levels);
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement);
 
-/// The probability of measuring values so far to this side if they do not lie there by more than
-/// `leeway`, by a test that is chosen for this level.
-using Probability = std::function<double(bool rises, double leeway, double level)>;
+inline constexpr double interval_level = 0.95;
+
+/// Logarithms if all values of both groups are positive, because slowdowns multiply.
+struct Scale {
+    bool logarithmic = false;
+
+    Scale(const std::vector<double>& some, const std::vector<double>& others);
+    std::vector<double> of(std::vector<double> values) const;
+};
+
+/// Sets `interval` and `shown`. `shift` contains the change on this scale, at interval_level;
+/// absent: there are too few processes. A run may be off by `drift` without a cause, so the
+/// interval is wider by that.
+void add_interval(const Comparison& comparison, const std::optional<stats::Interval>& shift,
+                  const Scale& scale, double drift, Judgement& judgement);
+
+/// The one-sided probability of measuring values so far to this side if the change is just what is
+/// allowed; nothing if there are too few processes for the test to reach this level.
+using Probability =
+    std::function<std::optional<double>(bool rises, const Allowance& allowed, double level)>;
 
 /// Verdict and probability of a judgement whose values are set. `last_round` is that of the
 /// measured batches.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gate/provenance_change.hpp"
@@ -27,18 +28,22 @@ bool contains(const std::vector<std::string>& lines, const std::string& line) {
     return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
+/// By severity; of inconclusive ones by what explains more.
+std::pair<int, int> rank(const MetricVerdict& metric) {
+    return {model::severity(metric.verdict), static_cast<int>(metric.doubt)};
+}
+
 /// The case's verdict and reason from its metrics'.
 void finish_case(CaseVerdict& verdict, bool expected) {
     const MetricVerdict* worst = nullptr;
     for (const MetricVerdict& metric : verdict.metrics) {
-        if (worst == nullptr || model::severity(metric.verdict) > model::severity(worst->verdict)) {
-            worst = &metric;
-        }
+        if (worst == nullptr || rank(metric) > rank(*worst)) worst = &metric;
     }
     if (worst == nullptr || model::severity(verdict.verdict) >= model::severity(worst->verdict)) {
         return;
     }
     verdict.verdict = worst->verdict;
+    verdict.doubt = worst->doubt;
     if (worst->verdict == Verdict::no_baseline && !expected) {
         verdict.reason =
             fmt::format("no baseline for this case: accept its values with {}", refresh_remedy);

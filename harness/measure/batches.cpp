@@ -28,6 +28,11 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
             series.value = stats::median(samples);
         }
     }
+    if (more.kernels.size() == result.kernels.size()) {
+        for (std::size_t i = 0; i < result.kernels.size(); ++i) {
+            model::mask_arguments(more.kernels[i], result.kernels[i]);
+        }
+    }
     result.readings.insert(result.readings.end(), more.readings.begin(), more.readings.end());
     result.wall_s += more.wall_s;
 }

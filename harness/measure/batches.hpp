@@ -11,7 +11,8 @@
 namespace perfgate::measure {
 
 /// Adds what a later process measured: its batches, readings and cost. A batch that was obtained in
-/// another way than the case's is kept and excluded.
+/// another way than the case's is kept and excluded. If it recorded its launch too, argument words
+/// that differ are masked.
 void join_batches(model::CaseResult& result, model::CaseResult more);
 
 /// How many processes have taken batches in this round: of the timing metric with the most.

@@ -235,6 +235,9 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     const model::Target target = variant(result.spec).target;
 
     if (!settings.times_only) record_code(opened, result);
+    if (settings.arguments_too && capabilities_.kernel_records) {
+        result.kernels = opened.record_launch().kernels;
+    }
 
     std::array<model::BoardState, 2> around{backend_.board_state(), {}};
     for (const KindOfMetric& time : times) {

@@ -21,9 +21,10 @@ struct CaseSettings {
     double precision = 0.005;
     double time_budget_s = 0.1;
     std::optional<double> added_work = std::nullopt;  ///< as model::PlannedCase has it
-    std::int64_t process = 0;  ///< number of the worker process within the run
-    std::int64_t round = 0;    ///< of the batches
-    bool times_only = false;   ///< one more batch of each time: verified and recorded before
+    std::int64_t process = 0;    ///< number of the worker process within the run
+    std::int64_t round = 0;      ///< of the batches
+    bool times_only = false;     ///< one more batch of each time: verified and recorded before
+    bool arguments_too = false;  ///< with times_only: a launch is recorded for its arguments
     bool verify_only = false;
     bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
 

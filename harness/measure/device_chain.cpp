@@ -182,6 +182,8 @@ void DeviceChain::again(Item& item, std::int64_t round) {
         [&](std::int64_t process) {
             CaseSettings how = settings_of(item, shared_.options, process);
             how.times_only = true;
+            // Two processes tell which arguments are addresses.
+            how.arguments_too = item.passes == 1 && !item.result->kernels.empty();
             how.round = round;
             number = process;
             return MeasureRequest{empty, std::move(how)};

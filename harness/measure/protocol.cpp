@@ -95,6 +95,7 @@ void describe(Archive& archive, Described<Archive, CaseSettings>& settings) {
     archive.required("process", settings.process);
     archive.required("round", settings.round);
     archive.required("times_only", settings.times_only);
+    archive.optional("arguments_too", settings.arguments_too);
     archive.required("verify_only", settings.verify_only);
     archive.required("code_only", settings.code_only);
 }

@@ -132,6 +132,10 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
     return fmt::format("{:.1f} %", static_cast<double>(part) * 100 / static_cast<double>(whole));
 }
 
+std::string interval_text(double low, double high) {
+    return change_text(low) + " to " + change_text(high);
+}
+
 std::optional<double> change_fraction(double before, double after) {
     if (before == 0) return std::nullopt;
     const double fraction = (after - before) / std::fabs(before);

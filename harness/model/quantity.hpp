@@ -28,6 +28,9 @@ std::string change_text(double fraction);
 /// "12.5 %", or "-" of nothing.
 std::string share_text(std::uint64_t part, std::uint64_t whole);
 
+/// "-0.3 % to +1.1 %", of two fractions.
+std::string interval_text(double low, double high);
+
 /// (after - before) / |before|, or nothing where that is no number (`before` is 0).
 std::optional<double> change_fraction(double before, double after);
 

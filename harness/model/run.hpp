@@ -62,9 +62,19 @@ struct Kernel {
     /// instances; `duration_ns` is then the median of a launch. 0: a plugin's case.
     double launches = 0;
     double time_ns = 0;  ///< with `launches`: of all of them together, the mean over the instances
+    /// `arguments` word by word: 8 hexadecimal digits each, or "--------" for a word that differed
+    /// between processes of one run, which says nothing (an address). Empty: not known.
+    std::string argument_words{};  // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Kernel&) const = default;
 };
+
+/// Masks the argument words that another process of the same run had otherwise.
+void mask_arguments(const Kernel& other, Kernel& kernel);
+
+/// Whether both were launched with the same arguments but for words that one of them masks. Those
+/// of neither may be unknown.
+bool same_arguments(const Kernel& left, const Kernel& right);
 
 /// The outcome of measuring one case. Whether a `measured` case is good is the gate's business.
 enum class CaseStatus {

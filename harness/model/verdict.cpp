@@ -47,9 +47,30 @@ const Row& row(Verdict verdict) {
 }
 
 /// True where the policy lets this verdict through.
-bool tolerated(Verdict verdict, const Policy& policy) {
-    return (verdict == Verdict::no_baseline && !policy.no_baseline_fails) ||
-           (verdict == Verdict::inconclusive && !policy.inconclusive_fails);
+bool tolerated(Verdict verdict, const Policy& policy, Doubt doubt = Doubt::none) {
+    if (verdict == Verdict::no_baseline) return !policy.no_baseline_fails;
+    if (verdict != Verdict::inconclusive) return false;
+    switch (doubt) {
+        case Doubt::not_shown:
+            return !policy.not_shown_fails;
+        case Doubt::unclear:  // nor is it shown
+            return !policy.inconclusive_fails && !policy.not_shown_fails;
+        default:
+            return !policy.inconclusive_fails;
+    }
+}
+
+bool tolerated(const MetricVerdict& verdict, const Policy& policy) {
+    return tolerated(verdict.verdict, policy, verdict.doubt);
+}
+
+bool tolerated(const CaseVerdict& verdict, const Policy& policy) {
+    return tolerated(verdict.verdict, policy, verdict.doubt) &&
+           (verdict.verdict != Verdict::inconclusive ||
+            std::none_of(
+                verdict.metrics.begin(), verdict.metrics.end(), [&](const MetricVerdict& metric) {
+                    return metric.verdict == Verdict::inconclusive && !tolerated(metric, policy);
+                }));
 }
 
 }  // namespace
@@ -84,6 +105,48 @@ std::string_view to_text(CodeChange change) {
     return "unknown";
 }
 
+std::string_view to_text(Doubt doubt) {
+    switch (doubt) {
+        case Doubt::none:
+            return "none";
+        case Doubt::not_shown:
+            return "not_shown";
+        case Doubt::unclear:
+            return "unclear";
+        case Doubt::baseline_disagrees:
+            return "baseline_disagrees";
+        case Doubt::clock:
+            return "clock";
+        case Doubt::nothing_changed:
+            return "nothing_changed";
+    }
+    return "none";
+}
+
+bool stayed(const MetricVerdict& verdict) {
+    return verdict.verdict == Verdict::pass ||
+           (verdict.verdict == Verdict::inconclusive && verdict.doubt == Doubt::not_shown);
+}
+
+bool stayed(const CaseVerdict& verdict) {
+    return verdict.verdict == Verdict::pass ||
+           (verdict.verdict == Verdict::inconclusive && verdict.doubt == Doubt::not_shown &&
+            std::all_of(verdict.metrics.begin(), verdict.metrics.end(),
+                        [](const MetricVerdict& metric) { return stayed(metric); }));
+}
+
+Outcome outcome_of(const MetricVerdict& verdict, const Policy& policy) {
+    return tolerated(verdict, policy) ? Outcome::skipped : row(verdict.verdict).junit;
+}
+
+Outcome outcome_of(const CaseVerdict& verdict, const Policy& policy) {
+    return tolerated(verdict, policy) ? Outcome::skipped : row(verdict.verdict).junit;
+}
+
+int exit_code(const CaseVerdict& verdict, const Policy& policy) {
+    return tolerated(verdict, policy) ? 0 : row(verdict.verdict).exit_code;
+}
+
 Outcome outcome_of(Verdict verdict, const Policy& policy) {
     return tolerated(verdict, policy) ? Outcome::skipped : row(verdict).junit;
 }
@@ -107,6 +170,22 @@ std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document) 
     std::map<Verdict, std::int64_t> counts;
     for (const SuiteVerdict& suite : document.suites) {
         for (const CaseVerdict& verdict : suite.cases) ++counts[verdict.verdict];
+    }
+    return counts;
+}
+
+std::map<Doubt, std::int64_t> count_doubts(const SuiteVerdict& suite) {
+    std::map<Doubt, std::int64_t> counts;
+    for (const CaseVerdict& verdict : suite.cases) {
+        if (verdict.verdict == Verdict::inconclusive) ++counts[verdict.doubt];
+    }
+    return counts;
+}
+
+std::map<Doubt, std::int64_t> count_doubts(const VerdictDocument& document) {
+    std::map<Doubt, std::int64_t> counts;
+    for (const SuiteVerdict& suite : document.suites) {
+        for (const auto& [doubt, count] : count_doubts(suite)) counts[doubt] += count;
     }
     return counts;
 }

@@ -38,6 +38,16 @@ enum class CodeChange {
     changed,
 };
 
+/// Why a metric is inconclusive; later ones explain more.
+enum class Doubt {
+    none,
+    not_shown,  ///< the change may be within the tolerance or beyond it
+    unclear,    ///< it looks like more than the tolerance, and may be noise
+    baseline_disagrees,
+    clock,            ///< the clock explains the change, or hides one
+    nothing_changed,  ///< the time got worse, and the code is the baseline's
+};
+
 /// Shares one row of the table in harness/README.md: what CI is told.
 enum class Outcome { pass, skipped, failure, error };
 
@@ -63,14 +73,16 @@ struct ChangePolicy {
 struct Policy {
     bool no_baseline_fails = false;
     bool inconclusive_fails = false;
-    /// The probability with which a whole run fails though nothing changed; shared out over all
-    /// that is judged by its spread.
+    /// The probability with which a whole run fails for a time though none became slower by more
+    /// than its tolerance; shared out over all that is judged by its spread.
     double false_alarms = 0.001;
     /// How often flagged cases may be measured again. 0: what was measured first decides.
     std::int64_t rounds = 2;
     /// The last day of an acknowledgement is at most so many days ahead.
     std::int64_t acknowledgement_days = 90;
     ChangePolicy changed{};  // NOLINT(readability-redundant-member-init): not all name it
+    /// Whether a time fails that is not shown to be within its tolerance.
+    bool not_shown_fails = false;
 
     bool operator==(const Policy&) const = default;
 };
@@ -78,6 +90,8 @@ struct Policy {
 std::string_view to_text(Verdict verdict);
 std::string_view to_text(OnChange on_change);
 std::string_view to_text(CodeChange change);
+std::string_view to_text(Doubt doubt);
+/// Of a relation, or a verdict without doubt.
 Outcome outcome_of(Verdict verdict, const Policy& policy);
 
 /// 0, 1, 3 or 4: what this verdict alone would make of the exit code.
@@ -88,6 +102,14 @@ int combine_exit_codes(int left, int right);
 
 /// How bad a verdict is, for sorting and for a case's verdict from its metrics': higher is worse.
 int severity(Verdict verdict);
+
+/// Contains the change (a fraction of the baseline) with the probability `level`.
+struct ChangeInterval {
+    double low = 0, high = 0;
+    double level = 0.95;
+
+    bool operator==(const ChangeInterval&) const = default;
+};
 
 /// The time of a case is the first of these that it has.
 inline constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
@@ -109,9 +131,18 @@ struct MetricVerdict {
     /// One value per batch that the judgement rests on, in the order of measurement: how far they
     /// lie apart. Empty where no side has two that differ.
     std::vector<double> baseline_batches = {}, measured_batches = {};
+    /// Of a gated time; absent where there are too few processes for the level.
+    std::optional<ChangeInterval> interval = std::nullopt;
+    Doubt doubt = Doubt::none;  ///< why it is inconclusive
 
     bool operator==(const MetricVerdict&) const = default;
 };
+
+/// It passed, or it is only not shown to be within its tolerance: nothing is known to have moved.
+bool stayed(const MetricVerdict& verdict);
+
+/// A doubt that the policy does not let pass fails.
+Outcome outcome_of(const MetricVerdict& verdict, const Policy& policy);
 
 /// One metric, or what follows from several, on both sides.
 struct Figure {
@@ -150,9 +181,17 @@ struct CaseVerdict {
     std::vector<Kernel> baseline_kernels = {};
     std::vector<Cause> why = {};  ///< what explain/ says of a case that moved; first things first
     CodeChange code = CodeChange::unknown;
+    Doubt doubt = Doubt::none;  ///< of the metric that decides
 
     bool operator==(const CaseVerdict&) const = default;
 };
+
+/// The case passed, or is inconclusive because of metrics that are only not shown.
+bool stayed(const CaseVerdict& verdict);
+
+/// An inconclusive case fails if one of its inconclusive metrics does.
+Outcome outcome_of(const CaseVerdict& verdict, const Policy& policy);
+int exit_code(const CaseVerdict& verdict, const Policy& policy);
 
 /// One relation for one set of cases that belong together.
 struct RelationVerdict {
@@ -196,5 +235,8 @@ struct VerdictDocument {
 
 /// Number of cases per verdict, over all suites.
 std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document);
+/// Of those that are inconclusive: number per doubt.
+std::map<Doubt, std::int64_t> count_doubts(const SuiteVerdict& suite);
+std::map<Doubt, std::int64_t> count_doubts(const VerdictDocument& document);
 
 }  // namespace perfgate::model

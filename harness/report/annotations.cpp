@@ -124,14 +124,14 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
                               const Options& /*options*/) {
     Groups errors;
     Groups warnings;
-    const auto groups_for = [&](Verdict verdict) -> Groups* {
-        if (is_bad(outcome_of(verdict, document.policy))) return &errors;
+    const auto groups_for = [&](model::Outcome outcome, Verdict verdict) -> Groups* {
+        if (is_bad(outcome)) return &errors;
         return is_worth_a_warning(verdict) ? &warnings : nullptr;
     };
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
-            Groups* groups = groups_for(verdict.verdict);
-            if (groups == nullptr) continue;
+            Groups* groups = groups_for(outcome_of(verdict, document.policy), verdict.verdict);
+            if (groups == nullptr || is_only_counted(verdict, document.policy)) continue;
             std::vector<std::string> lines = reasons(verdict, document.policy);
             for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
             groups->add(verdict.place, {verdict.verdict,
@@ -140,7 +140,8 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
                                         std::move(lines)});
         }
         for (const model::RelationVerdict& relation : suite.relations) {
-            Groups* groups = groups_for(relation.verdict);
+            Groups* groups =
+                groups_for(outcome_of(relation.verdict, document.policy), relation.verdict);
             if (groups == nullptr) continue;
             groups->add(relation.place,
                         {relation.verdict,

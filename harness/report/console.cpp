@@ -129,12 +129,24 @@ std::string time_title(const std::vector<JoinedCase>& listed) {
     return title.empty() ? "time" : std::string(title);
 }
 
-std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
+/// "95 % interval": the level of all that have one.
+std::string interval_title(const std::vector<JoinedCase>& listed) {
+    for (const JoinedCase& joined : listed) {
+        const std::optional<Value> time = find_time(joined);
+        if (time && time->interval) {
+            return fmt::format("{:g} % interval", 100 * time->interval->level);
+        }
+    }
+    return "interval";
+}
+
+std::vector<Column> make_columns(const std::vector<JoinedCase>& listed, bool with_intervals) {
     Column verdict{"verdict", Align::left, {}, 0};
     Column id{"case", Align::left, {}, 0};
     Column baseline{std::string(baseline_title), Align::right, {}, 0};
     Column time{time_title(listed), Align::right, {}, 0};
     Column change{"change", Align::right, {}, 0};
+    Column interval{interval_title(listed), Align::right, {}, 0};
     Column stated{std::string(stated_flops), Align::right, {}, 0};
     Column ceiling{std::string(ceiling_title), Align::right, {}, 0};
     std::vector<Column> extras;
@@ -148,6 +160,9 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
         baseline.add(cell(value.baseline, value.unit));
         time.add(cell(value.measured, value.unit));
         change.add(value.change ? model::change_text(*value.change) : "");
+        interval.add(with_intervals && value.interval
+                         ? model::interval_text(value.interval->low, value.interval->high)
+                         : "");
         stated.add(cell(stated_rate(joined), "flop/s"));
         ceiling.add(ceiling_cell(joined.verdict->ceiling));
         for (Column& extra : extras) {
@@ -163,7 +178,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed) {
     std::vector<Column> columns;
     columns.push_back(std::move(verdict));
     columns.push_back(std::move(id));
-    for (Column* column : {&baseline, &time, &change}) {
+    for (Column* column : {&baseline, &time, &change, &interval}) {
         if (has_content(*column)) columns.push_back(std::move(*column));
     }
     for (Column& extra : extras) {
@@ -268,7 +283,9 @@ class Console {
         write_heading(document, *suite.verdict);
         std::vector<JoinedCase> listed;
         for (const JoinedCase& joined : suite.cases) {
-            if (is_listed(joined.verdict->verdict)) listed.push_back(joined);
+            if (options_.list_all || !is_only_counted(*joined.verdict, document.policy)) {
+                listed.push_back(joined);
+            }
         }
         std::stable_sort(listed.begin(), listed.end(), [](const auto& left, const auto& right) {
             return severity(left.verdict->verdict) > severity(right.verdict->verdict);
@@ -355,7 +372,7 @@ class Console {
     }
 
     void write_table(const std::vector<JoinedCase>& listed) {
-        std::vector<Column> columns = make_columns(listed);
+        std::vector<Column> columns = make_columns(listed, options_.list_all);
         fit(columns, options_.width);
         std::string title;
         for (const Column& column : columns) {

@@ -167,16 +167,37 @@ std::string_view outcome_text(model::Outcome outcome) {
     return "";
 }
 
+/// The number of an entry that the page has after those of the verdicts: inconclusive, because it
+/// is not shown. The policy has an outcome of its own for it.
+constexpr std::int64_t not_shown_number = static_cast<std::int64_t>(Verdict::regressed) + 1;
+
+template <class T>
+std::int64_t number_of_verdict(const T& verdict, const model::Policy& policy) {
+    const bool not_shown = verdict.doubt == model::Doubt::not_shown ||
+                           (verdict.doubt == model::Doubt::unclear && policy.not_shown_fails);
+    if (verdict.verdict == Verdict::inconclusive && not_shown) return not_shown_number;
+    return static_cast<std::int64_t>(verdict.verdict);
+}
+
+void write_verdict(JsonWriter& json, std::string_view name, Verdict verdict,
+                   model::Outcome outcome) {
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "name", name);
+    write_field(json, "severity", static_cast<std::int64_t>(severity(verdict)));
+    write_field(json, "outcome", outcome_text(outcome));
+    json.end_object();
+}
+
 void write_verdicts(JsonWriter& json, const model::Policy& policy) {
     json.begin_array(JsonLayout::compact);
     for (int i = 0; i <= static_cast<int>(Verdict::regressed); ++i) {
         const auto verdict = static_cast<Verdict>(i);
-        json.begin_object(JsonLayout::compact);
-        write_field(json, "name", to_text(verdict));
-        write_field(json, "severity", static_cast<std::int64_t>(severity(verdict)));
-        write_field(json, "outcome", outcome_text(outcome_of(verdict, policy)));
-        json.end_object();
+        write_verdict(json, to_text(verdict), verdict, outcome_of(verdict, policy));
     }
+    model::MetricVerdict not_shown;
+    not_shown.verdict = Verdict::inconclusive;
+    not_shown.doubt = model::Doubt::not_shown;
+    write_verdict(json, to_text(not_shown.doubt), not_shown.verdict, outcome_of(not_shown, policy));
     json.end_array();
 }
 
@@ -240,7 +261,7 @@ class Cases {
         write_field(json_, "suite", static_cast<std::int64_t>(suite));
         write_field(json_, "id", name_text(verdict.id));
         write_field(json_, "workload", texts_.number(verdict.workload));
-        write_field(json_, "verdict", static_cast<std::int64_t>(verdict.verdict));
+        write_field(json_, "verdict", number_of_verdict(verdict, document_.policy));
         write_place(json_, verdict.place);
         if (verdict.verdict != Verdict::pass) {
             write_field(json_, "reasons", reasons(verdict, document_.policy));
@@ -261,6 +282,7 @@ class Cases {
         }
         const std::vector<NumberedRow> rows = numbered_rows(joined);
         write_values(rows, verdict.baseline_values);
+        write_intervals(rows);
         write_sentences(rows);
         write_spreads(rows, verdict.verdict);
         json_.end_object();
@@ -339,22 +361,38 @@ class Cases {
         auto known = baseline_values.begin();  // sorted by name, like the rows
         for (const NumberedRow& row : rows) {
             std::optional<double> before;
-            std::optional<double> after = row.measured();
+            const std::optional<double> after = row.measured();
             if (row.verdict != nullptr) {
-                // The judged values, which the sentences quote.
                 before = row.verdict->baseline;
-                if (row.verdict->measured) after = row.verdict->measured;
             } else if (model::advance_to(row.metric, known, baseline_values.end())) {
                 before = known->second;
             }
             json_.value(row.number);
             write_number(json_, before);
             write_number(json_, after);
-            json_.value(row.verdict != nullptr ? static_cast<std::int64_t>(row.verdict->verdict)
+            json_.value(row.verdict != nullptr ? number_of_verdict(*row.verdict, document_.policy)
                                                : none);
             json_.value(row.verdict != nullptr ? texts_.number(row.verdict->tolerance) : none);
         }
         json_.end_array();
+    }
+
+    /// For each gated time: its number, and the interval of its change in words.
+    void write_intervals(const std::vector<NumberedRow>& rows) {
+        bool open = false;
+        for (const NumberedRow& row : rows) {
+            if (row.verdict == nullptr || !row.verdict->interval) continue;
+            const model::ChangeInterval& interval = *row.verdict->interval;
+            if (!open) {
+                json_.key("intervals");
+                json_.begin_array(JsonLayout::compact);
+                open = true;
+            }
+            json_.value(row.number);
+            json_.value(fmt::format("{:g} % interval {}", 100 * interval.level,
+                                    model::interval_text(interval.low, interval.high)));
+        }
+        if (open) json_.end_array();
     }
 
     /// For each metric that did not pass: its number and the gate's sentence.

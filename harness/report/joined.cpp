@@ -93,8 +93,8 @@ std::vector<JoinedSuite> join(const model::VerdictDocument& document, const mode
 }
 
 std::optional<double> MetricRow::measured() const {
-    if (series != nullptr) return series->value;
-    return verdict != nullptr ? verdict->measured : std::nullopt;
+    if (verdict != nullptr && verdict->measured) return verdict->measured;
+    return series != nullptr ? std::optional(series->value) : std::nullopt;
 }
 
 std::vector<MetricRow> metric_rows(const JoinedCase& joined) {
@@ -118,10 +118,11 @@ std::optional<Value> find_value(const JoinedCase& joined, std::string_view metri
     Value value;
     for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
         if (verdict.metric != metric) continue;
-        value = {verdict.metric, verdict.unit, verdict.baseline, verdict.measured, verdict.change};
+        value = {verdict.metric,   verdict.unit,   verdict.baseline,
+                 verdict.measured, verdict.change, verdict.interval};
         break;
     }
-    if (joined.result != nullptr) {
+    if (!value.measured && joined.result != nullptr) {
         const auto series = joined.result->metrics.find(std::string(metric));
         if (series != joined.result->metrics.end()) {
             value.metric = series->first;

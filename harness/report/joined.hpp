@@ -32,16 +32,19 @@ struct MetricRow {
     const model::MetricVerdict* verdict = nullptr;       ///< null: not gated
     const model::NotCollected* not_collected = nullptr;  ///< null: collected, or not requested
 
+    /// What the gate judged, or the run's value.
     std::optional<double> measured() const;
 };
 
 /// Every metric of either side, by name.
 std::vector<MetricRow> metric_rows(const JoinedCase& joined);
 
-/// The values of a metric of a case, from the gate or, if it was not judged, from the run.
+/// The values of a metric of a case: those that the gate judged, so that all reports show the same,
+/// or, if it did not judge the metric, the run's.
 struct Value {
     std::string_view metric, unit;
     std::optional<double> baseline, measured, change;
+    std::optional<model::ChangeInterval> interval = std::nullopt;
 };
 
 /// Nothing where neither side has a value.

@@ -408,8 +408,7 @@ class Writer {
     Counts count_suite(const JoinedSuite& suite) const {
         Counts counts;
         for (const JoinedCase& joined : suite.cases) {
-            count(counts, outcome_of(joined.verdict->verdict, document_.policy),
-                  joined.verdict->wall_s);
+            count(counts, outcome_of(*joined.verdict, document_.policy), joined.verdict->wall_s);
         }
         for (const model::RelationVerdict& relation : suite.verdict->relations) {
             count(counts, outcome_of(relation.verdict, document_.policy), 0);
@@ -440,7 +439,7 @@ class Writer {
     }
 
     void add_case(pugi::xml_node suite, const std::string& suite_name, const JoinedCase& joined) {
-        const Outcome outcome = outcome_of(joined.verdict->verdict, document_.policy);
+        const Outcome outcome = outcome_of(*joined.verdict, document_.policy);
         const std::string classname = suite_name + '.' + name_text(joined.verdict->workload);
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);

@@ -67,7 +67,7 @@ std::string case_row(const JoinedCase& joined, const model::Policy& policy) {
     std::string cell = markdown_code(verdict.id, longest_name);
     // The verdict already says that there is no baseline.
     if (verdict.verdict != Verdict::no_baseline) {
-        if (is_bad(outcome_of(verdict.verdict, policy))) cell += place_text(verdict.place);
+        if (is_bad(outcome_of(verdict, policy))) cell += place_text(verdict.place);
         append_lines(cell, reasons(verdict, policy));
         append_lines(cell, why_lines(verdict));
     }
@@ -162,11 +162,11 @@ struct Section {
     std::size_t left_out = 0;
 };
 
-std::vector<Entry> entries_of(const std::vector<JoinedSuite>& suites) {
+std::vector<Entry> entries_of(const std::vector<JoinedSuite>& suites, const model::Policy& policy) {
     std::vector<Entry> entries;
     for (std::size_t i = 0; i < suites.size(); ++i) {
         for (const JoinedCase& joined : suites[i].cases) {
-            if (!is_listed(joined.verdict->verdict)) continue;
+            if (is_only_counted(*joined.verdict, policy)) continue;
             entries.push_back({i, joined.verdict->verdict, &joined, nullptr});
         }
         for (const model::RelationVerdict& relation : suites[i].verdict->relations) {
@@ -198,7 +198,7 @@ std::vector<std::size_t> order_of(std::size_t suites, const std::vector<Entry>& 
 std::string write_markdown(const model::VerdictDocument& document, const model::Run& run,
                            const Options& options) {
     const std::vector<JoinedSuite> suites = join(document, run);
-    const std::vector<Entry> entries = entries_of(suites);
+    const std::vector<Entry> entries = entries_of(suites, document.policy);
     const std::vector<std::size_t> order = order_of(suites.size(), entries);
     std::vector<Section> sections(suites.size());
 

@@ -22,13 +22,27 @@ constexpr Verdict order[] = {
     Verdict::no_baseline, Verdict::acknowledged, Verdict::improved,      Verdict::skipped,
 };
 
-std::string counts_text(const std::map<Verdict, std::int64_t>& counts) {
+/// " (3 not shown, 1 nothing changed)".
+std::string doubts_text(const std::map<model::Doubt, std::int64_t>& doubts) {
+    std::string text;
+    for (const auto& [doubt, count] : doubts) {
+        if (doubt == model::Doubt::none) continue;
+        std::string name(to_text(doubt));
+        std::replace(name.begin(), name.end(), '_', ' ');
+        text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", count, name);
+    }
+    return text.empty() ? text : text + ")";
+}
+
+std::string counts_text(const std::map<Verdict, std::int64_t>& counts,
+                        const std::map<model::Doubt, std::int64_t>& doubts) {
     std::string text;
     for (const Verdict verdict : order) {
         const auto found = counts.find(verdict);
         if (found == counts.end() || found->second == 0) continue;
         if (!text.empty()) text += ", ";
         text += fmt::format("{} {}", found->second, to_text(verdict));
+        if (verdict == Verdict::inconclusive) text += doubts_text(doubts);
     }
     return text.empty() ? "no cases" : text;
 }
@@ -38,11 +52,11 @@ std::string counts_text(const std::map<Verdict, std::int64_t>& counts) {
 std::string counts_text(const model::SuiteVerdict& suite) {
     std::map<Verdict, std::int64_t> counts;
     for (const model::CaseVerdict& c : suite.cases) ++counts[c.verdict];
-    return counts_text(counts);
+    return counts_text(counts, model::count_doubts(suite));
 }
 
 std::string counts_text(const model::VerdictDocument& document) {
-    return counts_text(model::count_verdicts(document));
+    return counts_text(model::count_verdicts(document), model::count_doubts(document));
 }
 
 std::string relations_text(const model::SuiteVerdict& suite) {
@@ -83,10 +97,16 @@ bool is_bad(model::Outcome outcome) {
     return outcome == model::Outcome::failure || outcome == model::Outcome::error;
 }
 
+bool is_only_counted(const model::CaseVerdict& verdict, const model::Policy& policy) {
+    return verdict.verdict == Verdict::pass || verdict.verdict == Verdict::skipped ||
+           (verdict.verdict == Verdict::inconclusive && verdict.doubt == model::Doubt::not_shown &&
+            !is_bad(outcome_of(verdict, policy)));
+}
+
 std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy) {
     std::vector<const model::MetricVerdict*> failed;
     for (const model::MetricVerdict& metric : verdict.metrics) {
-        if (is_bad(outcome_of(metric.verdict, policy))) failed.push_back(&metric);
+        if (is_bad(outcome_of(metric, policy))) failed.push_back(&metric);
     }
     std::stable_sort(failed.begin(), failed.end(), [](const auto* left, const auto* right) {
         return severity(left->verdict) > severity(right->verdict);

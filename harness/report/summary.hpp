@@ -38,6 +38,10 @@ inline constexpr std::size_t longest_line = 4000;
 /// Whether it is a failure or an error in CI.
 bool is_bad(model::Outcome outcome);
 
+/// Whether tables leave the case out and only count it: it passed or was skipped, or it is not
+/// shown to be within its tolerance and the policy lets that pass.
+bool is_only_counted(const model::CaseVerdict& verdict, const model::Policy& policy);
+
 /// Why a case did not pass, one plain line each: the reason of the case if its metrics do not
 /// contain it, then its failed metrics, worst first. Never empty.
 std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy);

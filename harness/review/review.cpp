@@ -37,6 +37,8 @@ class ProfileComparison {
                 "fail", "skip");
         lowered(old_policy.inconclusive_fails && !new_policy.inconclusive_fails, "inconclusive",
                 "fail", "pass");
+        lowered(old_policy.not_shown_fails && !new_policy.not_shown_fails, "not_shown", "fail",
+                "pass");
         // The rarer a false alarm may be, the more a change has to be to be found.
         lowered(new_policy.acknowledgement_days > old_policy.acknowledgement_days,
                 "acknowledgement_days", std::to_string(old_policy.acknowledgement_days),
@@ -60,6 +62,7 @@ class ProfileComparison {
                 before.creep ? percent(*before.creep) : "",
                 after.creep ? percent(*after.creep) : "not set");
         lowered(before.canary && !after.canary, "canary", "true", "false");
+        lowered(before.prove && !after.prove, "prove", "true", "false");
     }
 
   private:

@@ -7,11 +7,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 #include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
+#include "gate/proof.hpp"
 #include "model/case.hpp"
+#include "model/text.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
@@ -45,6 +48,12 @@ model::Run alone(const model::Run& run, const model::SuiteResult& suite,
     return base;
 }
 
+/// The canary is not measured again: what is measured decides.
+model::Policy deciding_at_once(model::Policy policy) {
+    policy.rounds = 0;
+    return policy;
+}
+
 model::Run measure_canary(const gate::Canary& canary, const std::vector<std::string>& suites,
                           const MeasuringChoice& choice) {
     OpenedBackend backend = open_to_measure(choice);
@@ -58,7 +67,7 @@ model::Run measure_canary(const gate::Canary& canary, const std::vector<std::str
 
 }  // namespace
 
-std::optional<gate::Canary> choose_canary(const model::Run& run) {
+std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Policy& policy) {
     const model::SuiteResult* its_suite = nullptr;
     const model::CaseResult* quickest = nullptr;
     for (const model::SuiteResult& suite : run.suites) {
@@ -79,8 +88,24 @@ std::optional<gate::Canary> choose_canary(const model::Run& run) {
         .metric = gate.metric,
         .added = 0,
         .baselines = gate::baselines_of(alone(run, *its_suite, *quickest), "this run")};
-    canary.added =
-        1 + 2 * tolerance.worse + 2 * tolerance.abs / quickest->metrics.at(gate.metric).value;
+    const model::MetricSeries& time = quickest->metrics.at(gate.metric);
+    const std::size_t own = gate::batch_values(time).size();
+    if (own < 2) {  // the tolerance alone decides
+        canary.processes = 1;
+        canary.added = 2 * std::max(tolerance.worse, tolerance.abs / time.value);
+        return canary;
+    }
+    canary.processes = gate::processes_of_canary(own, policy.false_alarms);
+    if (canary.processes == 0) return canary;
+    const model::MetricSeries again = gate::replayed(time, {canary.processes});
+    const gate::Comparison comparison{&run.metric_definitions.at(gate.metric), &time, &again,
+                                      tolerance, 0};
+    const auto claim = gate::BatchRule(deciding_at_once(policy))
+                           .judge(std::span(&comparison, 1))
+                           .front()
+                           .minimum_detectable_change;
+    canary.added = 2 * claim.value_or(0);
+    if (!claim) canary.processes = 0;
     return canary;
 }
 
@@ -105,11 +130,19 @@ void keep_canary(model::Plan& plan, const gate::Canary& canary) {
 int try_canary(const model::Run& run, const std::vector<std::string>& suites,
                MeasuringChoice measuring, const model::Policy& policy) {
     if (run.interrupted || run.verify_only) return 0;
-    const std::optional<gate::Canary> canary = choose_canary(run);
+    const std::optional<gate::Canary> canary = choose_canary(run, policy);
     if (!canary) {
         fmt::print(stderr, "perfgate: canary: no measured case gates a time: nothing to try\n");
         return 0;
     }
+    if (canary->processes == 0) {
+        fmt::print(stderr,
+                   "perfgate: canary: {} was measured in so few processes that the gate cannot "
+                   "fail, so its passes prove nothing: use more with --processes\n",
+                   model::printable(canary->id));
+        return 3;
+    }
+    measuring.processes = canary->processes;
     measuring.out = (std::filesystem::path(measuring.out) / "canary").string();
     measuring.resume.clear();
     measuring.ceilings = false;
@@ -117,8 +150,9 @@ int try_canary(const model::Run& run, const std::vector<std::string>& suites,
     const model::Run slower = measure_canary(*canary, suites, measuring);
     const int stored = store_run(slower, measuring.out);
     if (slower.interrupted) return 130;
+    const model::Policy at_once = deciding_at_once(policy);
     const gate::CanaryResult result = gate::judge_canary(
-        *canary, gate::judge(slower, canary->baselines, policy, gate::BatchRule(policy)));
+        *canary, gate::judge(slower, canary->baselines, at_once, gate::BatchRule(at_once)));
     fmt::print(stderr, "perfgate: canary: {}\n", result.sentence);
     return result.found ? stored : 3;
 }

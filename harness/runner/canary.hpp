@@ -15,7 +15,7 @@
 namespace perfgate::runner {
 
 /// The measured case that took least time and gates a time; nothing where there is none.
-std::optional<gate::Canary> choose_canary(const model::Run& run);
+std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Policy& policy);
 
 /// Leaves the canary's case, its time alone, and makes it slower.
 void keep_canary(model::Plan& plan, const gate::Canary& canary);

@@ -55,6 +55,7 @@ inline constexpr std::size_t baseline_processes = 20;
 struct JudgingChoice {
     std::string baselines = "baselines";  ///< folder
     model::Policy policy;
+    bool prove = false;  ///< prove_gates() too
 };
 
 }  // namespace perfgate::runner

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/judging.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/flagged.hpp"
 #include "gate/gate.hpp"
+#include "gate/proof.hpp"
+#include "metrics/catalogue.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::runner {
@@ -21,7 +30,26 @@ model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& cho
 int judge_and_report(const model::Run& run, const JudgingChoice& choice,
                      const OutputOptions& reports) {
     const model::VerdictDocument document = judge_run(run, choice);
-    return model::combine_exit_codes(document.exit_code, write_reports(document, run, reports));
+    const int judged =
+        model::combine_exit_codes(document.exit_code, write_reports(document, run, reports));
+    return model::combine_exit_codes(judged, prove_gates(run, choice));
+}
+
+int prove_gates(const model::Run& run, const JudgingChoice& choice) {
+    if (!choice.prove || run.interrupted || run.verify_only) return 0;
+    constexpr std::size_t most_problems = 20;
+    const auto known = [](std::string_view metric) -> std::optional<model::Direction> {
+        const auto found = metrics::find_metric(metric);
+        if (!found) return std::nullopt;
+        return found->definition.direction;
+    };
+    const gate::Proof proof =
+        gate::prove(run, baseline::load_baselines(choice.baselines, run), choice.policy, known);
+    for (std::size_t i = 0; i < std::min(proof.problems.size(), most_problems); ++i) {
+        fmt::print(stderr, "perfgate: proof: {}\n", proof.problems[i]);
+    }
+    fmt::print(stderr, "perfgate: proof: {}\n", proof.sentence());
+    return proof.problems.empty() ? 0 : 3;
 }
 
 std::vector<model::CaseIndex> flagged_cases(const model::Run& run,

@@ -22,6 +22,11 @@ model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& cho
 int judge_and_report(const model::Run& run, const JudgingChoice& choice,
                      const OutputOptions& reports);
 
+/// Proves on the run's documents that each gate can fail, and says so on standard error
+/// (gate/proof.hpp). 0, or 3 if one cannot or fails when it should not; also 0 if it is not asked
+/// for, or the run was interrupted or only verified.
+int prove_gates(const model::Run& run, const JudgingChoice& choice);
+
 /// The cases that the gate flags in a run so far: they are worth being measured again.
 std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
                                             const gate::BaselineSet& baselines,

@@ -31,7 +31,7 @@ bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
     if (expected == cases.end()) return false;
     gate::Code now = gate::code_of(launch.result, run.environment);
     now.seed = plan.suites[launch.at.suite].cases[launch.at.index].seed;
-    return gate::runs_the_same(now, gate::code_of(expected->second));
+    return gate::compare_code(now, gate::code_of(expected->second)).runs_the_same;
 }
 
 /// --changed-only: one launch of each case says whether it needs to be measured.
@@ -82,7 +82,8 @@ int run_suites(const RunRequest& request) {
     const model::VerdictDocument verdict = judge_run(run, request.judging);
     const int judged =
         model::combine_exit_codes(verdict.exit_code, write_reports(verdict, run, request.reports));
-    const int result = model::combine_exit_codes(stored, judged);
+    const int result = model::combine_exit_codes(model::combine_exit_codes(stored, judged),
+                                                 prove_gates(run, request.judging));
     if (!request.canary) return result;
     return model::combine_exit_codes(
         result, try_canary(run, request.suites, request.measuring, request.judging.policy));

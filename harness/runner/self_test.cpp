@@ -93,7 +93,8 @@ class SelfTest {
   private:
     int exit_code_of(const SelfTestOutcome& outcome) const {
         if (outcome.interrupted) return 130;
-        const int measured = outcome.report.unjudged > 0 ? 3 : stored_;
+        const bool short_of_data = outcome.report.unjudged > 0 || outcome.report.proves_nothing;
+        const int measured = short_of_data ? 3 : stored_;
         return model::combine_exit_codes(outcome.report.problems.empty() ? 0 : 1, measured);
     }
 

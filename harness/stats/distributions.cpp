@@ -74,4 +74,11 @@ double binomial_lower_tail(std::size_t successes, std::size_t trials, double pro
                             static_cast<double>(successes));
 }
 
+double binomial_lower_bound(std::size_t successes, std::size_t trials, double confidence) {
+    require_probability(confidence);
+    require(successes <= trials && trials > 0, "expected trials, and no more successes");
+    return Binomial::find_lower_bound_on_p(static_cast<double>(trials),
+                                           static_cast<double>(successes), 1 - confidence);
+}
+
 }  // namespace perfgate::stats

@@ -28,4 +28,7 @@ double fisher_upper_tail(double f, double df_numerator, double df_denominator);
 /// P(X <= successes) of the binomial distribution.
 double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability);
 
+/// The probability of success that is at least so large with this confidence (Clopper and Pearson).
+double binomial_lower_bound(std::size_t successes, std::size_t trials, double confidence);
+
 }  // namespace perfgate::stats

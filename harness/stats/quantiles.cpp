@@ -76,13 +76,17 @@ double quantile(std::span<const double> samples, double probability) {
     return quantile_in_place(copy, probability);
 }
 
-std::vector<double> pairwise_differences(std::span<const double> samples) {
-    constexpr std::size_t most = 100;
+std::vector<double> thinned(std::span<const double> samples, std::size_t most) {
     std::vector<double> taken = checked_copy(samples);
     if (const std::size_t count = taken.size(); count > most) {
         for (std::size_t i = 0; i < most; ++i) taken[i] = taken[i * count / most];
         taken.resize(most);
     }
+    return taken;
+}
+
+std::vector<double> pairwise_differences(std::span<const double> samples) {
+    const std::vector<double> taken = thinned(samples, 100);
     std::vector<double> differences;
     differences.reserve(taken.size() * (taken.size() - 1));
     for (std::size_t i = 0; i < taken.size(); ++i) {

@@ -5,6 +5,7 @@
 // may have none asks first. What needs more samples than there are is absent instead.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +35,9 @@ struct Interval {
 /// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent where
 /// there are too few: 95 % takes 6 samples. `confidence` is in (0, 1).
 std::optional<Interval> median_interval(std::span<const double> samples, double confidence = 0.95);
+
+/// The samples, or of more than `most` as many, evenly spaced.
+std::vector<double> thinned(std::span<const double> samples, std::size_t most);
 
 /// Every sample less every other: n (n - 1) of them, n being at most 100 (of more samples as many
 /// are taken, evenly spaced). Their quantile at p is the shift by which a further sample has to be

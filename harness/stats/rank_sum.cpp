@@ -111,6 +111,49 @@ double normal_tail(const Ranks& ranks, double others, double group) {
     return normal_upper_tail((u - others * group / 2 - 0.5) / std::sqrt(variance));
 }
 
+/// P(U = u), without ties, for u = 0, 1, …; U counts the pairs in which the value of the group of
+/// `m` is the larger one. The largest of all values belongs to either group by chance.
+std::vector<double> pair_counts(std::size_t n, std::size_t m) {
+    std::vector<std::vector<double>> of(m + 1, std::vector<double>(n * m + 1, 0.0));
+    for (std::size_t i = 0; i <= n; ++i) {
+        for (std::size_t j = 0; j <= m; ++j) {
+            std::vector<double>& now = of[j];
+            if (i + j == 0) {
+                now[0] = 1;
+                continue;
+            }
+            const auto all = static_cast<double>(i + j);
+            const double other = static_cast<double>(i) / all;
+            const double own = static_cast<double>(j) / all;
+            // The largest is another's: no pair more. It is the group's: `i` pairs more.
+            for (std::size_t u = i * j + 1; u-- > 0;) {
+                const double before = j > 0 && u >= i ? of[j - 1][u - i] : 0;
+                now[u] = other * now[u] + own * before;
+            }
+        }
+    }
+    return of[m];
+}
+
+/// The largest k with P(U < k) <= probability.
+std::size_t pairs_left_out(std::size_t n, std::size_t m, double probability) {
+    constexpr std::size_t most_exact = 100;
+    if (n + m > most_exact) {
+        const auto pairs = static_cast<double>(n * m);
+        const double deviation = std::sqrt(pairs * static_cast<double>(n + m + 1) / 12);
+        const double k = pairs / 2 - 0.5 - normal_upper_quantile(probability) * deviation;
+        return k < 0 ? 0 : static_cast<std::size_t>(k) + 1;
+    }
+    double below = 0;
+    std::size_t k = 0;
+    for (const double share : pair_counts(n, m)) {
+        below += share;
+        if (below > probability) break;
+        ++k;
+    }
+    return k;
+}
+
 }  // namespace
 
 double rank_sum_greater(std::span<const double> others, std::span<const double> group) {
@@ -120,6 +163,26 @@ double rank_sum_greater(std::span<const double> others, std::span<const double> 
     if (all <= most_exact) return exact_tail(ranks, others.size(), group.size());
     return normal_tail(ranks, static_cast<double>(others.size()),
                        static_cast<double>(group.size()));
+}
+
+std::optional<Interval> rank_sum_interval(std::span<const double> others,
+                                          std::span<const double> group, double confidence) {
+    constexpr std::size_t most = 1000;
+    const std::vector<double> below = thinned(others, most);
+    const std::vector<double> above = thinned(group, most);
+    const std::size_t left_out = pairs_left_out(below.size(), above.size(), (1 - confidence) / 2);
+    if (left_out == 0) return std::nullopt;
+    std::vector<double> differences;
+    differences.reserve(below.size() * above.size());
+    for (const double value : above) {
+        for (const double other : below) differences.push_back(value - other);
+    }
+    const auto nth = [&](std::size_t index) {
+        const auto place = differences.begin() + static_cast<std::ptrdiff_t>(index);
+        std::nth_element(differences.begin(), place, differences.end());
+        return *place;
+    };
+    return Interval{nth(left_out - 1), nth(differences.size() - left_out)};
 }
 
 double rank_sum_least(std::size_t others, std::size_t group) {

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
+
+#include "stats/quantiles.hpp"
 
 namespace perfgate::stats {
 
@@ -19,5 +22,11 @@ double signed_rank_greater(std::span<const double> differences);
 /// The least probability that the test can give for so many pairs, 1 / 2^n: with less than that as
 /// its level the test is blind.
 double signed_rank_least(std::size_t pairs);
+
+/// Contains, with at least this probability, the point around which the differences are symmetric:
+/// the test inverted (Tukey), between two of the ordered means of all pairs of differences. Absent
+/// where there are too few for the confidence. Of more than 1000 differences 1000 are used.
+std::optional<Interval> signed_rank_interval(std::span<const double> differences,
+                                             double confidence);
 
 }  // namespace perfgate::stats

@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-constexpr std::array<std::string_view, 8> profile_keys{
-    "backend", "policy", "junit_profile", "baselines", "out", "processes", "creep", "canary"};
-constexpr std::array<std::string_view, 6> policy_keys{
-    "no_baseline", "inconclusive", "false_alarms", "rounds", "acknowledgement_days", "changed"};
+constexpr std::array<std::string_view, 9> profile_keys{"backend",   "policy", "junit_profile",
+                                                       "baselines", "out",    "processes",
+                                                       "creep",     "canary", "prove"};
+constexpr std::array<std::string_view, 7> policy_keys{
+    "no_baseline", "inconclusive",         "not_shown", "false_alarms",
+    "rounds",      "acknowledgement_days", "changed"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
                                                        "tool_version"};
 constexpr std::int64_t most_rounds = 10;
@@ -77,6 +79,14 @@ void read_numbers(const Fields& policies, model::Policy& policy, Problems& probl
     }
 }
 
+bool read_switch(const Fields& fields, std::string_view key, Problems& problems) {
+    const YamlNode* node = fields.find(key);
+    if (node == nullptr) return false;
+    const std::optional<bool> on = boolean_of(*node);
+    if (!on) add_wrong_type(*node, key, "true or false", problems);
+    return on.value_or(false);
+}
+
 std::optional<std::string> read_folder(const Fields& fields, std::string_view key,
                                        Problems& problems) {
     const YamlNode* node = fields.find(key);
@@ -96,6 +106,7 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
         const Fields policies(*policy, "'policy'", policy_keys, problems);
         profile.policy.no_baseline_fails = read_fails(policies, "no_baseline", "skip", problems);
         profile.policy.inconclusive_fails = read_fails(policies, "inconclusive", "pass", problems);
+        profile.policy.not_shown_fails = read_fails(policies, "not_shown", "pass", problems);
         read_numbers(policies, profile.policy, problems);
         if (const YamlNode* changed = policies.find("changed")) {
             const Fields changes(*changed, "'changed'", changed_keys, problems);
@@ -121,11 +132,8 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
     if (const YamlNode* node = fields.find("creep")) {
         profile.creep = read_fraction(*node, "creep", problems);
     }
-    if (const YamlNode* node = fields.find("canary")) {
-        const std::optional<bool> canary = boolean_of(*node);
-        if (!canary) add_wrong_type(*node, "canary", "true or false", problems);
-        profile.canary = canary.value_or(false);
-    }
+    profile.canary = read_switch(fields, "canary", problems);
+    profile.prove = read_switch(fields, "prove", problems);
     problems.throw_if_any();
     return profile;
 }

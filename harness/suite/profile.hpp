@@ -18,6 +18,7 @@
 //   processes: 5             # as --processes
 // creep: 10%               # as --creep: limit for the sum of accepted changes
 //   canary: true             # as --canary: proves after a run that the gate finds a slowdown
+//   prove: true              # as --prove: proves that each gate can fail
 //
 // Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
 // line.
@@ -41,6 +42,7 @@ struct Profile {
     std::optional<std::int64_t> processes = std::nullopt;
     std::optional<double> creep = std::nullopt;  ///< a fraction
     bool canary = false;
+    bool prove = false;
 
     bool operator==(const Profile&) const = default;
 };

@@ -21,6 +21,7 @@
 #include "replay/peers.hpp"
 #include "replay/pool.hpp"
 #include "replay/study.hpp"
+#include "stats/distributions.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
@@ -31,7 +32,7 @@ using perfgate::model::Verdict;
 
 constexpr double least_pooled_ns = 20'000;
 constexpr std::size_t least_samples = 10;  ///< of a process, for rules that take samples
-constexpr std::array slowdowns{0.0, 0.005, 0.01, 0.02, 0.05, 0.10};
+constexpr std::array slowdowns{0.0, 0.005, 0.01, 0.015, 0.02, 0.05, 0.10};
 
 struct Options {
     std::vector<std::string> pools;
@@ -96,16 +97,21 @@ void expect(bool holds, const char* what) {
 void print_false_alarms(const std::vector<const Kernel*>& kernels, std::size_t suites) {
     const Setting setting;
     fmt::print(
-        "### False alarms: nothing changed, tolerance {:g} %, {} cases a suite\n\n"
-        "| processes drawn | suites | suites with a false alarm | rate, upper 95 % bound | cases "
-        "measured again | cases inconclusive |\n|---|---|---|---|---|---|\n",
+        "### False alarms: no change, or one of just the tolerance of {:g} %; {} cases a suite\n\n"
+        "| change | processes drawn | suites | suites with a false alarm | rate, upper 95 % bound "
+        "| cases measured again | cases inconclusive |\n|---|---|---|---|---|---|---|\n",
         setting.tolerance * 100, setting.cases);
-    for (const Drawing drawing : {Drawing::independent, Drawing::in_order}) {
+    struct Row {
+        double slowdown;
+        Drawing drawing;
+    };
+    for (const auto& [slowdown, drawing] : {Row{0, Drawing::independent}, Row{0, Drawing::in_order},
+                                            Row{setting.tolerance, Drawing::independent}}) {
         Random random(1);
         Tally cases;
         std::size_t alarms = 0;
         for (std::size_t i = 0; i < suites; ++i) {
-            const auto suite = draw_suite(kernels, setting, 0, random);
+            const auto suite = draw_suite(kernels, setting, slowdown, random);
             bool alarm = false;
             for (const Outcome& outcome : play_suite(suite, setting, drawing, random)) {
                 cases.add(outcome);
@@ -114,11 +120,17 @@ void print_false_alarms(const std::vector<const Kernel*>& kernels, std::size_t s
             alarms += alarm ? 1 : 0;
         }
         const bool independent = drawing == Drawing::independent;
-        fmt::print("| {} | {} | {} | {:.3f} % | {:.2f} % | {:.3f} % |\n",
+        fmt::print("| {:+g} % | {} | {} | {} | {:.3f} % | {:.2f} % | {:.3f} % |\n", 100 * slowdown,
                    independent ? "at random" : "in the order of recording", suites, alarms,
                    100 * upper_bound(alarms, suites), cases.share(cases.again),
                    cases.share(cases.inconclusive));
-        if (independent) {
+        if (slowdown > 0) {
+            // As many alarms are not improbable for the budget, which is all used here.
+            expect(alarms == 0 || 1 - perfgate::stats::binomial_lower_tail(
+                                          alarms - 1, suites, setting.policy.false_alarms) >=
+                                      0.01,
+                   "false alarms of suites that are slower by just the tolerance");
+        } else if (independent) {
             expect(upper_bound(alarms, suites) <= (suites >= 3000 ? 0.001 : 5.0 / double(suites)),
                    "false alarms of suites");
         }
@@ -146,7 +158,7 @@ void print_detection(const std::vector<Pool>& pools, std::size_t suites) {
         "| kernels |",
         setting.tolerance * 100);
     for (const double slowdown : slowdowns) fmt::print(" +{:g} % |", slowdown * 100);
-    fmt::print("\n|---|---|---|---|---|---|---|\n");
+    fmt::print("\n|---|---|---|---|---|---|---|---|\n");
     for (const double least_ns : {least_pooled_ns, 0.0}) {
         const auto kernels = kernels_of(pools, least_ns);
         if (kernels.empty()) continue;
@@ -158,8 +170,9 @@ void print_detection(const std::vector<Pool>& pools, std::size_t suites) {
             if (least_ns > 0 && slowdown == 0.02) {
                 expect(tally.share(tally.regressed) >= 99, "99 % found at +2 %");
             }
-            if (least_ns > 0 && slowdown == 0.01) {
-                expect(tally.share(tally.regressed) >= 90, "90 % found at +1 %");
+            if (least_ns > 0 && slowdown == 0.015) {
+                expect(tally.share(tally.regressed) >= 90,
+                       "90 % found at 1 % more than the tolerance");
             }
         }
         fmt::print("\n");
@@ -201,7 +214,8 @@ void print_kernels(const std::vector<Pool>& pools, std::size_t suites) {
         "\"detects\" is the claim of the report line, the mean over the runs; the next column "
         "is how often a change that large was found.\n\n"
         "| pool | kernel | µs | spread between processes | detects | found there | +0.5 % | "
-        "+1 % | +2 % | +5 % | +10 % |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        "+1 % | +1.5 % | +2 % | +5 % | +10 % "
+        "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     std::map<std::string, Together> workloads;
     for (const Pool& pool : pools) {
         for (const Kernel& kernel : pool.kernels) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`run --canary` on the host backend: a slowdown that the gate must find, and one that it cannot."""
 
+import re
+
 import tool
 
 SUITE = """
@@ -23,15 +25,18 @@ class Canary(tool.Case):
         self.write("ci.yaml", "canary: true")
         # More than are needed: on a machine that others use, too, one may be far off.
         done = self.run_suite("ok", "--profile", "ci.yaml", processes=8)
-        self.assertIn("canary: fault/ok@hot, made 300 % slower, is reported as regressed",
-                      done.stderr)
+        # At least twice the tolerance of 100 %, and the spread of this machine.
+        claim = re.search(r"canary: fault/ok@hot, made at least (\S+) % slower \(twice what the gate "
+                          "claims to detect\), is reported as regressed, as it should be",
+                          done.stderr)
+        self.assertIsNotNone(claim, done.stderr)
+        self.assertGreater(float(claim[1]), 200)
         self.run_tool("report", "perfgate-out/canary/run.json")
 
     def test_a_gate_that_does_not_find_it_cannot_be_believed(self):
-        # Every other process is far slower: no such slowdown can be told from that.
-        done = self.run_suite("moody", "--canary", code=3)
-        self.assertRegex(done.stderr, "canary: fault/moody.* is reported as (inconclusive|pass), so "
-                                      "a pass of this gate proves nothing")
+        # Of two processes no test tells anything, however many the canary has.
+        done = self.run_suite("ok", "--canary", processes=2, code=3)
+        self.assertIn("so few processes that the gate cannot fail", done.stderr)
 
     def test_without_a_time_there_is_none(self):
         done = self.run_suite("ok", "--canary", "--verify-only")

@@ -98,7 +98,8 @@ TEST(Accept, TakesWhatChangedAndLeavesTheRestToTheByte) {
     EXPECT_EQ(slower.provenance.reason, "meant");
     EXPECT_EQ(slower.provenance.git_revision, "def");
     EXPECT_EQ(slower.provenance.wall_s, 0.25);
-    EXPECT_EQ(verdict_of(after(), result.baseline), Verdict::pass);
+    EXPECT_EQ(verdict_of(after(), result.baseline), Verdict::inconclusive)
+        << "nothing fails any more; one process shows nothing";
 }
 
 TEST(Accept, AcceptingAgainChangesNothing) {
@@ -346,7 +347,8 @@ TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
     EXPECT_NE(worse.suites[0].cases[1].reason.find(
                   "worse than the 1.080 µs that are acknowledged until 2026-11-30"),
               std::string::npos);
-    EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::pass) << "it was repaired";
+    EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::inconclusive)
+        << "it was repaired, which one process does not show";
 }
 
 TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {

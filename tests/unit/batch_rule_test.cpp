@@ -141,7 +141,7 @@ TEST(BatchRule, LeewayForAnotherBoardIsNoChange) {
 
 TEST(BatchRule, TheBudgetIsSharedByAllThatIsJudged) {
     const MetricSeries noisy = processes(spread_around(100'000, 20, 0.006));
-    const MetricSeries measured = confirmed(100'800, 0.006);
+    const MetricSeries measured = confirmed(101'300, 0.006);
     const model::MetricDefinition metric = definition("x", "ns", MetricClass::timing);
     const auto among = [&](std::size_t count) {
         std::vector<Comparison> comparisons(count,
@@ -233,14 +233,19 @@ TEST(BatchRule, WithOneProcessInTheBaselineTheToleranceDecides) {
     EXPECT_EQ(judged(one, processes({96'000}), setting).verdict, Verdict::improved);
 }
 
-TEST(BatchRule, FewProcessesThatAgreeByChanceMakeNoSpreadOfNothing) {
+TEST(BatchRule, WithFewProcessesNoTimeIsRegressedBecauseTheyMayBeTwoModes) {
     Setting setting;
     setting.policy.rounds = 0;
     const MetricSeries same = processes({10'000, 10'000, 10'000});
-    EXPECT_NE(judged(same, processes({10'100, 10'100, 10'100}), setting).verdict,
-              Verdict::regressed);
-    EXPECT_EQ(judged(same, processes({20'000, 20'000, 20'000}), setting).verdict,
-              Verdict::regressed);
+    for (const double now : {10'100.0, 20'000.0}) {
+        const Judgement few = judged(same, processes({now, now, now}), setting);
+        EXPECT_EQ(few.verdict, Verdict::inconclusive) << "1 of 20 divisions looks like this";
+        EXPECT_TRUE(few.too_few_processes);
+        EXPECT_FALSE(few.minimum_detectable_change) << "nothing is found, however large";
+    }
+    const MetricSeries more = processes({10'000, 10'000, 10'000, 10'000, 10'000, 10'000});
+    EXPECT_EQ(judged(more, processes(Values(8, 20'000)), setting).verdict, Verdict::regressed)
+        << "1 of 3003";
 }
 
 TEST(BatchRule, ManyProcessesWithoutAnySpreadAreBelieved) {
@@ -418,6 +423,7 @@ struct World {
     simulated::Shape shape;
     double spread = 0.003;  ///< of a process, relative
     double run_spread = 0;  ///< of a whole run
+    std::size_t baseline_processes = 20;
     std::size_t baseline_runs = 1;
     bool runs_are_told = true;
 };
@@ -440,7 +446,8 @@ Rates simulate(const World& world, double slowdown, double tolerance, double fal
                 const double offset = world.run_spread * random.normal();
                 const std::size_t already = before[i].batches.size();
                 add_round(before[i],
-                          simulated::draw(random, world.shape, 20 / world.baseline_runs,
+                          simulated::draw(random, world.shape,
+                                          world.baseline_processes / world.baseline_runs,
                                           1e5 * (1 + offset), 1e5 * world.spread),
                           0);
                 for (std::size_t b = already; b < before[i].batches.size(); ++b) {
@@ -492,12 +499,36 @@ TEST(BatchRule, FalseAlarmsOfWholeRunsStayWithinTheBudgetWhateverTheShape) {
     }
 }
 
+TEST(BatchRule, AChangeOfJustTheToleranceRarelyFails) {
+    for (const auto& [name, shape] : shapes) {
+        World world;
+        world.shape = shape;
+        const Rates rates = simulate(world, 0.04, 0.04, 0.2, 100, 20);
+        EXPECT_LE(rates.runs_with_alarm, 0.2 + 3 * 0.04) << name;
+    }
+    // By the default budget, one case in a run.
+    World world;
+    world.shape = simulated::normal;
+    EXPECT_LE(simulate(world, 0.04, 0.04, 0.001, 1000, 1).cases_found, 0.002);
+    EXPECT_GE(simulate(world, 0.06, 0.04, 0.001, 100, 1).cases_found, 0.95) << "and more is found";
+}
+
+TEST(BatchRule, FewProcessesOfTwoModesRaiseNoMoreFalseAlarmsThanTheirShare) {
+    // Baselines of ten, 31 cases: the first round that decides has eight processes, for which
+    // Student's test called 35 times too many slower.
+    World world;
+    world.shape = simulated::bimodal;
+    world.baseline_processes = 10;
+    const Rates rates = simulate(world, 0, 0, 0.02, 200, 31);
+    EXPECT_LE(rates.runs_with_alarm, 0.02 + 3 * 0.01);
+}
+
 TEST(BatchRule, ChangesOfOnceToFiveTimesTheSpreadAreFoundAsExpected) {
     for (const auto& [name, shape] : shapes) {
         World world;
         world.shape = shape;
         const bool heavy = std::string(name) == "heavy-tailed" || std::string(name) == "skewed";
-        EXPECT_GE(simulate(world, heavy ? 0.03 : 0.015, 0.005, 0.001, 3, 40).cases_found, 0.95)
+        EXPECT_GE(simulate(world, heavy ? 0.035 : 0.015, 0.005, 0.001, 3, 40).cases_found, 0.95)
             << name;
         EXPECT_LE(simulate(world, 0.002, 0.005, 0.001, 3, 40).cases_found, 0.02) << name;
     }

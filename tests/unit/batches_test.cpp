@@ -76,5 +76,19 @@ TEST(Batches, AreCountedByRoundAndProcess) {
     EXPECT_EQ(last_round({}), 0);
 }
 
+TEST(JoinBatches, ASecondProcessMasksTheArgumentsThatItHasOtherwise) {
+    model::CaseResult result;
+    result.kernels.resize(1);
+    result.kernels[0].arguments = "whole-1";
+    result.kernels[0].argument_words = "aaaaaaaabbbbbbbb";
+    model::CaseResult more = result;
+    more.kernels[0].argument_words = "aaaaaaaa0bbbbbbb";
+    join_batches(result, more);
+    EXPECT_EQ(result.kernels[0].argument_words, "aaaaaaaa--------");
+    more.kernels.clear();  // later processes record none
+    join_batches(result, more);
+    EXPECT_EQ(result.kernels[0].argument_words, "aaaaaaaa--------");
+}
+
 }  // namespace
 }  // namespace perfgate::measure

@@ -3,17 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include "gate/batch_rule.hpp"
 #include "runner/canary.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
 namespace {
 
-using runner::choose_canary;
 using runner::keep_canary;
 
 using documents::measured_case;
 using documents::run_of;
+
+std::optional<Canary> choose(const model::Run& run) {
+    return runner::choose_canary(run, model::Policy{});
+}
 
 /// Cases 1, 2 and 3, of which the second took least time.
 model::Run three_cases() {
@@ -40,30 +44,67 @@ model::VerdictDocument verdict_of(const Canary& canary, model::Verdict verdict, 
 
 TEST(Canary, IsTheQuickestMeasuredCaseThatGatesATime) {
     model::Run run = three_cases();
-    EXPECT_EQ(choose_canary(run)->id, "gemm/tiled[m=2]");
+    EXPECT_EQ(choose(run)->id, "gemm/tiled[m=2]");
     run.suites[0].cases[1].status = model::CaseStatus::error;
-    EXPECT_EQ(choose_canary(run)->id, "gemm/tiled[m=3]");
+    EXPECT_EQ(choose(run)->id, "gemm/tiled[m=3]");
     run.suites[0].cases[2].gates = {{"registers", {}, 0}};
-    const std::optional<Canary> canary = choose_canary(run);
+    const std::optional<Canary> canary = choose(run);
     EXPECT_EQ(canary->id, "gemm/tiled[m=1]");
     EXPECT_EQ(canary->suite, "s");
     EXPECT_EQ(canary->metric, "gpu_time");
     EXPECT_EQ(canary->baselines.at("s").baseline.cases.size(), 1U);
     run.suites[0].cases[0].gates.clear();
-    EXPECT_FALSE(choose_canary(run));
+    EXPECT_FALSE(choose(run));
 }
 
-TEST(Canary, IsSlowerThanAnyToleranceLetsPass) {
+model::MetricSeries processes(std::size_t count, double spread) {
+    model::MetricSeries series = documents::series({});
+    series.batches.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        series.batches.push_back({static_cast<std::int64_t>(i),
+                                  "board-a",
+                                  1,
+                                  {1000 * (1 + spread * static_cast<double>(i))}});
+    }
+    series.value = 1000;
+    return series;
+}
+
+TEST(Canary, OfOneProcessIsSlowerByTwiceTheTolerance) {
     model::Run run = run_of({measured_case()});
     model::CaseResult& result = run.suites[0].cases[0];
     result.metrics["gpu_time"] = documents::series({1000});
-    result.gates = {{"gpu_time", {.worse = 0.8, .better = {}, .abs = 500}, 0}};
-    EXPECT_DOUBLE_EQ(choose_canary(run)->added, 1 + 2 * 0.8 + 2 * 0.5);
+    result.gates = {{"gpu_time", {.worse = 0.8, .better = {}, .abs = 900}, 0}};
+    EXPECT_DOUBLE_EQ(choose(run)->added, 2 * 0.9);
+    EXPECT_EQ(choose(run)->processes, 1U);
+}
+
+TEST(Canary, IsSlowerByTwiceWhatIsClaimedInAsManyProcessesAsTheTestNeeds) {
+    model::Run run = run_of({measured_case()});
+    model::MetricSeries& time = run.suites[0].cases[0].metrics["gpu_time"];
+    time = processes(5, 0.001);
+    const std::optional<Canary> canary = choose(run);
+    EXPECT_EQ(canary->processes, 8U) << "1 / C(13, 5) is less than 0.1 %, 1 / C(12, 5) is not";
+    EXPECT_GT(canary->added, 2 * 0.03);
+    // The gate finds what the canary says.
+    model::Run slower = run;
+    model::MetricSeries& now = slower.suites[0].cases[0].metrics["gpu_time"];
+    now = processes(8, 0.0006);
+    for (model::Batch& batch : now.batches) batch.samples[0] *= 1 + canary->added;
+    model::Policy policy;
+    policy.rounds = 0;
+    const auto document = judge(slower, canary->baselines, policy, BatchRule(policy));
+    EXPECT_TRUE(judge_canary(*canary, document).found) << judge_canary(*canary, document).sentence;
+
+    time = processes(5, 0.1);
+    EXPECT_GT(choose(run)->added, 10 * canary->added) << "a noisy time must be much slower";
+    time = processes(2, 0.001);
+    EXPECT_EQ(choose(run)->processes, 0U) << "no test of two against forty reaches 0.1 %";
 }
 
 TEST(Canary, IsAllThatIsLeftOfAPlan) {
     const model::Run run = three_cases();
-    const Canary canary = choose_canary(run).value();
+    const Canary canary = choose(run).value();
     model::Plan plan;
     plan.suites.resize(2);
     plan.suites[0].name = "other";
@@ -89,7 +130,7 @@ TEST(Canary, IsAllThatIsLeftOfAPlan) {
 }
 
 TEST(Canary, IsFoundWhereItIsARegressionAndTheExitCodeSaysSo) {
-    const Canary canary = choose_canary(three_cases()).value();
+    const Canary canary = choose(three_cases()).value();
     const CanaryResult found =
         judge_canary(canary, verdict_of(canary, model::Verdict::regressed, 1));
     EXPECT_TRUE(found.found);
@@ -97,7 +138,7 @@ TEST(Canary, IsFoundWhereItIsARegressionAndTheExitCodeSaysSo) {
 }
 
 TEST(Canary, AnythingElseIsNamed) {
-    const Canary canary = choose_canary(three_cases()).value();
+    const Canary canary = choose(three_cases()).value();
     const auto sentence = [&](model::Verdict verdict, int exit_code) {
         const CanaryResult result = judge_canary(canary, verdict_of(canary, verdict, exit_code));
         EXPECT_FALSE(result.found);

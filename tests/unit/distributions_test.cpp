@@ -89,5 +89,15 @@ TEST(Distributions, WhatIsOutsideTheirDomainIsRefused) {
     EXPECT_EQ(fisher_upper_tail(infinity, 3, 4), 0);
 }
 
+TEST(Binomial, TheLowerBoundIsWhereAsManySuccessesAreAsRareAsTheConfidenceSays) {
+    EXPECT_NEAR(binomial_lower_bound(43, 43, 0.95), std::pow(0.05, 1.0 / 43), 1e-9);
+    const double bound = binomial_lower_bound(34, 43, 0.95);
+    EXPECT_NEAR(1 - binomial_lower_tail(33, 43, bound), 0.05, 1e-9);
+    EXPECT_LT(bound, 0.69);
+    EXPECT_EQ(binomial_lower_bound(0, 5, 0.95), 0);
+    EXPECT_THROW(binomial_lower_bound(0, 0, 0.95), std::invalid_argument);
+    EXPECT_THROW(binomial_lower_bound(6, 5, 0.95), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace perfgate::stats

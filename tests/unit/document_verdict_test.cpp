@@ -167,6 +167,26 @@ TEST(VerdictJson, TheMinimumDetectableChangeHasItsOldKeyInOlderVersions) {
     EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
 }
 
+TEST(VerdictJson, IntervalAndReasonCodeStandWhereThereAreSome) {
+    VerdictDocument document;
+    document.policy.not_shown_fails = true;
+    document.suites.resize(1);
+    document.suites[0].cases.resize(1);
+    model::CaseVerdict& verdict = document.suites[0].cases[0];
+    MetricVerdict metric{"gpu_time", "ns", Verdict::inconclusive, 100, 101, 0.01, "3 %", "so"};
+    metric.interval = model::ChangeInterval{-0.02, 0.04, 0.95};
+    metric.doubt = model::Doubt::not_shown;
+    verdict.metrics = {metric};
+    verdict.verdict = Verdict::inconclusive;
+    verdict.doubt = model::Doubt::not_shown;
+    const std::string text = write_verdict(document);
+    EXPECT_NE(text.find(R"("interval":{"low":-0.02,"high":0.04,"level":0.95})"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find(R"("reason_code":"not_shown")"), std::string::npos);
+    EXPECT_NE(text.find("not_shown_fails"), std::string::npos);
+    EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
+}
+
 TEST(VerdictJson, LayoutPutsACauseOnALine) {
     VerdictDocument document;
     document.suites.resize(1);

@@ -259,6 +259,51 @@ TEST(ClockExplanation, NeedsCyclesOfOneKindAndBothClocks) {
     EXPECT_EQ(Clocked{.mhz_now = 0}.explanation(), "");
 }
 
+/// A baseline at 1755 MHz and a run at 1980 MHz.
+Pair at_a_higher_clock(double cycles, double time) {
+    Pair pair;
+    pair.then().metrics["cycles"] = series({1000}, "count", "counter");
+    pair.now().metrics["cycles"] = series({1000 * cycles}, "count", "counter");
+    pair.now().metrics["gpu_time"] = series({1000 * time});
+    pair.then().metrics["gpu_time"].batches[0].sm_clock_mhz = 1755;
+    pair.now().metrics["gpu_time"].batches[0].sm_clock_mhz = 1980;
+    return pair;
+}
+
+TEST(HiddenByClock, MoreCyclesAtAHigherClockAreNotAPass) {
+    const auto time_of = [](const Pair& pair) {
+        return metric(only_case(pair.judged()), "gpu_time");
+    };
+    // 10 % more cycles take 2.5 % less time at this clock.
+    const model::MetricVerdict hidden = time_of(at_a_higher_clock(1.1, 1.1 * 1755 / 1980));
+    EXPECT_EQ(hidden.verdict, Verdict::inconclusive);
+    EXPECT_EQ(hidden.doubt, model::Doubt::clock);
+    EXPECT_TRUE(says(hidden.sentence, "SM clock 1755 → 1980 MHz, cycles +10.0 %"))
+        << hidden.sentence;
+    // The code is as fast, or faster; or the clock is the same.
+    EXPECT_EQ(time_of(at_a_higher_clock(1.0, 1755.0 / 1980)).verdict, Verdict::improved);
+    EXPECT_EQ(time_of(at_a_higher_clock(1.02, 1.02 * 1755 / 1980)).verdict, Verdict::improved);
+    EXPECT_EQ(time_of(at_a_higher_clock(1.0, 1.0)).verdict, Verdict::pass) << "cycles did not rise";
+    Pair same = at_a_higher_clock(1.1, 1.0);
+    same.then().metrics["gpu_time"].batches[0].sm_clock_mhz = 1980;
+    EXPECT_EQ(time_of(same).verdict, Verdict::pass);
+    Pair unknown = at_a_higher_clock(1.1, 1.0);
+    unknown.then().metrics["gpu_time"].batches[0].sm_clock_mhz.reset();
+    EXPECT_EQ(time_of(unknown).verdict, Verdict::pass);
+    EXPECT_EQ(time_of(at_a_higher_clock(1.3, 1.1)).verdict, Verdict::regressed);
+}
+
+TEST(HiddenByClock, UnchangedCodeHidesNothing) {
+    Pair pair = at_a_higher_clock(1.128, 1.0);  // it waits for memory
+    EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").verdict, Verdict::inconclusive);
+    model::Kernel kernel;
+    kernel.name = "k";
+    kernel.code = "c0de";
+    kernel.arguments = "a1";
+    pair.now().kernels = pair.then().kernels = {kernel};
+    EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").verdict, Verdict::pass);
+}
+
 TEST(ClockExplanation, MakesARegressionInconclusiveAndATenfoldTimeInvalid) {
     Pair pair;
     pair.then().metrics["cycles"] = pair.now().metrics["cycles"] = series({7}, "count", "counter");

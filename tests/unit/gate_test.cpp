@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/batch_rule.hpp"
 #include "gate/flagged.hpp"
 #include "unit/gate_pair.hpp"
 
@@ -566,6 +567,124 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
     EXPECT_EQ(judged_as(Verdict::regressed).verdict, Verdict::regressed);
     EXPECT_FALSE(says(judged_as(Verdict::regressed).sentence, "disagree"));
     EXPECT_EQ(judged_as(Verdict::pass).minimum_detectable_change, 0.02);
+}
+
+// ---- shown to be within the tolerance
+
+model::MetricSeries processes(double centre, double spread, std::size_t count) {
+    model::MetricSeries result = series({}, "ns");
+    result.batches.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        const double position = (static_cast<double>(i) + 0.5) / static_cast<double>(count) - 0.5;
+        result.batches.push_back(
+            {static_cast<std::int64_t>(i), "board-a", 1, {centre * (1 + spread * position)}});
+    }
+    result.value = centre;
+    return result;
+}
+
+/// A baseline of 20 processes and a run of five, which spread over this share of their time.
+Pair spreading(double spread, double change = 0) {
+    Pair pair;
+    pair.then().metrics["gpu_time"] = processes(1000, spread, 20);
+    pair.now().metrics["gpu_time"] = processes(1000 * (1 + change), spread, 5);
+    return pair;
+}
+
+MetricVerdict time_of(const Pair& pair) {
+    return metric(only_case(judge(pair.run, stored(pair.baseline), {}, BatchRule({}))), "gpu_time");
+}
+
+int exit_of(const Pair& pair, const Policy& policy) {
+    return judge(pair.run, stored(pair.baseline), policy, BatchRule(policy)).exit_code;
+}
+
+TEST(Shown, ATimePassesIfItsIntervalLiesWithinTheTolerance) {
+    const MetricVerdict narrow = time_of(spreading(0.01));
+    EXPECT_EQ(narrow.verdict, Verdict::pass);
+    EXPECT_EQ(narrow.doubt, model::Doubt::none);
+    ASSERT_TRUE(narrow.interval);
+    EXPECT_EQ(narrow.interval->level, 0.95);
+    EXPECT_LT(narrow.interval->low, 0);
+    EXPECT_GT(narrow.interval->high, 0);
+    EXPECT_LT(narrow.interval->high, 0.03);
+    EXPECT_TRUE(says(narrow.sentence, "95 % interval -")) << narrow.sentence;
+}
+
+TEST(Shown, WhatMayBeBeyondTheToleranceIsNotAPass) {
+    for (const double change : {0.0, 0.02}) {
+        const MetricVerdict wide = time_of(spreading(0.11, change));
+        EXPECT_EQ(wide.verdict, Verdict::inconclusive) << change;
+        EXPECT_EQ(wide.doubt, model::Doubt::not_shown);
+        EXPECT_GT(wide.interval.value().high, 0.03);
+        EXPECT_TRUE(says(wide.sentence, "not shown to be within the tolerance")) << wide.sentence;
+    }
+    Policy policy;
+    EXPECT_EQ(exit_of(spreading(0.11), policy), 0);
+    policy.inconclusive_fails = true;
+    EXPECT_EQ(exit_of(spreading(0.11), policy), 0);
+    policy.not_shown_fails = true;
+    EXPECT_EQ(exit_of(spreading(0.11), policy), 4);
+    EXPECT_EQ(exit_of(spreading(0.01), policy), 0);
+}
+
+TEST(Shown, ABetterTimeNeedNotBeShownAsMuch) {
+    EXPECT_EQ(time_of(spreading(0.1, -0.2)).verdict, Verdict::improved);
+    EXPECT_EQ(time_of(spreading(0.1, -0.08)).verdict, Verdict::pass)
+        << "it may not have improved; that it got worse is excluded";
+    EXPECT_EQ(time_of(spreading(0.11, -0.02)).verdict, Verdict::pass);
+}
+
+TEST(Shown, OneProcessAndTooFewShowNothing) {
+    const MetricVerdict one = time_of(Pair());
+    EXPECT_EQ(one.doubt, model::Doubt::not_shown);
+    EXPECT_TRUE(says(one.sentence, "one process")) << one.sentence;
+    Pair few = spreading(0.001);
+    few.then().metrics["gpu_time"].batches.resize(3);
+    few.now().metrics["gpu_time"].batches.resize(3);
+    EXPECT_EQ(time_of(few).doubt, model::Doubt::not_shown);
+    EXPECT_FALSE(time_of(few).interval);
+    EXPECT_TRUE(says(time_of(few).sentence, "too few processes")) << time_of(few).sentence;
+}
+
+TEST(Shown, UnchangedCodeNeedsNoTime) {
+    Pair pair = spreading(0.11);
+    model::Kernel kernel;
+    kernel.name = "k";
+    kernel.code = "c0de";
+    kernel.arguments = "a1";
+    pair.now().kernels = pair.then().kernels = {kernel};
+    pair.now().host_code = pair.then().host_code = "0057";
+    EXPECT_EQ(time_of(pair).verdict, Verdict::pass);
+    EXPECT_TRUE(says(time_of(pair).sentence, "passed (shown by its code)"));
+    pair.now().host_code = "0058";  // another kernel of the plugin changed
+    EXPECT_EQ(time_of(pair).verdict, Verdict::pass);
+    pair.now().kernels[0].arguments = "a2";
+    EXPECT_EQ(time_of(pair).doubt, model::Doubt::not_shown);
+    pair.now().kernels[0].arguments = "a1";
+    pair.now().kernels[0].code = "0ther";
+    EXPECT_EQ(time_of(pair).doubt, model::Doubt::not_shown);
+}
+
+TEST(Shown, TheSuiteSaysHowManyAreNotAndTheWorst) {
+    const Pair pair = spreading(0.11);
+    const VerdictDocument document = judge(pair.run, stored(pair.baseline), {}, BatchRule({}));
+    const auto& notes = document.suites.at(0).notes;
+    EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+        return says(note,
+                    "gpu_time: in 1 case the change is not shown to be within the tolerance, "
+                    "at worst -");
+    }));
+}
+
+TEST(Shown, ADriftBetweenTheBaselinesRunsWidensTheInterval) {
+    Pair pair = spreading(0.002);
+    for (std::size_t i = 0; i < 20; ++i) {
+        model::Batch& batch = pair.then().metrics["gpu_time"].batches[i];
+        batch.run = static_cast<std::int64_t>(i / 4);
+        batch.samples[0] += 20 * static_cast<double>(i / 4);
+    }
+    EXPECT_EQ(time_of(pair).doubt, model::Doubt::not_shown) << time_of(pair).sentence;
 }
 
 }  // namespace

@@ -284,7 +284,8 @@ TEST(MachineCode, ABaselineFromBeforeLibrariesAndCopies) {
         const model::Run run = run_of({result});
         const Code now = code_of(result, run.environment);
         const Code then = code_of(before, run.environment);
-        return std::pair(compare_code(now, then).change, runs_the_same(now, then));
+        const CodeComparison found = compare_code(now, then);
+        return std::pair(found.change, found.runs_the_same);
     };
     // Of a case that has none it lacks nothing.
     CaseResult plain = coded_case();
@@ -308,8 +309,8 @@ TEST(MachineCode, ACaseNeedNotBeMeasuredAgainWhereItLaunchesTheSame) {
         CaseResult now = coded_case();
         model::Run run = run_of({});
         change(now, run);
-        return runs_the_same(code_of(now, run.environment),
-                             code_of(baseline.cases.begin()->second));
+        return compare_code(code_of(now, run.environment), code_of(baseline.cases.begin()->second))
+            .runs_the_same;
     };
     EXPECT_TRUE(same([](CaseResult&, model::Run&) {}));
     // Another kernel of the same plugin changed, and with it the plugin's file.
@@ -379,11 +380,70 @@ TEST(MachineCode, ASlowerTimeOfTheSameDeviceCodeIsRegressedAndSaysWhatElseChange
     EXPECT_EQ(document.exit_code, 1);
 }
 
+TEST(MachineCode, WhatLaunchesTheSameIsNeverRegressedEvenIfAnotherKernelOfThePluginChanged) {
+    CaseResult now = slower();
+    now.host_code = "0058";
+    const model::VerdictDocument document = judged(now);
+    const model::CaseVerdict& verdict = document.suites[0].cases[0];
+    EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
+    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
+    EXPECT_TRUE(verdict.reason.starts_with("gpu_time is inconclusive (nothing launched changed): "))
+        << verdict.reason;
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(MachineCode, ArgumentsThatDifferOnlyWhereTheyDifferBetweenProcessesAreTheSame) {
+    model::Kernel kernel;
+    kernel.arguments = "whole-1";
+    kernel.argument_words = "aaaaaaaabbbbbbbbcccccccc";
+    model::Kernel second = kernel;  // another process of the same run
+    second.arguments = "whole-2";
+    second.argument_words = "aaaaaaaa1bbbbbbbcccccccc";
+    EXPECT_FALSE(model::same_arguments(kernel, second));
+    model::Kernel masked = kernel;
+    model::mask_arguments(second, masked);
+    EXPECT_EQ(masked.argument_words, "aaaaaaaa--------cccccccc");
+    EXPECT_EQ(masked.arguments, "whole-1");
+
+    model::Kernel now = kernel;  // on another board
+    now.arguments = "whole-3";
+    now.argument_words = "aaaaaaaa2bbbbbbbcccccccc";
+    EXPECT_TRUE(model::same_arguments(masked, now));
+    EXPECT_TRUE(model::same_arguments(now, masked)) << "either may know it";
+    now.argument_words = "aaaaaaaa2bbbbbbb1ccccccc";
+    EXPECT_FALSE(model::same_arguments(masked, now)) << "a word that says something";
+    EXPECT_FALSE(model::same_arguments(now, masked));
+    now.argument_words = "aaaaaaaa2bbbbbbb";
+    EXPECT_FALSE(model::same_arguments(masked, now)) << "other parameters";
+    now.argument_words = "";
+    EXPECT_FALSE(model::same_arguments(masked, now)) << "a document from before words";
+    model::mask_arguments(now, masked);
+    EXPECT_EQ(masked.argument_words, "aaaaaaaa--------cccccccc");
+}
+
+TEST(MachineCode, AddressesInArgumentsDoNotMakeARegression) {
+    CaseResult then = coded_case();
+    then.kernels[0].arguments = "whole-1";
+    then.kernels[0].argument_words = "aaaaaaaa--------";
+    const model::Baseline baseline = accepted(run_of({then}));
+    CaseResult now = slower();
+    now.kernels[0].arguments = "whole-2";
+    now.kernels[0].argument_words = "aaaaaaaabbbbbbbb";
+    const Code before = code_of(baseline.cases.begin()->second);
+    const model::Run run = run_of({});
+    EXPECT_EQ(compare_code(code_of(now, run.environment), before).change, CodeChange::unchanged);
+    now.kernels[0].argument_words = "baaaaaaabbbbbbbb";
+    const CodeComparison changed = compare_code(code_of(now, run.environment), before);
+    EXPECT_EQ(changed.change, CodeChange::device_unchanged);
+    EXPECT_EQ(changed.difference, "the arguments of tiled changed");
+}
+
 TEST(MachineCode, ChangedCodeIsShownWhateverTheVerdict) {
     CaseResult now = coded_case();
     now.kernels[0].code = "0ther";
     const model::CaseVerdict passed = judged(now).suites[0].cases[0];
-    EXPECT_EQ(passed.verdict, Verdict::pass);
+    EXPECT_EQ(passed.verdict, Verdict::inconclusive) << "one process shows nothing of a time";
+    EXPECT_EQ(passed.doubt, model::Doubt::not_shown);
     EXPECT_EQ(passed.code, CodeChange::changed);
     EXPECT_EQ(passed.notes, std::vector<std::string>{"machine code changed: kernel tiled"});
 

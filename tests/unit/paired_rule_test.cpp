@@ -88,7 +88,7 @@ TEST(PairedRule, AFirstRoundAsksForMoreBeforeItConfirms) {
     std::mt19937 random(2);
     Pair pair = drifting(random, 5, 0.05);
     const Judgement first = judge_one(pair);
-    EXPECT_EQ(first.verdict, Verdict::regressed);
+    EXPECT_EQ(first.verdict, Verdict::inconclusive) << "five pairs cannot confirm anything";
     EXPECT_TRUE(first.measure_again);
 
     // The batches that got it flagged do not decide.
@@ -136,9 +136,28 @@ TEST(PairedRule, CountsAreComparedAsTheyStand) {
     EXPECT_EQ(found.basis, Basis::exact);
 }
 
+TEST(PairedRule, PairsAndWhatIsJudgedWithoutThemShareOneBudget) {
+    std::mt19937 random(3);
+    const Pair slower = drifting(random, 16, 0.02, 1);
+    EXPECT_EQ(judge_one(slower).verdict, Verdict::regressed);
+    // 1 / 2^16 is the least probability of 16 pairs: with 20 tests it is more than a share.
+    std::vector<Pair> pairs(20, pair_of(Values{1000, 1001, 1002, 1003, 1004}, {1002}));
+    pairs[0] = slower;
+    EXPECT_EQ(judge_all(pairs)[0].verdict, Verdict::inconclusive);
+    // And the others' level takes the pairs into account.
+    pairs.assign(20, drifting(random, 16, 0, 1));
+    Pair counter;
+    for (int i = 0; i < 20; ++i) add(counter.base, {1000 + 0.25 * (i % 5)}, 0);
+    add(counter.head, {1040}, 0);
+    counter.definition = documents::definition("x", "ns", model::MetricClass::counter);
+    const double alone = *judge_one(counter).minimum_detectable_change;
+    pairs.push_back(counter);
+    EXPECT_GT(*judge_all(pairs).back().minimum_detectable_change, alone);
+}
+
 TEST(PairedRule, ABaseOfZeroAndValuesThatAreNoNumbers) {
     EXPECT_EQ(judge_one(pair_of(Values(8, 0), Values(8, 0))).verdict, Verdict::pass);
-    EXPECT_EQ(judge_one(pair_of(Values(8, 0), Values(8, 1e6))).verdict, Verdict::regressed);
+    EXPECT_EQ(judge_one(pair_of(Values(12, 0), Values(12, 1e6))).verdict, Verdict::regressed);
     const double nan = std::numeric_limits<double>::quiet_NaN();
     EXPECT_EQ(judge_one(pair_of({1, 2, 3}, {1, nan, 3})).verdict, Verdict::invalid);
 }
@@ -212,7 +231,7 @@ TEST(BaseRun, SaysWhyACaseHasNothingToBeComparedWith) {
     model::VerdictDocument document =
         judge(head, baselines_of(base, "base"), policy, PairedRule(policy));
     explain_what_base_lacks(base, document);
-    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::pass);
+    EXPECT_EQ(document.suites[0].cases[0].doubt, model::Doubt::not_shown) << "one process each";
     EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::no_baseline);
     EXPECT_EQ(document.suites[0].cases[1].reason,
               "nothing to compare with: in the base this case is skipped: it has no workload "

@@ -265,6 +265,31 @@ TEST(PoolingFindings, CountTheTolerancesThatAreTooFine) {
     EXPECT_EQ(Pooled({0.05, 0.0001, 0.05}, needed / 2).findings().proposals.at(0).too_fine, 2U);
 }
 
+TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWouldBe) {
+    const auto unshown = [](double spread, double tolerance) {
+        return Pooled({spread}, tolerance).findings().unshown;
+    };
+    EXPECT_TRUE(unshown(0.01, 0.03).empty());
+    const auto found = unshown(0.05, 0.03);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].id, "gemm/tiled[m=1]");
+    EXPECT_EQ(found[0].metric, "gpu_time");
+    EXPECT_DOUBLE_EQ(found[0].tolerance, 0.03);
+    // Two deviations of the run's mean of five, and its own: with a deviation of 2.9 % about 4 %.
+    EXPECT_GT(found[0].needed.value(), 0.03);
+    EXPECT_LT(found[0].needed.value(), 0.07);
+    EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
+}
+
+TEST(PoolingFindings, WithTooFewProcessesNoToleranceIsOffered) {
+    Pooled few({0.01});
+    few.baseline.cases.begin()->second.metrics["gpu_time"] = processes({1e6, 1e6, 1e6});
+    few.run.suites[0].cases[0].metrics["gpu_time"] = processes({1e6, 1e6, 1e6});
+    const auto found = few.findings().unshown;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_FALSE(found[0].needed);
+}
+
 TEST(PoolingFindings, AnExactMetricThatVariesIsNamed) {
     Pooled pooled({0.01});
     model::MetricSeries& registers = pooled.baseline.cases.begin()->second.metrics.at("registers");

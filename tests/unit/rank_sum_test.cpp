@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,6 +21,7 @@ namespace perfgate::stats {
 namespace {
 
 using simulated::Random;
+using Values = std::vector<double>;
 
 /// Wins of `group` over `others`, a tie half: the rank sum but for a constant.
 double wins(const std::vector<double>& others, const std::vector<double>& group) {
@@ -138,6 +142,88 @@ TEST(RankSum, RefusesNothingAndNoNumber) {
     EXPECT_THROW(rank_sum_greater(values, {}), std::invalid_argument);
     EXPECT_THROW(rank_sum_greater(values, bad), std::invalid_argument);
     EXPECT_THROW(rank_sum_least(0, 3), std::invalid_argument);
+}
+
+// ---- the interval of the shift
+
+/// By trying every shift between two differences: those that neither side's test rejects.
+Interval by_inversion(const Values& others, const Values& group, double confidence) {
+    Values differences;
+    for (const double value : group) {
+        for (const double other : others) differences.push_back(value - other);
+    }
+    std::sort(differences.begin(), differences.end());
+    const auto rejected = [&](double shift) {
+        Values moved = group;
+        for (double& value : moved) value -= shift;
+        return std::min(rank_sum_greater(others, moved), rank_sum_greater(moved, others)) <=
+               (1 - confidence) / 2;
+    };
+    Interval kept{differences.back(), differences.front()};
+    for (std::size_t i = 0; i + 1 < differences.size(); ++i) {
+        if (rejected(std::midpoint(differences[i], differences[i + 1]))) continue;
+        kept.low = std::min(kept.low, differences[i]);
+        kept.high = std::max(kept.high, differences[i + 1]);
+    }
+    return kept;
+}
+
+TEST(RankSumInterval, IsTheTestInverted) {
+    std::mt19937 random(5);
+    std::normal_distribution<double> normal(0, 1);
+    for (const auto& [n, m] : {std::pair{4, 4}, {5, 3}, {20, 5}, {3, 9}, {12, 8}}) {
+        Values others(static_cast<std::size_t>(n));
+        Values group(static_cast<std::size_t>(m));
+        for (double& value : others) value = normal(random);
+        for (double& value : group) value = 1 + normal(random);
+        for (const double confidence : {0.9, 0.95}) {
+            const auto found = rank_sum_interval(others, group, confidence);
+            ASSERT_TRUE(found) << n << ' ' << m;
+            const Interval expected = by_inversion(others, group, confidence);
+            EXPECT_DOUBLE_EQ(found->low, expected.low) << n << ' ' << m;
+            EXPECT_DOUBLE_EQ(found->high, expected.high) << n << ' ' << m;
+        }
+    }
+}
+
+TEST(RankSumInterval, IsAbsentWhereTheTestReachesNothing) {
+    EXPECT_FALSE(rank_sum_interval(Values{1, 2, 3}, Values{4, 5, 6}, 0.95)) << "1 of 20 at best";
+    EXPECT_TRUE(rank_sum_interval(Values{1, 2, 3}, Values{4, 5, 6}, 0.89));
+    EXPECT_FALSE(rank_sum_interval(Values(20, 1), Values{4}, 0.95));
+    EXPECT_THROW(rank_sum_interval(Values{}, Values{1}, 0.95), std::invalid_argument);
+}
+
+TEST(RankSumInterval, EqualValuesAreKnownExactly) {
+    const auto same = rank_sum_interval(Values(20, 8512), Values(5, 8544), 0.95);
+    ASSERT_TRUE(same);
+    EXPECT_EQ(*same, (Interval{32, 32}));
+}
+
+TEST(RankSumInterval, CoversWithItsConfidence) {
+    std::mt19937 random(6);
+    std::exponential_distribution<double> skewed(1);
+    for (const auto& [n, m] : {std::pair{20, 5}, {60, 70}}) {
+        int covered = 0;
+        for (int play = 0; play < 400; ++play) {
+            Values others(static_cast<std::size_t>(n));
+            Values group(static_cast<std::size_t>(m));
+            for (double& value : others) value = skewed(random);
+            for (double& value : group) value = 0.5 + skewed(random);
+            const auto found = rank_sum_interval(others, group, 0.95);
+            covered += found && found->low <= 0.5 && 0.5 <= found->high ? 1 : 0;
+        }
+        EXPECT_GE(covered, 380 - 3 * 5) << n;
+        EXPECT_LE(covered, 398) << n << ": wider than it need be";
+    }
+}
+
+TEST(RankSumInterval, OfVeryManyValuesNeedsNoMoreRoom) {
+    Values many(30'000);
+    for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i % 100);
+    const auto found = rank_sum_interval(many, many, 0.95);
+    ASSERT_TRUE(found);
+    EXPECT_LE(found->low, 0);
+    EXPECT_GE(found->high, 0);
 }
 
 }  // namespace

@@ -54,10 +54,22 @@ TEST(Console, CountsThePassingCases) {
     EXPECT_LT(line_with(lines, "gemm: 2 pass, 1 regressed"), lines.size());
 }
 
+TEST(Console, WhatIsNotShownIsCountedAndListedWhereThePolicyFailsIt) {
+    Documents documents = every_verdict();
+    const auto row = [&] {
+        const std::vector<std::string> lines = console_lines(documents);
+        return line_with(lines, "k=576,m=576,n=576]") < lines.size();
+    };
+    EXPECT_FALSE(row());
+    documents.verdict.policy.not_shown_fails = true;
+    EXPECT_TRUE(row());
+}
+
 TEST(Console, EndsWithTheExitCode) {
     EXPECT_EQ(console_lines(every_verdict()).back(),
               "2 suites: 3 pass, 1 regressed, 1 incorrect, 1 missing, 1 error, 1 invalid, "
-              "1 not_collected, 1 inconclusive, 1 no_baseline, 1 improved, 1 skipped; exit 1");
+              "1 not_collected, 2 inconclusive (1 not shown, 1 unclear), 1 no_baseline, "
+              "1 improved, 1 skipped; exit 1");
     EXPECT_EQ(console_lines(first_run()).back(), "gemm: 3 no_baseline, 2 skipped; exit 0");
 }
 

@@ -154,7 +154,7 @@ TEST(Junit, TheMessageIsTheWorstMetrics) {
 
 TEST(Junit, AReasonThatNoMetricExplainsLeads) {
     Documents documents = every_verdict();
-    model::CaseVerdict& verdict = documents.verdict.suites[0].cases[7];
+    model::CaseVerdict& verdict = documents.verdict.suites[0].cases[8];
     ASSERT_EQ(verdict.verdict, model::Verdict::not_collected);
     verdict.verdict = model::Verdict::error;
     verdict.reason = "the device was lost";

@@ -116,6 +116,19 @@ TEST(SelfTest, NothingJudgedProvesNothing) {
     EXPECT_EQ(tally({trial({{0, Verdict::error}})}).problems.size(), 1U);
 }
 
+TEST(SelfTest, WhatReachesNoClaimProvesNothing) {
+    // Of slowdowns of 2 % the gate claims nothing: it detects 5 %.
+    const SelfTestReport report = tally({trial({{0, Verdict::pass}, {0.02, Verdict::pass}}, 0.05)});
+    EXPECT_TRUE(report.problems.empty());
+    EXPECT_TRUE(report.proves_nothing);
+    EXPECT_EQ(report.at_least, 0);
+    EXPECT_FALSE(tally({trial({{0, Verdict::pass}}, 0.05)}).proves_nothing)
+        << "without slowdowns it tests for false alarms";
+    const SelfTestReport found = tally({trial({{0.1, Verdict::regressed}}, 0.05)});
+    EXPECT_FALSE(found.proves_nothing);
+    EXPECT_NEAR(found.at_least, 0.05, 1e-9) << "one of one says little";
+}
+
 TEST(SelfTest, APlanKeepsOneTimeOfEachCase) {
     model::Plan plan;
     model::PlannedSuite suite;

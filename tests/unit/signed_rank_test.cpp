@@ -98,5 +98,29 @@ TEST(SignedRank, RefusesWhatItCannotRank) {
                  std::invalid_argument);
 }
 
+// Ends where the test begins to reject.
+TEST(SignedRankInterval, DarwinsMaize) {
+    const Values maize{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48};
+    const auto found = signed_rank_interval(maize, 0.95);
+    ASSERT_TRUE(found);
+    const auto holds = [&](double shift, bool above) {
+        Values moved = maize;
+        for (double& value : moved) value = above ? value - shift : shift - value;
+        return signed_rank_greater(moved) > 0.025;
+    };
+    EXPECT_TRUE(holds(found->low + 0.01, true));
+    EXPECT_FALSE(holds(found->low - 0.01, true));
+    EXPECT_TRUE(holds(found->high - 0.01, false));
+    EXPECT_FALSE(holds(found->high + 0.01, false));
+}
+
+TEST(SignedRankInterval, IsAbsentWhereTheTestReachesNothing) {
+    EXPECT_FALSE(signed_rank_interval(Values{1, 2, 3, 4, 5}, 0.95)) << "1 of 32 at best";
+    EXPECT_TRUE(signed_rank_interval(Values{1, 2, 3, 4, 5, 6}, 0.95));
+    const auto many = signed_rank_interval(Values(5000, 2.5), 0.95);
+    ASSERT_TRUE(many);
+    EXPECT_EQ(*many, (Interval{2.5, 2.5}));
+}
+
 }  // namespace
 }  // namespace perfgate::stats

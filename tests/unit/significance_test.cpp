@@ -139,7 +139,8 @@ TEST(AnotherRound, IsWorthItForFlaggedTimesThatNoRoundHasConfirmed) {
 
 struct Asked {
     bool rises = false;
-    double leeway = 0, level = 0;
+    Allowance allowed;
+    double level = 0;
 };
 
 /// A judgement from these values, whose test says `probability` whatever it is asked.
@@ -148,6 +149,7 @@ struct ByProbability {
     Direction direction = Direction::lower;
     double leeway = 0, drift = 0;
     std::int64_t round = 0;
+    double least_level = 0;  ///< that so few processes can reach
 
     Judgement judge(std::vector<Asked>* asked = nullptr) const {
         const auto metric = definition("x", "ns", MetricClass::timing, direction);
@@ -160,8 +162,9 @@ struct ByProbability {
         judgement.measured = measured;
         judge_by_probability(
             comparison, drift, round, Levels(0.001, 1, 2),
-            [&](bool rises, double of_leeway, double level) {
-                if (asked != nullptr) asked->push_back({rises, of_leeway, level});
+            [&](bool rises, const Allowance& allowed, double level) -> std::optional<double> {
+                if (asked != nullptr) asked->push_back({rises, allowed, level});
+                if (level < least_level) return std::nullopt;
                 return probability;
             },
             judgement);
@@ -217,12 +220,45 @@ TEST(JudgeByProbability, LeewayAndDriftWidenTheToleranceAndTheTest) {
               Verdict::regressed);
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_TRUE(asked[0].rises);
-    EXPECT_NEAR(asked[0].leeway, 50, 1e-9);
+    EXPECT_NEAR(asked[0].allowed.factor, 1.08, 1e-9) << "0.03 + 0.02 + 30 / 1000";
     EXPECT_DOUBLE_EQ(asked[0].level, 0.001);
     asked.clear();
     EXPECT_EQ((ByProbability{.baseline = 0, .measured = 7, .drift = 30}).judge(&asked).verdict,
               Verdict::regressed);
-    EXPECT_EQ(asked.at(0).leeway, 0) << "of zero no fraction is anything";
+    EXPECT_EQ(asked.at(0).allowed.factor, 1) << "of zero no fraction is anything";
+    EXPECT_EQ(asked.at(0).allowed.shift, 0);
+}
+
+TEST(JudgeByProbability, WhatNoTestReachesIsFlaggedAndNeverRegressed) {
+    const ByProbability few{.probability = 0.02, .round = 1, .least_level = 0.001};
+    const Judgement judgement = few.judge();
+    EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+    EXPECT_TRUE(judgement.too_few_processes);
+    EXPECT_EQ(judgement.probability, 0.02) << "at the level of flagging";
+    EXPECT_EQ((ByProbability{.round = 1, .least_level = 0.1}).judge().verdict, Verdict::pass)
+        << "not even that level";
+}
+
+TEST(Allowance, IsAFactorWhereTheToleranceIsAFraction) {
+    const auto allowance = [](double baseline, bool rises, model::Tolerance tolerance,
+                              Direction direction = Direction::lower) {
+        const auto metric = definition("x", "ns", MetricClass::timing, direction);
+        Comparison comparison;
+        comparison.definition = &metric;
+        comparison.tolerance = tolerance;
+        comparison.leeway = 0.01;
+        return allowance_of(comparison, baseline, rises);
+    };
+    const model::Tolerance both{0.03, 0.05, 0};
+    EXPECT_NEAR(allowance(1000, true, both).factor, 1.04, 1e-12);
+    EXPECT_NEAR(allowance(1000, false, both).factor, 0.94, 1e-12) << "for the better";
+    EXPECT_NEAR(allowance(1000, true, both, Direction::higher).factor, 1.06, 1e-12);
+    EXPECT_EQ(allowance(1000, true, both).undone(1040), 1000);
+    EXPECT_EQ(allowance(1000, true, {0.03, {}, 500}).shift, 500) << "abs is more";
+    EXPECT_EQ(allowance(1000, false, {0.03, {}, 500}).undone(500), 1000);
+    EXPECT_NEAR(allowance(-1000, true, both).shift, 40, 1e-12);
+    EXPECT_NEAR(allowance(1000, false, {2, {}, 0}).shift, -2010, 1e-9);
+    EXPECT_EQ(allowance(0, true, {0.03, {}, 7}).undone(7), 0);
 }
 
 // ---- the minimum detectable change
@@ -240,9 +276,10 @@ struct Resolved {
                           .df_at_last = 23,
                           .differences = {},
                           .drift = 0};
+    MetricClass metric_class = MetricClass::counter;
 
     Judgement judge() const {
-        const auto metric = definition("x", "ns", MetricClass::timing);
+        const auto metric = definition("x", "ns", metric_class);
         Comparison comparison;
         comparison.definition = &metric;
         comparison.tolerance.worse = tolerance;
@@ -275,16 +312,22 @@ TEST(Resolution, TestsOfRanksTrustTheMeasuredSpreadOnceThereIsEnoughOfIt) {
     EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 31, 0.001) * 300 / 100'000, 1e-12);
 }
 
+TEST(Resolution, OfATimeThatNoTestOfRanksCanFailNothingIsClaimed) {
+    Resolved resolved{.metric_class = MetricClass::timing};
+    EXPECT_EQ(resolved.change(), -1);
+    resolved.resolution.ranks = true;
+    EXPECT_GT(resolved.change(), 0);
+}
+
 TEST(Resolution, DriftAndToleranceAreAddedAndRoundsMustBeReached) {
     const double alone = Resolved().change();
     Resolved drifting;
     drifting.resolution.drift = 500;
-    EXPECT_NEAR(drifting.change(), alone + 0.005, 1e-12);
-    // With a coarse tolerance the change must be beyond it in each step.
-    const double error = std::sqrt(1.0 / 20 + 1.0 / 5);
-    EXPECT_NEAR((Resolved{.tolerance = 0.5}).change(), 0.5 + 1.96 * 300 * error / 100'000, 1e-12);
+    EXPECT_NEAR(drifting.change(), 1.005 * alone + 0.005, 1e-12);
+    // A change is found where it is so much larger than the tolerance, which multiplies.
+    EXPECT_NEAR((Resolved{.tolerance = 0.5}).change(), 0.5 + 1.5 * alone, 1e-12);
     drifting.tolerance = 0.5;
-    EXPECT_NEAR(drifting.change(), 0.505 + 1.96 * 300 * error / 100'000, 1e-12);
+    EXPECT_NEAR(drifting.change(), 0.505 + 1.505 * alone, 1e-12);
     // What the first round does not flag, no later one confirms.
     Resolved later{.rounds = 1};
     later.resolution.last = 1000;

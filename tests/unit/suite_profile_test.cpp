@@ -50,6 +50,10 @@ TEST(SuiteProfile, ReadsWhetherThereIsACanary) {
     EXPECT_TRUE(parse_profile("canary: true", "p.yaml").canary);
     EXPECT_FALSE(parse_profile("canary: false", "p.yaml").canary);
     EXPECT_FALSE(parse_profile("out: x", "p.yaml").canary);
+    EXPECT_TRUE(parse_profile("prove: true", "p.yaml").prove);
+    EXPECT_FALSE(parse_profile("canary: true", "p.yaml").prove);
+    EXPECT_TRUE(parse_profile("policy: {not_shown: fail}", "p.yaml").policy.not_shown_fails);
+    EXPECT_FALSE(parse_profile("policy: {not_shown: pass}", "p.yaml").policy.not_shown_fails);
     EXPECT_EQ(test::refusal([] { parse_profile("canary: yes", "p.yaml"); }),
               "p.yaml:1:9: wrong value for 'canary'; expected true or false, found text 'yes'");
 }
@@ -119,7 +123,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out, processes, creep, canary; did you mean 'out'?");
+              "baselines, out, processes, creep, canary, prove; did you mean 'out'?");
 }
 
 TEST(SuiteProfile, RefusesAMissingFile) {

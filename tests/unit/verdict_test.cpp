@@ -56,6 +56,48 @@ TEST(Verdict, PoliciesAreIndependent) {
     EXPECT_EQ(outcome_of(Verdict::no_baseline, {false, true}), Outcome::skipped);
 }
 
+TEST(Verdict, EachDoubtHasItsPolicy) {
+    Policy policy;
+    const auto code = [&](Doubt doubt) {
+        CaseVerdict verdict;
+        verdict.verdict = Verdict::inconclusive;
+        verdict.doubt = doubt;
+        return exit_code(verdict, policy);
+    };
+    EXPECT_EQ(code(Doubt::not_shown), 0);
+    EXPECT_EQ(code(Doubt::unclear), 0);
+    policy.not_shown_fails = true;
+    EXPECT_EQ(code(Doubt::not_shown), 4);
+    EXPECT_EQ(code(Doubt::unclear), 4) << "nor is it shown";
+    EXPECT_EQ(code(Doubt::clock), 0);
+    policy.not_shown_fails = false;
+    policy.inconclusive_fails = true;
+    EXPECT_EQ(code(Doubt::not_shown), 0);
+    for (const Doubt doubt : {Doubt::none, Doubt::unclear, Doubt::baseline_disagrees, Doubt::clock,
+                              Doubt::nothing_changed}) {
+        EXPECT_EQ(code(doubt), 4) << to_text(doubt);
+    }
+}
+
+TEST(Verdict, ACaseFailsForAnyOfItsMetricsThatThePolicyFails) {
+    Policy policy;
+    policy.not_shown_fails = true;
+    CaseVerdict verdict;
+    verdict.verdict = Verdict::inconclusive;
+    verdict.doubt = Doubt::clock;  // explains more than the other
+    verdict.metrics.resize(2);
+    for (MetricVerdict& metric : verdict.metrics) metric.verdict = Verdict::inconclusive;
+    verdict.metrics[0].doubt = Doubt::clock;
+    verdict.metrics[1].doubt = Doubt::clock;
+    EXPECT_EQ(outcome_of(verdict, policy), Outcome::skipped);
+    verdict.metrics[1].doubt = Doubt::not_shown;
+    EXPECT_EQ(outcome_of(verdict, policy), Outcome::failure);
+    EXPECT_EQ(outcome_of(verdict.metrics[0], policy), Outcome::skipped);
+    EXPECT_EQ(exit_code(verdict, policy), 4);
+    verdict.verdict = Verdict::pass;
+    EXPECT_EQ(exit_code(verdict, policy), 0);
+}
+
 TEST(Verdict, SeverityGrowsDownTheTable) {
     for (std::size_t i = 1; i < table.size(); ++i) {
         EXPECT_LT(severity(table[i - 1].verdict), severity(table[i].verdict));

@@ -161,7 +161,8 @@ measure::LaunchRecord CudaCase::record_launch() {
                 model::Kernel& kernel = result.kernels[i];
                 kernel.local_bytes =
                     std::max(kernel.local_bytes, local_bytes_of(launches[i].function));
-                kernel.arguments = std::move(launches[i].arguments);
+                kernel.arguments = std::move(launches[i].arguments.whole);
+                kernel.argument_words = std::move(launches[i].arguments.words);
             }
         }
         operations_ = reset.records.size() + launch.records.size();

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/driver.hpp"
@@ -38,35 +40,59 @@ bool is_known_address(std::uint64_t value) {
            CUDA_SUCCESS;
 }
 
-void add_argument(model::Sha256& hash, std::span<const std::byte> argument) {
-    constexpr std::uint64_t most_alignment = 256;  // what every allocation has
-    hash.add_number(argument.size());
-    while (argument.size() >= sizeof(std::uint64_t)) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, argument.data(), sizeof(word));
-        if (word != 0 && is_known_address(word)) {
-            hash.add("pointer");
-            hash.add_number(std::min(word & (~word + 1), most_alignment));
-        } else {
-            hash.add_number(word);
+/// A hash of each word, and of all.
+class Fingerprint {
+  public:
+    void add(std::span<const std::byte> argument) {
+        constexpr std::uint64_t most_alignment = 256;  // what every allocation has
+        whole_.add_number(argument.size());
+        const std::size_t size = argument.size();
+        while (argument.size() >= sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, argument.data(), sizeof(word));
+            model::Sha256 of_word;
+            of_word.add_number(size);
+            for (model::Sha256* hash : {&whole_, &of_word}) {
+                if (word != 0 && is_known_address(word)) {
+                    hash->add("pointer");
+                    hash->add_number(std::min(word & (~word + 1), most_alignment));
+                } else {
+                    hash->add_number(word);
+                }
+            }
+            add_word(of_word);
+            argument = argument.subspan(sizeof(word));
         }
-        argument = argument.subspan(sizeof(word));
+        whole_.add(argument);
+        if (!argument.empty()) {
+            model::Sha256 of_rest;
+            of_rest.add_number(size);
+            of_rest.add(argument);
+            add_word(of_rest);
+        }
     }
-    hash.add(argument);
-}
+
+    ArgumentFingerprint finish() { return {whole_.fingerprint(), std::move(words_)}; }
+
+  private:
+    void add_word(model::Sha256& hash) { words_ += hash.fingerprint().substr(0, 8); }
+
+    model::Sha256 whole_;
+    std::string words_;
+};
 
 }  // namespace
 
-std::string fingerprint_of_arguments(CUfunction function, void* const* arguments) {
+ArgumentFingerprint fingerprint_of_arguments(CUfunction function, void* const* arguments) {
     if (function == nullptr) return {};
     const auto sizes = parameter_sizes(function);
     if (!sizes || (!sizes->empty() && arguments == nullptr)) return {};
-    model::Sha256 hash;
+    Fingerprint fingerprint;
     for (std::size_t i = 0; i < sizes->size(); ++i) {
         if (arguments[i] == nullptr) return {};
-        add_argument(hash, {static_cast<const std::byte*>(arguments[i]), (*sizes)[i]});
+        fingerprint.add({static_cast<const std::byte*>(arguments[i]), (*sizes)[i]});
     }
-    return hash.fingerprint();
+    return fingerprint.finish();
 }
 
 }  // namespace perfgate::backend::cuda

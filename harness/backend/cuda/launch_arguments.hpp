@@ -10,11 +10,16 @@
 
 namespace perfgate::backend::cuda {
 
+struct ArgumentFingerprint {
+    std::string whole;  ///< of all arguments
+    std::string words;  ///< as model::Kernel::argument_words has it, nothing masked
+};
+
 /// `arguments` as cuLaunchKernel takes them: one pointer per parameter. Of a word that points into
 /// memory that the driver knows, the alignment counts (up to 256 bytes) and not the address; all
-/// else counts as it stands. So addresses inside of what no one can look into (a tensor map) make
-/// the fingerprint another one in each process, which excuses nothing. Empty where the driver does
-/// not tell the parameters, or the arguments come in another way.
-std::string fingerprint_of_arguments(CUfunction function, void* const* arguments);
+/// else counts as it stands. Addresses inside of what no one can look into (a tensor map, a struct
+/// that is not aligned) differ from process to process; the words tell which these are. Empty where
+/// the driver does not tell the parameters, or the arguments come in another way.
+ArgumentFingerprint fingerprint_of_arguments(CUfunction function, void* const* arguments);
 
 }  // namespace perfgate::backend::cuda

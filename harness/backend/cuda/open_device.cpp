@@ -7,8 +7,6 @@
 #include <cctype>
 #include <charconv>
 
-#include "backend/cuda/launch_arguments.hpp"
-
 namespace perfgate::backend::cuda {
 namespace {
 

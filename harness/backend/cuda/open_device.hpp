@@ -14,6 +14,7 @@
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/l2_flush.hpp"
+#include "backend/cuda/launch_arguments.hpp"
 #include "backend/cuda/loaded_code.hpp"
 #include "backend/cuda/range_profiler.hpp"
 
@@ -30,7 +31,7 @@ std::vector<int> find_devices(const std::string& wanted);
 /// A kernel launch as it entered the driver.
 struct ObservedLaunch {
     CUfunction function = nullptr;  ///< null for the obsolete ways to launch
-    std::string arguments;          ///< as fingerprint_of_arguments has it
+    ArgumentFingerprint arguments;
 };
 
 class OpenDevice {

@@ -51,6 +51,17 @@ void add_policy_options(CLI::App& app, GateOptions& options) {
                    "Whether an inconclusive case fails (exit 4) or passes")
         ->check(CLI::IsMember({"fail", "pass"}))
         ->capture_default_str();
+    app.add_option("--not-shown", options.not_shown,
+                   "Whether a time that is not shown to be within its tolerance fails (exit 4) or "
+                   "passes")
+        ->check(CLI::IsMember({"fail", "pass"}))
+        ->capture_default_str();
+}
+
+void add_prove_option(CLI::App& app, GateOptions& options) {
+    app.add_flag("--prove", options.prove,
+                 "Prove on the run's document that each gate fails if its metric is worse by twice "
+                 "what it claims to detect; exit 3 if one cannot");
 }
 
 void take_unless_given(const CLI::App& verb, const std::string& option,
@@ -75,6 +86,10 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                       gate_options.no_baseline);
     take_unless_given(verb, "--inconclusive", profile.policy.inconclusive_fails ? "fail" : "pass",
                       gate_options.inconclusive);
+    take_unless_given(verb, "--not-shown", profile.policy.not_shown_fails ? "fail" : "pass",
+                      gate_options.not_shown);
+    gate_options.prove =
+        gate_options.prove || (profile.prove && verb.get_option_no_throw("--prove") != nullptr);
     gate_options.policy = profile.policy;
     take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
     take_unless_given(verb, "--out", profile.out, output_options.out);
@@ -85,11 +100,12 @@ model::Policy policy_of(const GateOptions& options) {
     model::Policy policy = options.policy;
     policy.no_baseline_fails = options.no_baseline == "fail";
     policy.inconclusive_fails = options.inconclusive == "fail";
+    policy.not_shown_fails = options.not_shown == "fail";
     return policy;
 }
 
 runner::JudgingChoice judging_of(const GateOptions& options) {
-    return {options.baselines, policy_of(options)};
+    return {options.baselines, policy_of(options), options.prove};
 }
 
 }  // namespace perfgate::cli

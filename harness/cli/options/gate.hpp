@@ -23,7 +23,9 @@ struct GateOptions {
     model::Selection selection;           ///< --filter and --tag
     std::string no_baseline = "skip";     ///< or "fail"
     std::string inconclusive = "pass";    ///< or "fail"
-    model::Policy policy;                 ///< the rest: from a profile, or the defaults
+    std::string not_shown = "pass";       ///< or "fail"
+    bool prove = false;
+    model::Policy policy;  ///< the rest: from a profile, or the defaults
 };
 
 /// Only --baselines, for verbs that do not judge.
@@ -32,11 +34,13 @@ void add_baselines_option(CLI::App& app, std::string& folder);
 void add_profile_option(CLI::App& app, std::string& file);
 /// Only --filter and --tag.
 void add_selection_options(CLI::App& app, model::Selection& selection);
-/// Only --no-baseline and --inconclusive.
+/// Only --no-baseline, --inconclusive and --not-shown.
 void add_policy_options(CLI::App& app, GateOptions& options);
-/// All of GateOptions except the selection.
+/// Only --prove.
+void add_prove_option(CLI::App& app, GateOptions& options);
+/// All of GateOptions except the selection and --prove.
 void add_judging_options(CLI::App& app, GateOptions& options);
-/// All of GateOptions.
+/// All of GateOptions except --prove.
 void add_gate_options(CLI::App& app, GateOptions& options);
 
 /// Uses a profile's value if the option is not given.

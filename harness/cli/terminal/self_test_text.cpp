@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -52,7 +54,18 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
         text += fmt::format("not judged: {}; `perfgate report` of the runs in {} says why\n",
                             found.unjudged, model::printable(request.measuring.out));
     }
-    if (outcome.exit_code == 0) text += "the gate detects what it claims\n";
+    if (found.proves_nothing) {
+        text +=
+            "no slowdown was as large as what the gate claims to detect: nothing is proved; use "
+            "larger --sizes, or a quieter machine\n";
+    }
+    if (outcome.exit_code == 0 && found.promised > 0) {
+        text += fmt::format("{}: at least {:.0f} % of them with 95 % confidence\n",
+                            found.at_least >= gate::promised_share
+                                ? "the gate detects what it claims"
+                                : "too few slowdowns to show that the gate finds nine of ten",
+                            std::floor(100 * found.at_least));
+    }
     return text;
 }
 

@@ -70,6 +70,19 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
                                 model::printable(proposal.metric), proposal.too_fine);
         }
     }
+    for (std::size_t i = 0; i < findings.unshown.size(); ++i) {
+        if (i == most_names) {
+            text += fmt::format("  and {} more\n", findings.unshown.size() - i);
+            break;
+        }
+        const baseline::Unshown& unshown = findings.unshown[i];
+        text += fmt::format(
+            "  warning: {}: {} cannot be shown to be within {}: {}\n", model::printable(unshown.id),
+            model::printable(unshown.metric), percent(unshown.tolerance),
+            unshown.needed ? fmt::format("with this spread the tolerance should be {}",
+                                         percent(*unshown.needed))
+                           : "there are too few processes, record at least 20");
+    }
     for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
         if (i == most_names) {
             text += fmt::format("  and {} more\n", findings.demotions.size() - i);

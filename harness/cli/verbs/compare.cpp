@@ -115,6 +115,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
     verb->add_flag("--across-devices", options->across_devices,
                    "Set two devices' runs side by side, for information: nothing is judged");
     add_gate_options(*verb, options->gate);
+    add_prove_option(*verb, options->gate);
     add_output_options(*verb, options->output);
     verb->footer("Exit code: as for run; 0 for two files, which are not judged.");
     verb->callback([&invocation, options, verb] {

@@ -72,6 +72,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "the same for all shards")
         ->type_name("RUN");
     add_gate_options(*verb, options->gate);
+    add_prove_option(*verb, options->gate);
     add_output_options(*verb, request.reports);
     verb->footer(
         "Writes journal.jsonl, run.json, verdict.json and junit.xml into the output folder.\n"

@@ -52,7 +52,12 @@ function metricRow(value: Value): HTMLElement {
     ),
     el("td", { role: "cell", class: "number" }, before),
     el("td", { role: "cell", class: "number" }, after),
-    el("td", { role: "cell", class: "number" }, moveText(value)),
+    el(
+      "td",
+      { role: "cell", class: "number" },
+      moveText(value),
+      value.interval !== "" ? el("div", { class: "muted small" }, value.interval) : null,
+    ),
     el("td", { role: "cell" }, value.verdict ? badge(value.verdict) : el("span", { class: "muted" }, "not judged")),
   );
 }

@@ -61,6 +61,7 @@ interface RawCase {
   kernels?: [number, string, string, number, number, number, Maybe, Maybe?, Maybe?][];
   time?: number; // metric
   values?: Maybe[]; // metric, before, after, verdict or -1, tolerance (text) or -1; and so on
+  intervals?: (number | string)[]; // metric, interval of its change; and so on
   sentences?: (number | string)[]; // metric, sentence; and so on
   spreads?: [number, number, Maybe[], Maybe[], RawBatch[]][];
 }
@@ -86,6 +87,7 @@ export interface Value {
   change: number | null; // fraction of before
   verdict: Verdict | null; // null: not judged
   tolerance: string;
+  interval: string; // of the change, in words; empty for what has none
   sentence: string; // empty for what passes or is not judged
 }
 
@@ -197,6 +199,7 @@ function valueAt(data: RawDocument, values: Maybe[], start: number): Value {
     change: changeOf(before, after),
     verdict: verdict < 0 ? null : at(data.verdicts, verdict),
     tolerance: tolerance < 0 ? "" : at(data.texts, tolerance),
+    interval: "",
     sentence: "",
   };
 }
@@ -209,15 +212,22 @@ function timeOf(data: RawDocument, raw: RawCase): Value | null {
   return null;
 }
 
+/** A list of metric, text; and so on. */
+function byMetric(list: (number | string)[] = []): Map<number, string> {
+  const texts = new Map<number, string>();
+  for (let i = 0; i + 1 < list.length; i += 2) texts.set(Number(list[i]), String(list[i + 1]));
+  return texts;
+}
+
 function detailsOf(data: RawDocument, raw: RawCase): Details {
   const text = (index: number) => at(data.texts, index);
-  const sentences = new Map<number, string>();
-  const told = raw.sentences ?? [];
-  for (let i = 0; i + 1 < told.length; i += 2) sentences.set(Number(told[i]), String(told[i + 1]));
+  const sentences = byMetric(raw.sentences);
+  const intervals = byMetric(raw.intervals);
   const values: Value[] = [];
   for (let i = 0; i < (raw.values?.length ?? 0); i += valueFields) {
     const value = valueAt(data, raw.values ?? [], i);
     value.sentence = sentences.get(Number(raw.values?.[i])) ?? "";
+    value.interval = intervals.get(Number(raw.values?.[i])) ?? "";
     values.push(value);
   }
   return {

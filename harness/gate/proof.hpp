@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proves from documents that every gate of a run can fail, and only fails when it should: each
+// gated metric is made worse, left as it is, and made better, and the gate judges each of these
+// runs. A metric with the wrong direction, a tolerance of everything, or a baseline of too few
+// processes passes for months without this. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/baseline_set.hpp"
+#include "model/metric.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// What is known of a metric besides the run: which way is better. Nothing for a metric that is not
+/// known.
+using KnownDirection = std::function<std::optional<model::Direction>(std::string_view metric)>;
+
+struct Proof {
+    std::size_t cases = 0, gates = 0;   ///< that were tried
+    std::size_t without_baseline = 0;   ///< gates with nothing to compare with, which were not
+    std::vector<std::string> problems;  ///< a sentence each
+
+    /// The result in one sentence, without the problems.
+    std::string sentence() const;
+};
+
+/// For each metric that a measured case gates and its baseline has, by the run's level:
+/// - worse by twice what the gate claims to detect (without a claim: twice the tolerance), with
+///   other machine code: `regressed`, exit code 1. Without a direction, either way.
+/// - as the baseline: exit code 0.
+/// - better by as much: never exit code 1.
+/// And once per suite: what the policy warns about (another driver, board, …) is in the notes, and
+/// what it refuses is not compared. What is acknowledged is made worse than that.
+Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
+            const KnownDirection& known_direction);
+
+/// The series as if so many processes had measured it in each round: their values are the quantiles
+/// of its own.
+model::MetricSeries replayed(const model::MetricSeries& series,
+                             const std::vector<std::size_t>& processes_by_round);
+
+}  // namespace perfgate::gate

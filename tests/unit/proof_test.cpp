@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/proof.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/gate_pair.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using model::Direction;
+using model::MetricClass;
+using pairs::Pair;
+using pairs::says;
+
+model::MetricSeries processes(double centre, double spread, std::size_t count,
+                              std::string unit = "ns") {
+    model::MetricSeries result = documents::series({}, std::move(unit), "m");
+    result.batches.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        const double position = (static_cast<double>(i) + 0.5) / static_cast<double>(count) - 0.5;
+        result.batches.push_back(
+            {static_cast<std::int64_t>(i), "board-a", 1, {centre * (1 + spread * position)}});
+    }
+    result.value = centre;
+    return result;
+}
+
+/// A case that gates one metric, of which the baseline has these processes and the run five.
+Pair gating(const model::MetricDefinition& definition, double centre, double spread,
+            model::Tolerance tolerance, std::size_t in_baseline = 20) {
+    Pair pair;
+    pair.run.metric_definitions[definition.name] = definition;
+    pair.now().gates = {{definition.name, tolerance, 0}};
+    pair.now().metrics[definition.name] = processes(centre, spread, 5, definition.unit);
+    pair.then().metrics[definition.name] = processes(centre, spread, in_baseline, definition.unit);
+    return pair;
+}
+
+Proof proved(const Pair& pair, const model::Policy& policy = {}) {
+    return prove(pair.run, documents::stored(pair.baseline), policy,
+                 [](std::string_view) { return std::nullopt; });
+}
+
+std::string problem_of(const Pair& pair) {
+    const Proof proof = proved(pair);
+    return proof.problems.size() == 1 ? proof.problems.front()
+                                      : std::to_string(proof.problems.size()) + " problems";
+}
+
+TEST(Proof, GatesOfEveryClassAndDirectionFailWhereTheyShould) {
+    for (const auto metric_class :
+         {MetricClass::timing, MetricClass::counter, MetricClass::exact}) {
+        for (const auto direction : {Direction::lower, Direction::higher, Direction::none}) {
+            for (const double spread : {0.0, 0.002, 0.05}) {
+                const auto definition =
+                    documents::definition("x", "count", metric_class, direction);
+                const Proof proof = proved(gating(definition, 5000, spread, {0.04, {}, 0}));
+                EXPECT_EQ(proof.gates, 1U);
+                EXPECT_TRUE(proof.problems.empty())
+                    << static_cast<int>(metric_class) << static_cast<int>(direction) << ' '
+                    << spread << ": " << proof.problems.front();
+            }
+        }
+    }
+}
+
+TEST(Proof, CoversOneProcessAbsAndABaselineOfZero) {
+    const auto time = documents::definition("gpu_time", "ns", MetricClass::timing);
+    EXPECT_TRUE(proved(gating(time, 1000, 0, {0.03, {}, 500}, 1)).problems.empty());
+    EXPECT_TRUE(proved(gating(time, 1000, 0.01, {0.03, {}, 500})).problems.empty());
+    const auto count = documents::definition("spill_sectors", "count", MetricClass::exact);
+    EXPECT_TRUE(proved(gating(count, 0, 0, {0, {}, 0})).problems.empty());
+    EXPECT_TRUE(proved(gating(count, 0, 0, {0.1, {}, 7})).problems.empty());
+    EXPECT_TRUE(proved(gating(count, 64, 0, {0, {}, 0}, 1)).problems.empty());
+}
+
+TEST(Proof, ATimeWhoseCodeIsUnchangedFailsWithOtherCode) {
+    Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
+                       {0.03, {}, 0});
+    model::Kernel kernel;
+    kernel.name = "k";
+    kernel.code = "c0de";
+    kernel.arguments = "a1";
+    pair.now().kernels = pair.then().kernels = {kernel};
+    pair.now().host_code = pair.then().host_code = "0057";
+    EXPECT_TRUE(proved(pair).problems.empty());
+}
+
+TEST(Proof, FewProcessesCannotFail) {
+    const auto time = documents::definition("gpu_time", "ns", MetricClass::timing);
+    EXPECT_TRUE(says(problem_of(gating(time, 1000, 0.01, {0.03, {}, 0}, 2)), "cannot fail"));
+}
+
+TEST(Proof, AShareThatCannotGetWorseByTheToleranceCannotFail) {
+    const auto hits =
+        documents::definition("l2_hit_rate", "%", MetricClass::counter, Direction::higher);
+    EXPECT_TRUE(says(problem_of(gating(hits, 3, 0, {0.01, {}, 5}, 1)), "cannot fail"));
+    EXPECT_TRUE(proved(gating(hits, 60, 0, {0.01, {}, 5}, 1)).problems.empty());
+    const auto idle = documents::definition("idle_share", "%", MetricClass::counter);
+    EXPECT_TRUE(says(problem_of(gating(idle, 98, 0, {0.05, {}, 0}, 1)), "cannot fail"));
+}
+
+TEST(Proof, AWrongDirectionIsAProblem) {
+    const Pair pair =
+        gating(documents::definition("throughput", "count", MetricClass::counter, Direction::lower),
+               1000, 0, {0.03, {}, 0}, 1);
+    const Proof proof =
+        prove(pair.run, documents::stored(pair.baseline), {},
+              [](std::string_view) -> std::optional<Direction> { return Direction::higher; });
+    ASSERT_EQ(proof.problems.size(), 1U);
+    EXPECT_TRUE(says(proof.problems[0], "'lower'")) << proof.problems[0];
+}
+
+TEST(Proof, WhatHasNoBaselineIsCountedAndNothingIsClaimed) {
+    Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
+                       {0.03, {}, 0});
+    pair.then().metrics.clear();
+    const Proof proof = proved(pair);
+    EXPECT_EQ(proof.gates, 0U);
+    EXPECT_EQ(proof.without_baseline, 1U);
+    EXPECT_EQ(proof.sentence(), "no gate has a baseline: nothing to prove; 1 have no baseline");
+}
+
+TEST(Proof, AnAcknowledgedRegressionFailsWhereItGetsWorse) {
+    Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.002,
+                       {0.03, {}, 0});
+    pair.then().acknowledged["gpu_time"] = {"2026-12-01", "Ada", "meant",
+                                            processes(1100, 0.002, 20)};
+    EXPECT_TRUE(proved(pair).problems.empty());
+}
+
+TEST(Proof, TheLevelIsThatOfTheWholeRun) {
+    // Alone 5 processes are enough; 400 cases leave each test too small a share.
+    const auto time = documents::definition("gpu_time", "ns", MetricClass::timing);
+    Pair one = gating(time, 1000, 0.01, {0.03, {}, 0}, 5);
+    EXPECT_TRUE(proved(one).problems.empty());
+    std::vector<model::CaseResult> cases;
+    for (std::int64_t m = 1; m <= 400; ++m) {
+        cases.push_back(one.now());
+        cases.back().spec.params["m"] = m;
+    }
+    one.run.suites[0].cases = cases;
+    const model::BaselineCase expected = one.then();
+    for (const model::CaseResult& result : cases) {
+        one.baseline.cases[model::case_id(result.spec)] = expected;
+    }
+    EXPECT_EQ(proved(one).problems.size(), 400U);
+}
+
+}  // namespace
+}  // namespace perfgate::gate
