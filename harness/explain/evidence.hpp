@@ -26,7 +26,7 @@ inline constexpr std::string_view launch_gap = "launch_gap";
 inline constexpr std::string_view conflicts_per_instruction = "bank_conflicts_per_instruction";
 
 /// The time that the case's verdict is about: the first that was judged to have moved, or perhaps
-/// moved; null where none did.
+/// moved; null if none did.
 const model::MetricVerdict* moved_time(const model::CaseVerdict& verdict);
 
 /// Every metric with a finite value on both sides. What was measured by different methods is not

@@ -63,7 +63,7 @@ bool is_beyond(const Condition& condition, double size, const Figure& figure) {
 }
 
 /// Whether the metric goes `up` (or down) by enough. `time_ratio`: the time's after over before,
-/// absent where it did not move.
+/// absent if it did not move.
 bool moves(const Condition& condition, const Figure& figure, bool up,
            const std::optional<double>& time_ratio) {
     const double size = up ? figure.after - figure.before : figure.before - figure.after;

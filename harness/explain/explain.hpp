@@ -13,7 +13,7 @@ namespace perfgate::explain {
 /// What the rules find in one case, then where it stands under the machine's ceilings. Where its
 /// time moved: first what moved the same way ("unexplained" where nothing did), then, as "but …",
 /// what moved the other way. Where the case passed, that nothing moved, then as "but …" what did
-/// within the tolerances. Empty where nothing was compared.
+/// within the tolerances. Empty if nothing was compared.
 std::vector<model::Cause> explain_case(const model::CaseVerdict& verdict,
                                        const model::CaseResult& result,
                                        const model::Ceilings& ceilings);

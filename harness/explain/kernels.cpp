@@ -158,7 +158,7 @@ std::vector<KernelChange> replacements(const std::vector<KernelUse>& before,
     return changes;
 }
 
-/// The change of a kernel that both sides have; nothing where it is none.
+/// The change of a kernel that both sides have; nothing if it is none.
 std::optional<KernelChangeKind> change_between(const KernelUse& before, const KernelUse& after,
                                                std::optional<double> moved_ns) {
     const double more = after.launches - before.launches;

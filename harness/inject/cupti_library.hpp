@@ -36,7 +36,7 @@ bool load_cupti(const std::string& named, CuptiApi& api, std::string& why);
 /// "CUPTI_ERROR_HARDWARE_BUSY (26)".
 std::string describe(const CuptiApi& api, CUptiResult code);
 
-/// A function of a loaded library; null where it has none of the name.
+/// A function of a loaded library; null if it has none of the name.
 void* library_function(void* library, const char* name);
 
 }  // namespace perfgate::inject

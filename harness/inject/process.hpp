@@ -17,7 +17,7 @@ std::uint64_t process_start();
 /// The words of the command, separated by spaces, at most 4 KiB.
 std::string command_line();
 
-/// The rank that a launcher (torchrun, mpirun, srun) gave this process; empty where none did.
+/// The rank that a launcher (torchrun, mpirun, srun) gave this process; empty if none did.
 std::string rank();
 
 /// "p1234-s567890.activity", with the rank "p1234-s567890-r3.activity".

@@ -20,7 +20,7 @@ class DeviceLock {
         std::function<bool()> stop;                           ///< true: interrupted
         std::function<void(const std::string& holder)> tell;  ///< once, when it has to wait
     };
-    /// Locks the board (Device::board). Throws model::Error naming the holder where the limit is
+    /// Locks the board (Device::board). Throws model::Error naming the holder if the limit is
     /// over, and Interrupted.
     DeviceLock(const std::string& board, const std::string& name, const Waiting& waiting);
     ~DeviceLock();

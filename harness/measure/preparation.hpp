@@ -21,7 +21,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run);
 
 /// Asks plugins for the facts of the cases. A case that ends the worker, or takes seconds, is an
-/// error. Throws model::InputError where a plugin cannot be loaded, or Interrupted.
+/// error. Throws model::InputError if a plugin cannot be loaded, or Interrupted.
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared);
 
 /// Makes the case an error that has no values.

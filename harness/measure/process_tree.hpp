@@ -14,14 +14,14 @@
 
 namespace perfgate::measure {
 
-/// The text of a file of /proc up to a NUL; empty where it cannot be read: its process may have
+/// The text of a file of /proc up to a NUL; empty if it cannot be read: its process may have
 /// ended.
 std::string text_of(const std::filesystem::path& file);
 
 /// From now on orphaned descendants become children of this process.
 void adopt_orphans();
 
-/// Kills and reaps every descendant. False where some are left at the limit: they cannot be killed
+/// Kills and reaps every descendant. False if some are left at the limit: they cannot be killed
 /// (another user's) or do not end (a driver holds them).
 bool end_descendants(std::chrono::duration<double> limit);
 

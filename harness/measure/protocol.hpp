@@ -96,7 +96,7 @@ std::string make_label(std::uint64_t number);
 struct Labelled {
     std::string_view label, message;
 };
-/// Takes a line apart. Both are empty where it has no label.
+/// Takes a line apart. Both are empty if it has no label.
 Labelled split_label(std::string_view line);
 
 std::string write_request(const Request& request);

@@ -56,7 +56,7 @@ void be_ended_first() {
     std::ofstream("/proc/self/oom_score_adj") << 500;
 }
 
-/// False where the coordinator is gone.
+/// False if the coordinator is gone.
 bool reply(int fd, std::string_view label, const Reply& what) {
     const std::string line = std::string(label) + " " + write_reply(what) + "\n";
     std::size_t written = 0;
@@ -74,7 +74,7 @@ class Server {
     Server(const BackendSource& source, int replies_fd)
         : source_(source), replies_fd_(replies_fd) {}
 
-    /// Does what the line asks for and replies. False where the worker is to end.
+    /// Does what the line asks for and replies. False if the worker is to end.
     bool serve(const std::string& line) {
         const Labelled request = split_label(line);
         label_ = request.label;

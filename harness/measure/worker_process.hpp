@@ -20,7 +20,7 @@ inline constexpr int reply_fd = 3;
 
 class WorkerProcess {
   public:
-    /// Starts `command` (absolute path and arguments). Throws model::Error where that fails.
+    /// Starts `command` (absolute path and arguments). Throws model::Error if that fails.
     explicit WorkerProcess(const std::vector<std::string>& command);
     /// As kill().
     ~WorkerProcess();
@@ -33,7 +33,7 @@ class WorkerProcess {
         std::string line;
     };
 
-    /// Nothing where the line was sent, else why not: died (it no longer reads), timed_out or
+    /// Nothing if the line was sent, else why not: died (it no longer reads), timed_out or
     /// interrupted. `stop` as in receive().
     std::optional<Outcome> send(std::string_view line, std::chrono::duration<double> limit,
                                 const std::function<bool()>& stop);

@@ -50,7 +50,7 @@ class Workers {
                const std::function<void(const std::string&)>& observe);
 
     /// The same for requests whose failure ends everything; where the worker dies, the next is
-    /// asked, a few times. Throws model::InputError where the worker says that the input is at
+    /// asked, a few times. Throws model::InputError if the worker says that the input is at
     /// fault, Interrupted, or model::Error where workers died, one hung or failed.
     Reply must_ask(const Request& request, double limit_s);
 

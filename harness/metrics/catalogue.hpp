@@ -68,7 +68,7 @@ using CounterExists = std::function<bool(const std::string& counter)>;
 
 /// The metric as one chip gives it: each term has the one name that exists there, optional terms
 /// that do not exist are gone, and none is optional any more, so that a counter which the
-/// collection lost is noticed. Nothing where the chip lacks a term.
+/// collection lost is noticed. Nothing if the chip lacks a term.
 std::optional<Metric> on_chip(const Metric& metric, const CounterExists& exists);
 
 /// Whether the chip's hardware has no such thing (`absent_on`).
@@ -84,7 +84,7 @@ struct Selection {
     std::set<std::string> counters;
     std::vector<Metric> metrics;  ///< those that can be collected, by on_chip()
     std::vector<model::NotCollected> unavailable;
-    std::vector<std::string> not_applicable;  ///< names; none where `chip` is not told
+    std::vector<std::string> not_applicable;  ///< names; none if `chip` is not told
 };
 Selection select_counters(std::span<const Metric> metrics, const CounterExists& exists,
                           std::string_view chip = {});
@@ -92,11 +92,11 @@ Selection select_counters(std::span<const Metric> metrics, const CounterExists& 
 /// The counter that weighs Fold::weighted_mean: always part of a selection that has such a metric.
 inline constexpr const char* weight_counter = "gpu__time_duration.sum";
 
-/// The value of a counter metric for one kernel, or nothing where a counter is absent or the
+/// The value of a counter metric for one kernel, or nothing if a counter is absent or the
 /// denominator is 0 (no requests, say): then the ratio does not exist.
 std::optional<double> evaluate(const Metric& metric, const std::map<std::string, double>& counters);
 
-/// The case's value from its kernels' counters, by the metric's fold. Nothing where there is no
+/// The case's value from its kernels' counters, by the metric's fold. Nothing if there is no
 /// kernel or a counter of one is absent: part of a sum is no value. A ratio with a denominator of 0
 /// over all kernels is 0.
 std::optional<double> fold_counters(const Metric& metric,

@@ -13,7 +13,7 @@ namespace {
 
 using Counters = std::map<std::string, double>;
 
-/// Σ weight · counter. Nothing where a counter that is not optional is absent.
+/// Σ weight · counter. Nothing if a counter that is not optional is absent.
 std::optional<double> sum_terms(const std::vector<Term>& terms, const Counters& counters) {
     double sum = 0;
     for (const Term& term : terms) {

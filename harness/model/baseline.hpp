@@ -42,7 +42,7 @@ struct Acknowledgement {
 struct BaselineCase {
     Provenance provenance;
     std::map<std::string, MetricSeries> metrics;
-    /// What it launched, as model::CaseResult has it, but for times and metrics. Empty where it
+    /// What it launched, as model::CaseResult has it, but for times and metrics. Empty if it
     /// launches nothing on a GPU, or nothing is known of it.
     std::vector<Kernel> kernels{};  // NOLINT(readability-redundant-member-init): not all name it
     std::string host_code{};        // NOLINT(readability-redundant-member-init)

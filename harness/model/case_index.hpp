@@ -17,7 +17,7 @@ struct CaseIndex {
     auto operator<=>(const CaseIndex&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Throws std::out_of_range where the run has no such case.
+/// Throws std::out_of_range if the run has no such case.
 inline const CaseResult& case_at(const Run& run, const CaseIndex& at) {
     return run.suites.at(at.suite).cases.at(at.index);
 }

@@ -19,7 +19,7 @@ struct Device {
     std::string chip;                ///< CUPTI's chip name ("GH100"); empty on the host
     std::string compute_capability;  ///< "9.0"; empty on the host
     std::uint64_t memory_bytes = 0;
-    std::string mig_profile;  ///< empty where MIG is off
+    std::string mig_profile;  ///< empty if MIG is off
     std::string board;  ///< hash of the UUID: the same board has the same text, no serial leaks
     std::int64_t multiprocessors = 0;  ///< SMs, or logical cores on the host
     std::uint64_t l2_bytes = 0;
@@ -27,7 +27,7 @@ struct Device {
     bool operator==(const Device&) const = default;
 };
 
-/// A reading of the board's state. Absent where NVML does not tell.
+/// A reading of the board's state. Absent if NVML does not tell.
 struct BoardState {
     std::optional<double> sm_clock_mhz, memory_clock_mhz, max_sm_clock_mhz, max_memory_clock_mhz;
     std::optional<double> temperature_c, power_w, power_limit_w;
@@ -38,7 +38,7 @@ struct BoardState {
     bool operator==(const BoardState&) const = default;
 };
 
-/// How fast the device was seen to be in this run, as a reference for its cases. Empty where
+/// How fast the device was seen to be in this run, as a reference for its cases. Empty if
 /// nothing was measured (the host backend).
 struct Ceilings {
     double copy_bytes_per_s = 0;  ///< device-to-device copy, bytes read plus bytes written; 0: none

@@ -8,7 +8,7 @@
 
 namespace perfgate::model {
 
-/// Half-open, in nanoseconds; empty where `end` is not after `begin`.
+/// Half-open, in nanoseconds; empty if `end` is not after `begin`.
 struct Interval {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

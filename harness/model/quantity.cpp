@@ -77,7 +77,7 @@ std::string all_digits(double value, std::string_view unit) {
     return number_text(value) + plain_suffix(unit);
 }
 
-/// Both with as many digits as tell them apart, or nothing where that takes more than people read.
+/// Both with as many digits as tell them apart, or nothing if that takes more than people read.
 std::optional<QuantityTexts> told_apart(double before, double after, std::string_view unit) {
     constexpr int most_digits = 6;
     const std::span<const Step> steps = steps_of(unit);

@@ -28,7 +28,7 @@ std::string change_text(double fraction);
 /// "12.5 %", or "-" of nothing.
 std::string share_text(std::uint64_t part, std::uint64_t whole);
 
-/// (after - before) / |before|, or nothing where that is no number (`before` is 0).
+/// (after - before) / |before|, or nothing if that is no number (`before` is 0).
 std::optional<double> change_fraction(double before, double after);
 
 }  // namespace perfgate::model

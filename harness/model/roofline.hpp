@@ -31,7 +31,7 @@ struct CeilingShare {
 std::string_view to_text(Bound bound);
 
 /// The least time is the larger of bytes over copy bandwidth and flops over the matrix rate of
-/// their type. Nothing where the case states no work, has flops of a type that is not stated or not
+/// their type. Nothing if the case states no work, has flops of a type that is not stated or not
 /// measured, or no GPU time was measured.
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings);
 
@@ -42,7 +42,7 @@ std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
 /// "87 % of copy bandwidth, memory-bound".
 std::string in_words(const CeilingShare& share);
 
-/// "copy 2.80 TB/s, bf16 700 Tflop/s"; empty where nothing was measured.
+/// "copy 2.80 TB/s, bf16 700 Tflop/s"; empty if nothing was measured.
 std::string in_words(const Ceilings& ceilings);
 
 }  // namespace perfgate::model

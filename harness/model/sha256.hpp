@@ -37,7 +37,7 @@ class Sha256 {
     std::uint64_t length_ = 0;  ///< bytes, the pending ones included
 };
 
-/// Of the file's content; empty where it cannot be read.
+/// Of the file's content; empty if it cannot be read.
 std::string fingerprint_of_file(const std::filesystem::path& file);
 
 }  // namespace perfgate::model

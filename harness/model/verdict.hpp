@@ -98,16 +98,16 @@ struct MetricVerdict {
     Verdict verdict = Verdict::pass;
     std::optional<double> baseline;
     std::optional<double> measured;
-    std::optional<double> change;  ///< fraction of the baseline; absent where that is 0
+    std::optional<double> change;  ///< fraction of the baseline; absent if that is 0
     std::string tolerance;         ///< in words
     std::string sentence;          ///< metric, baseline, measured, change, tolerance: one sentence
     /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
-    /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
+    /// on this machine. Absent if nothing is known of the spread, or nothing spreads.
     std::optional<double> minimum_detectable_change = std::nullopt;
-    /// Mean SM clock of the batches that a timing rests on; absent where not all of them tell.
+    /// Mean SM clock of the batches that a timing rests on; absent if not all of them tell.
     std::optional<double> baseline_clock_mhz = std::nullopt, measured_clock_mhz = std::nullopt;
     /// One value per batch that the judgement rests on, in the order of measurement: how far they
-    /// lie apart. Empty where no side has two that differ.
+    /// lie apart. Empty if no side has two that differ.
     std::vector<double> baseline_batches = {}, measured_batches = {};
 
     bool operator==(const MetricVerdict&) const = default;
@@ -162,7 +162,7 @@ struct RelationVerdict {
     /// pass (holds), regressed (broken), error (a case or metric was not measured) or skipped.
     Verdict verdict = Verdict::pass;
     std::string unit;
-    std::optional<double> left, right;  ///< in `unit`; absent where it could not be evaluated
+    std::optional<double> left, right;  ///< in `unit`; absent if it could not be evaluated
     std::string sentence;               ///< what is compared, with both values, or why it is not
 
     bool operator==(const RelationVerdict&) const = default;

@@ -27,7 +27,7 @@ class Capture {
 
     /// Takes what is there without waiting.
     void drain();
-    /// Takes what is left and completes the file. Throws model::Error where it could not be
+    /// Takes what is left and completes the file. Throws model::Error if it could not be
     /// written.
     void finish();
 

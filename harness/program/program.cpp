@@ -157,7 +157,7 @@ void end_all(const std::string& mark, std::chrono::duration<double> grace, pid_t
 
 namespace {
 
-/// The streams of a program that has none of ours; nothing where it has.
+/// The streams of a program that has none of ours; nothing if it has.
 class Captures {
   public:
     explicit Captures(const Program& program) {

@@ -36,8 +36,8 @@ struct Finding {
     Loosening kind = Loosening::unreadable;
     model::SourcePlace place;        ///< in the later state where it is there
     std::string subject;             ///< what it is about: a metric, a key of a profile, a relation
-    std::string before, after;       ///< in words; empty where there is nothing to say
-    std::vector<std::string> cases;  ///< ids, sorted; empty where it is not about cases
+    std::string before, after;       ///< in words; empty if there is nothing to say
+    std::vector<std::string> cases;  ///< ids, sorted; empty if it is not about cases
 
     bool operator==(const Finding&) const = default;
 };

@@ -96,7 +96,7 @@ StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
     return result;
 }
 
-/// The runs that the request names, or measures now; nothing where that was interrupted.
+/// The runs that the request names, or measures now; nothing if that was interrupted.
 std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
     const auto suites = std::count_if(request.inputs.begin(), request.inputs.end(), is_suite_file);
     std::vector<model::Run> runs;

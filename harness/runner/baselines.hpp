@@ -40,7 +40,7 @@ struct RefreshedSuite {
     baseline::PoolingFindings findings;
 };
 
-/// Nothing where measuring was interrupted. All suites are refreshed before the first file is
+/// Nothing if measuring was interrupted. All suites are refreshed before the first file is
 /// written: if one is refused (InputError), no file changes.
 std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request);
 

@@ -14,7 +14,7 @@
 
 namespace perfgate::runner {
 
-/// The measured case that took least time and gates a time; nothing where there is none.
+/// The measured case that took least time and gates a time; nothing if there is none.
 std::optional<gate::Canary> choose_canary(const model::Run& run);
 
 /// Leaves the canary's case, its time alone, and makes it slower.
@@ -22,7 +22,7 @@ void keep_canary(model::Plan& plan, const gate::Canary& canary);
 
 /// Measures a quick case of the run once more, made slower, into the folder `canary` of the run's,
 /// and says on standard error what the gate makes of it. 0 where it is found or where no case gates
-/// a time, 3 where it is not, 130 where the measurement was interrupted.
+/// a time, 3 if it is not, 130 where the measurement was interrupted.
 int try_canary(const model::Run& run, const std::vector<std::string>& suites,
                MeasuringChoice measuring, const model::Policy& policy);
 

@@ -43,7 +43,7 @@ struct OpenedBackend {
 };
 
 /// `auto` takes the GPU where there is one and says in one line on stderr when there is none. With
-/// `lock`, the devices are locked before they are opened. Throws model::Error where the chosen
+/// `lock`, the devices are locked before they are opened. Throws model::Error if the chosen
 /// backend cannot measure, with the remedy.
 OpenedBackend open_backend(const BackendChoice& choice,
                            const measure::DeviceLock::Waiting* lock = nullptr);
@@ -58,7 +58,7 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice);
 
 measure::Workers& first_workers(OpenedBackend& backend);
 
-/// Empty where the worker does not answer.
+/// Empty if the worker does not answer.
 model::BoardState board_state(measure::Workers& workers);
 /// What went wrong is in `problem`: a run stands without its ceilings.
 model::Ceilings measure_ceilings(measure::Workers& workers);

@@ -86,7 +86,7 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
     return identity;
 }
 
-/// What --resume goes on with. Throws model::InputError where that was another run.
+/// What --resume goes on with. Throws model::InputError if that was another run.
 std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choice,
                                                     const measure::Identity& now) {
     if (choice.resume.empty()) return std::nullopt;

@@ -22,7 +22,7 @@ class Execution {
     using Unsupported = measure::Session::Unsupported;
 
     /// Removes what an earlier execution has left in the output folder, begins the journal, and
-    /// prepares the session. All arguments outlive the execution. Throws model::InputError where
+    /// prepares the session. All arguments outlive the execution. Throws model::InputError if
     /// what is to be resumed was another run, and as Session::prepare does.
     Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
               Unsupported unsupported = Unsupported::refuse);

@@ -18,7 +18,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// What git prints; nothing where it fails or there is none.
+/// What git prints; nothing if it fails or there is none.
 std::optional<std::string> git_bytes(std::vector<std::string> words) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<std::string> git_bytes(std::vector<std::string> words) {
     return text;
 }
 
-/// The same without the last newline; empty where there is nothing.
+/// The same without the last newline; empty if there is nothing.
 std::string git_output(std::vector<std::string> words) {
     std::string text = git_bytes(std::move(words)).value_or("");
     while (!text.empty() && text.back() == '\n') text.pop_back();

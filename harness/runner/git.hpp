@@ -11,7 +11,7 @@
 
 namespace perfgate::runner {
 
-/// HEAD of the repository that `folder` is in, "-dirty" appended where files changed; empty where
+/// HEAD of the repository that `folder` is in, "-dirty" appended where files changed; empty if
 /// there is no repository or no git.
 std::string git_revision(const std::filesystem::path& folder);
 
@@ -23,15 +23,15 @@ struct GitFile {
     std::size_t size_bytes = 0;
 };
 
-/// The files of `revision` below these folders of the current one. Nothing where there is no such
+/// The files of `revision` below these folders of the current one. Nothing if there is no such
 /// revision, no repository or no git.
 std::optional<std::vector<GitFile>> git_files(const std::string& revision,
                                               const std::vector<std::string>& folders);
 
-/// Of a link, what it leads to. Nothing where git does not have it.
+/// Of a link, what it leads to. Nothing if git does not have it.
 std::optional<std::string> git_content(const GitFile& file);
 
-/// The user's name, as commits have it; empty where git does not know one.
+/// The user's name, as commits have it; empty if git does not know one.
 std::string git_user_name();
 
 }  // namespace perfgate::runner

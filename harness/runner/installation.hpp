@@ -21,7 +21,7 @@ std::filesystem::path injection_library();
 /// modules (*_cuda.so), which the first ones name.
 std::vector<std::string> bundled_plugins();
 
-/// Likewise of any folder. Empty where there is none.
+/// Likewise of any folder. Empty if there is none.
 std::vector<std::string> plugins_in(const std::filesystem::path& folder);
 
 }  // namespace perfgate::runner

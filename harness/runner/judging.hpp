@@ -27,7 +27,7 @@ std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
                                             const gate::BaselineSet& baselines,
                                             const model::Policy& policy, const gate::Rule& rule);
 
-/// The same by the stored baselines. None where one cannot be used: judge_run says so, once the run
+/// The same by the stored baselines. None if one cannot be used: judge_run says so, once the run
 /// is stored.
 std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
                                                    const JudgingChoice& choice);

@@ -19,7 +19,7 @@ struct NamedRun {
 /// order, the suites as whole as they were. Environment and tools are the first shard's; times add
 /// up. Shards may be of several boards of a device key: each case's batches say which was its own.
 ///
-/// Throws InputError, naming files and what is wrong, where one is no shard, was interrupted, or
+/// Throws InputError, naming files and what is wrong, if one is no shard, was interrupted, or
 /// was filtered since; where a shard is there twice or missing, or a case is; and where shards are
 /// of other suites, devices, backends, drivers, tools or revisions.
 model::Run merge_shards(std::vector<NamedRun> shards);

@@ -78,7 +78,7 @@ bool takes_standard_output(const OutputOptions& options) {
     return false;
 }
 
-/// The errno of making something in the folder, 0 where that works. Tried and not looked up: file
+/// The errno of making something in the folder, 0 if that works. Tried and not looked up: file
 /// systems refuse for more reasons than permission bits tell.
 int try_folder(const fs::path& folder) {
     std::string probe = (folder / ".perfgate-XXXXXX").string();

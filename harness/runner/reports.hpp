@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> stored_runs(std::string_view verb,
 /// one's, should this one end early. Left alone are inputs, baselines, and what is no plain file.
 void clear_outputs(const OutputOptions& options);
 
-/// Clears the outputs. Throws InputError, before anything is measured or judged, where two reports
+/// Clears the outputs. Throws InputError, before anything is measured or judged, if two reports
 /// want standard output, one would overwrite an input or a baseline, or a file cannot be written
 /// where it should go.
 void check_outputs(const OutputOptions& options);

@@ -14,7 +14,7 @@ struct ReviewedFolders {
     std::string suites = "suites", profiles = "configs", baselines = "baselines";
 };
 
-/// Throws InputError where git does not know the revision.
+/// Throws InputError if git does not know the revision.
 review::Files files_of_revision(const std::string& revision, const ReviewedFolders& folders);
 review::Files files_of_working_tree(const ReviewedFolders& folders);
 

@@ -163,7 +163,7 @@ class SelfTest {
     gate::BatchRule rule_;
     std::vector<double> sizes_;
     gate::BaselineSet baselines_;
-    int stored_ = 0;  ///< 3 where a run is not in its place
+    int stored_ = 0;  ///< 3 if a run is not in its place
 };
 
 }  // namespace

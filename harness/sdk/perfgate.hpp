@@ -132,7 +132,7 @@ struct Variant {
     Submission submission = Submission::async;
     int min_compute_capability = 0;  ///< 80 for 8.0
     bool needs_reset = false;        ///< launch() changes its inputs
-    /// Throws Unsupported where the variant cannot run the parameters on any machine.
+    /// Throws Unsupported if the variant cannot run the parameters on any machine.
     std::function<void(const Values&)> supports = {};
     /// Bytes that create() allocates on the variant's target.
     std::function<std::uint64_t(const Values&)> memory_bytes = {};

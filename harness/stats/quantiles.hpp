@@ -31,7 +31,7 @@ struct Interval {
 
 /// Contains the median of what the samples were drawn from with at least this probability, whatever
 /// its distribution: the order statistics of ranks k and n + 1 - k (from 1), with the largest k for
-/// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent where
+/// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent if
 /// there are too few: 95 % takes 6 samples. `confidence` is in (0, 1).
 std::optional<Interval> median_interval(std::span<const double> samples, double confidence = 0.95);
 
@@ -41,7 +41,7 @@ std::optional<Interval> median_interval(std::span<const double> samples, double 
 std::vector<double> pairwise_differences(std::span<const double> samples);
 
 /// Half the interval's width as a fraction of the median's magnitude: how precisely the median is
-/// known. Absent where there is no interval or the median is 0.
+/// known. Absent if there is no interval or the median is 0.
 std::optional<double> median_relative_half_width(std::span<const double> samples,
                                                  double confidence = 0.95);
 

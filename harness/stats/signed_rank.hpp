@@ -11,7 +11,7 @@
 namespace perfgate::stats {
 
 /// P(the ranks of the positive differences add up to at least what they do), given the sizes of the
-/// differences. Differences of zero say nothing and are left out; 1 where no other is there. Exact
+/// differences. Differences of zero say nothing and are left out; 1 if no other is there. Exact
 /// up to 200 differences, the normal approximation with corrections for ties and continuity beyond.
 /// Throws std::invalid_argument for no difference and for one that is not finite.
 double signed_rank_greater(std::span<const double> differences);

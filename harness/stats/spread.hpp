@@ -33,7 +33,7 @@ PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior);
 /// One-way random effects: value = mean + group's effect + own effect.
 struct VarianceComponents {
     double within = 0;       ///< standard deviation of the own effects
-    double between = 0;      ///< standard deviation of the groups' effects; 0 where none shows
+    double between = 0;      ///< standard deviation of the groups' effects; 0 if none shows
     double probability = 1;  ///< of groups that lie so far apart where there is no such effect
 };
 /// Absent with fewer than two groups, or where no group has two values.

@@ -24,7 +24,7 @@ struct KernelFacts {
     std::string symbol;  ///< as in the machine code
     std::array<std::uint32_t, 3> grid{};
     std::array<std::uint32_t, 3> block{};
-    std::array<std::uint32_t, 3> cluster{};  ///< 0 where the kernel has no cluster
+    std::array<std::uint32_t, 3> cluster{};  ///< 0 if the kernel has no cluster
     std::uint32_t registers_per_thread = 0;
     std::uint32_t static_smem_bytes = 0;
     std::uint32_t dynamic_smem_bytes = 0;

@@ -319,7 +319,7 @@ class MatrixRates {
     MatrixRates(const MatrixRates&) = delete;
     MatrixRates& operator=(const MatrixRates&) = delete;
 
-    /// Operations per second; 0 where the device or cuBLAS does not have the type.
+    /// Operations per second; 0 if the device or cuBLAS does not have the type.
     double rate(const MatrixType& type) {
         int side = type.largest;
         while (bytes_of(type, side) > buffer_.bytes()) side /= 2;

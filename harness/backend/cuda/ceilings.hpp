@@ -13,7 +13,7 @@ namespace perfgate::backend::cuda {
 
 /// Each rate is that of the fastest of some launches. Types that the device does not have (fp8
 /// before compute capability 8.9) are left out; a rate that is missing for another reason is
-/// explained in `problem`. Throws CudaError where the device fails.
+/// explained in `problem`. Throws CudaError if the device fails.
 model::Ceilings measure_ceilings(CUstream stream);
 
 }  // namespace perfgate::backend::cuda

@@ -52,7 +52,7 @@ std::string_view text_at(std::span<const char> strings, std::uint64_t offset) {
 struct Section {
     std::string_view name;
     Elf64_Shdr header;
-    std::span<const char> content;  ///< empty where it takes no room in the file
+    std::span<const char> content;  ///< empty if it takes no room in the file
 };
 
 std::vector<Section> sections_of(std::span<const char> image) {

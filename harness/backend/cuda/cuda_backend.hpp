@@ -9,7 +9,7 @@
 
 namespace perfgate::backend::cuda {
 
-/// Opens the device; throws model::Error with the remedy where there is none. CUPTI that is not to
+/// Opens the device; throws model::Error with the remedy if there is none. CUPTI that is not to
 /// be had is no error here: capabilities() and diagnose() say so, and timing without it works.
 /// The devices that `--devices` names. Opens none; the chip's name is left empty.
 std::vector<measure::ListedDevice> list_devices(const std::string& wanted);

@@ -39,7 +39,7 @@ void check(CUptiResult code, std::string_view what);
 /// "CUPTI_ERROR_HARDWARE_BUSY (26): …".
 std::string describe(CUptiResult code);
 
-/// What a user can do about it; empty where there is nothing particular.
+/// What a user can do about it; empty if there is nothing particular.
 std::string_view remedy(CUptiResult code);
 
 /// API version of the loaded library, 130001 for CUDA 13.0 update 1.
@@ -61,7 +61,7 @@ class Subscriber {
     /// A kernel launch that is about to enter the driver; valid during the call.
     struct Launch {
         CUcontext context = nullptr;
-        std::string_view symbol;           ///< mangled; empty where CUPTI does not know it
+        std::string_view symbol;           ///< mangled; empty if CUPTI does not know it
         CUfunction function = nullptr;     ///< null for the obsolete ways to launch
         void* const* arguments = nullptr;  ///< one per parameter; null: given in another way
     };

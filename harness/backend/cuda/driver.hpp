@@ -84,7 +84,7 @@ int device_count();
 int driver_cuda_version();
 
 /// A launch may be given a kernel of a library, which has a function for each context: that one, or
-/// `launched` itself. Null where the driver does not know it.
+/// `launched` itself. Null if the driver does not know it.
 CUfunction function_of_context(CUfunction launched);
 
 /// Facts that do not change while the process runs. Sizes in bytes, clocks in kHz.
@@ -100,8 +100,8 @@ struct DeviceFacts {
     std::size_t l2_bytes = 0;
     int sm_count = 0;
     int warp_size = 0;
-    int sm_clock_khz = 0;      ///< peak; 0 where the driver does not tell
-    int memory_clock_khz = 0;  ///< peak; 0 where the driver does not tell
+    int sm_clock_khz = 0;      ///< peak; 0 if the driver does not tell
+    int memory_clock_khz = 0;  ///< peak; 0 if the driver does not tell
     int memory_bus_bits = 0;
     int max_threads_per_block = 0;
     int max_threads_per_sm = 0;

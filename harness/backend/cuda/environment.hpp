@@ -14,13 +14,13 @@ namespace perfgate::backend::cuda {
 /// 16 hexadecimal digits that tell boards apart without giving the UUID away.
 std::string board_id(const std::string& uuid);
 
-/// What keys a baseline. `chip` is CUPTI's name, empty where it is not known.
+/// What keys a baseline. `chip` is CUPTI's name, empty if it is not known.
 model::Device describe_device(const DeviceFacts& facts, const std::string& chip);
 
 /// Everything but the board's readings. `nvml` may be null.
 model::Environment describe_environment(OpenDevice& device, const Nvml* nvml);
 
-/// The board's state now; empty where `nvml` is null.
+/// The board's state now; empty if `nvml` is null.
 model::BoardState read_board(const Nvml* nvml);
 
 /// Compute processes other than this one, in words.

@@ -13,7 +13,7 @@ namespace perfgate::backend::cuda {
 /// `arguments` as cuLaunchKernel takes them: one pointer per parameter. Of a word that points into
 /// memory that the driver knows, the alignment counts (up to 256 bytes) and not the address; all
 /// else counts as it stands. So addresses inside of what no one can look into (a tensor map) make
-/// the fingerprint another one in each process, which excuses nothing. Empty where the driver does
+/// the fingerprint another one in each process, which excuses nothing. Empty if the driver does
 /// not tell the parameters, or the arguments come in another way.
 std::string fingerprint_of_arguments(CUfunction function, void* const* arguments);
 

@@ -16,7 +16,7 @@ class LoadedCode {
     /// An image that cannot be read adds nothing: its functions stay unknown.
     void add(std::span<const char> cubin);
 
-    /// The fingerprint of the function's machine code. Empty where no module has it, or where two
+    /// The fingerprint of the function's machine code. Empty if no module has it, or where two
     /// have different ones of this name and the launched one cannot be told.
     std::string of(const std::string& symbol) const;
 

@@ -193,7 +193,7 @@ void log_line(void* /*context*/, const char* message) {
     std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
 }
 
-/// As the model spells it; empty where it is not stated, or by a plugin newer than this.
+/// As the model spells it; empty if it is not stated, or by a plugin newer than this.
 std::string_view name_of(pg_arithmetic arithmetic) {
     switch (arithmetic) {
         case PG_F32:

@@ -34,7 +34,7 @@ class PluginInstance {
 
     void fill(std::uint64_t seed);
     void launch(void* stream);
-    void reset(void* stream);  ///< no-op where the variant needs none
+    void reset(void* stream);  ///< no-op if the variant needs none
     bool needs_reset() const;
     pg_submission submission() const;
     model::Verification verify();  ///< `seed` is the caller's to fill in
@@ -71,13 +71,13 @@ class PluginSet {
   private:
     struct Variant {
         const pg_variant* described;  ///< in the descriptor module
-        const pg_variant* built;      ///< the one with functions; null where not built
+        const pg_variant* built;      ///< the one with functions; null if not built
     };
     struct Workload {
         const pg_workload* c;
         std::vector<Variant> variants;  ///< parallel to the catalogue's
         std::filesystem::path file;
-        std::filesystem::path cuda_file;  ///< empty where there is no such module
+        std::filesystem::path cuda_file;  ///< empty if there is no such module
     };
     struct Found {
         const model::WorkloadInfo* workload_info;
