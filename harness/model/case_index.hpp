@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of a Run, or of its Plan, by its place: both have the same cases in the same order.
+// The position of a case in a Run or its Plan: both have the same cases in the same order.
 #pragma once
 
 #include <compare>
