@@ -41,7 +41,7 @@ SignedRanks signed_ranks(std::span<const double> differences) {
     return ranks;
 }
 
-/// The share of all choices of ranks whose sum is large enough, one rank after the other.
+/// The share of all choices of ranks whose sum is large enough, adding one rank at a time.
 double exact_tail(const SignedRanks& ranks) {
     std::uint64_t largest = 0;
     for (const std::uint32_t rank : ranks.doubled) largest += rank;
