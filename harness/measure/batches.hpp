@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batches of a case, as they come in from one process after the other.
+// The batches of a case, collected from one process after another.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace perfgate::measure {
 
-/// Adds what a later process measured: its batches, readings and cost. A batch that was obtained in
-/// another way than the case's is kept and excluded.
+/// Adds what a later process measured: its batches, readings and cost. A batch with another method
+/// than the case's is kept but excluded.
 void join_batches(model::CaseResult& result, model::CaseResult more);
 
-/// How many processes have taken batches in this round: of the timing metric with the most.
+/// How many processes have taken batches in this round, for the timing metric with the most.
 std::size_t processes_in_round(const model::CaseResult& result, std::int64_t round);
 
 /// The highest round of any batch.

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// After the command's own end, its descendants are killed: that takes milliseconds.
+/// When the command has ended, its descendants are killed, which takes milliseconds.
 constexpr std::chrono::duration<double> descendants_limit{5};
 
 struct Process {
@@ -162,7 +162,7 @@ void guard(const std::vector<std::string>& command, int inherited) {
         _exit(127);
     }
 
-    int status = SIGKILL;  // where it does not end by itself
+    int status = SIGKILL;  // if it does not end by itself
     for (bool ended = false, stop = false; !ended && !stop;) {
         std::array<pollfd, 2> ready{pollfd{STDIN_FILENO, 0, 0}, pollfd{signals, POLLIN, 0}};
         poll(ready.data(), ready.size(), -1);

@@ -50,8 +50,8 @@ int take_descriptor(int fd) {
     return moved;
 }
 
-/// Where memory runs out, the kernel should end the worker, which costs a case, and not the
-/// coordinator, which costs the run.
+/// If memory runs out, the kernel should kill the worker, which costs a case, not the coordinator,
+/// which costs the run.
 void be_ended_first() {
     std::ofstream("/proc/self/oom_score_adj") << 500;
 }
@@ -74,7 +74,7 @@ class Server {
     Server(const BackendSource& source, int replies_fd)
         : source_(source), replies_fd_(replies_fd) {}
 
-    /// Does what the line asks for and replies. False if the worker is to end.
+    /// Executes the request and replies. False if the worker must end.
     bool serve(const std::string& line) {
         const Labelled request = split_label(line);
         label_ = request.label;
@@ -152,9 +152,9 @@ class Server {
     }
 
     void tell(const Reply& what) {
-        // A plugin that forks and returns twice has made a second worker of this.
+        // A plugin that forks and returns twice has turned this into a second worker.
         if (getpid() != pid_) _exit(3);
-        // Without its coordinator, there is nothing to do for a worker.
+        // Without its coordinator, a worker has nothing to do.
         if (!reply(replies_fd_, label_, what)) _exit(3);
     }
 
