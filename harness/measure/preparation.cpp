@@ -92,7 +92,7 @@ namespace {
 /// Plugins derive the answer from a case's parameters, in microseconds.
 constexpr double facts_limit_s = 5;
 constexpr double more_for_each_case_s = 0.001;
-/// After this many failures of a variant its other cases are skipped, because each could take as
+/// After this many failures of a variant, its other cases are not asked for: each could take as
 /// long.
 constexpr int most_failures = 3;
 

@@ -15,7 +15,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-/// Sizes of the parameters; nothing if the driver does not tell.
+/// Sizes of the parameters; nothing if the driver does not report them.
 std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function) {
     constexpr std::size_t most = 4096;  // a kernel's parameters take 32764 bytes at most
     const CUfunction of_context = function_of_context(function);
@@ -39,7 +39,7 @@ bool is_known_address(std::uint64_t value) {
 }
 
 void add_argument(model::Sha256& hash, std::span<const std::byte> argument) {
-    constexpr std::uint64_t most_alignment = 256;  // what every allocation has
+    constexpr std::uint64_t most_alignment = 256;  // guaranteed for every allocation
     hash.add_number(argument.size());
     while (argument.size() >= sizeof(std::uint64_t)) {
         std::uint64_t word = 0;

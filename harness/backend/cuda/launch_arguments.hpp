@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel is launched with: its arguments as a fingerprint that is the same in another
-// process where the values are.
+// What a kernel is launched with: a fingerprint of its arguments that is the same in another
+// process if the values are the same.
 #pragma once
 
 #include <cuda.h>
@@ -10,11 +10,11 @@
 
 namespace perfgate::backend::cuda {
 
-/// `arguments` as cuLaunchKernel takes them: one pointer per parameter. Of a word that points into
-/// memory that the driver knows, the alignment counts (up to 256 bytes) and not the address; all
-/// else counts as it stands. So addresses inside of what no one can look into (a tensor map) make
-/// the fingerprint another one in each process, which excuses nothing. Empty if the driver does
-/// not tell the parameters, or the arguments come in another way.
+/// `arguments` as cuLaunchKernel takes them: one pointer per parameter. For a word that points into
+/// memory known to the driver, only the alignment counts (up to 256 bytes), not the address;
+/// everything else counts by value. Addresses inside opaque values (a tensor map) therefore change
+/// the fingerprint in each process, which never excuses a change. Empty if the driver does not
+/// report the parameters, or if the arguments are passed in another way.
 std::string fingerprint_of_arguments(CUfunction function, void* const* arguments);
 
 }  // namespace perfgate::backend::cuda
