@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver and NVTX look up in the injection library.
+// The functions that the driver and NVTX look up in the injection library.
 #include "inject/recorder.hpp"
 
 #define PERFGATE_EXPORT extern "C" __attribute__((visibility("default")))

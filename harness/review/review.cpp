@@ -37,7 +37,7 @@ class ProfileComparison {
                 "fail", "skip");
         lowered(old_policy.inconclusive_fails && !new_policy.inconclusive_fails, "inconclusive",
                 "fail", "pass");
-        // The rarer a false alarm may be, the more a change has to be to be found.
+        // The rarer false alarms may be, the larger a change must be to be detected.
         lowered(new_policy.acknowledgement_days > old_policy.acknowledgement_days,
                 "acknowledgement_days", std::to_string(old_policy.acknowledgement_days),
                 std::to_string(new_policy.acknowledgement_days));
@@ -73,7 +73,7 @@ class ProfileComparison {
                 std::string(model::to_text(after)));
     }
 
-    /// Where one value is no more than another, any change is for people to look at.
+    /// If the values have no order, a person has to look at any change.
     void other(const std::string& key, const std::optional<std::string>& before,
                const std::optional<std::string>& after) {
         lowered(before != after, key, before.value_or("not set"), after.value_or("not set"));

@@ -63,8 +63,7 @@ std::vector<Section> sections_of(std::span<const char> image) {
         throw model::InputError("a loaded cubin is not a 64-bit ELF file for NVIDIA devices");
     }
     if (header.e_shoff == 0) return {};
-    if (header.e_shentsize != sizeof(Elf64_Shdr))
-        damaged("its section headers have the wrong size");
+    if (header.e_shentsize != sizeof(Elf64_Shdr)) damaged("its section headers have a wrong size");
     if (header.e_shoff > image.size()) damaged("it ends too early");
     const std::span<const char> from = image.subspan(header.e_shoff);
     // Counts that do not fit their field are in the first section's header.
