@@ -18,7 +18,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// What git prints; nothing if it fails or there is none.
+/// The output of git; nothing if it fails or is not installed.
 std::optional<std::string> git_bytes(std::vector<std::string> words) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<std::vector<GitFile>> git_files(const std::string& revision,
     const std::string tree =
         git_output({"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{tree}"});
     if (tree.empty()) return std::nullopt;
-    // Paths are of where perfgate runs, which is where it looks for the files themselves.
+    // Paths are relative to the current folder, as for the files of the working tree.
     std::vector<std::string> words{
         "--no-replace-objects", "--literal-pathspecs", "ls-tree", "-r", "-l", "-z", tree, "--"};
     words.insert(words.end(), folders.begin(), folders.end());

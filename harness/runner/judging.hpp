@@ -14,21 +14,21 @@
 
 namespace perfgate::runner {
 
-/// Judges the run as it stands, and explains what moved. Throws model::InputError for a baseline
-/// that cannot be used.
+/// Judges the current run, and explains what changed. Throws model::InputError for a baseline that
+/// cannot be used.
 model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice);
 
 /// The same, and the reports are written. Returns the exit code.
 int judge_and_report(const model::Run& run, const JudgingChoice& choice,
                      const OutputOptions& reports);
 
-/// The cases that the gate flags in a run so far: they are worth being measured again.
+/// The cases that the gate flags in a run so far, which should be measured again.
 std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
                                             const gate::BaselineSet& baselines,
                                             const model::Policy& policy, const gate::Rule& rule);
 
-/// The same by the stored baselines. None if one cannot be used: judge_run says so, once the run
-/// is stored.
+/// The same with the stored baselines. None if one cannot be used: judge_run reports that after the
+/// run is stored.
 std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
                                                    const JudgingChoice& choice);
 

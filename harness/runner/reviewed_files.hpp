@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `review` compares, of a commit and of the working tree. They are a stranger's:
-// none is run, no link is followed, and sizes are bounded.
+// The files that `review` compares, of a commit and of the working tree. They are untrusted: none
+// is run, no link is followed, and sizes are bounded.
 #pragma once
 
 #include <string>

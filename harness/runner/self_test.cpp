@@ -33,7 +33,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The JUnit file must say what the verdicts say: a reader of CI sees nothing else.
+/// The JUnit file must agree with the verdicts, because CI shows only that file.
 std::string junit_problem(const model::VerdictDocument& verdict, const model::Run& run) {
     const auto counts = model::count_verdicts(verdict);
     const auto regressed = counts.find(model::Verdict::regressed);
@@ -144,7 +144,7 @@ class SelfTest {
         return stored(execution, choice);
     }
 
-    /// What each case of this trial gets, which the gate is not told.
+    /// The slowdown of each case in this trial, which the gate does not know.
     void deal(model::Plan& plan, std::size_t number, gate::Trial& trial) const {
         std::size_t cases = 0;
         for (const model::PlannedSuite& suite : plan.suites) cases += suite.cases.size();
