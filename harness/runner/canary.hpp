@@ -14,7 +14,8 @@
 
 namespace perfgate::runner {
 
-/// The fastest measured case that gates a time; nothing if there is none.
+/// Of the measured cases that gate a time, the one that took least time to measure; nothing if
+/// there is none.
 std::optional<gate::Canary> choose_canary(const model::Run& run);
 
 /// Reduces the plan to the time of the canary's case and slows it down.

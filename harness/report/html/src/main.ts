@@ -12,7 +12,7 @@ import { everything, fromHash, isFiltered, select, type Selection, type SortKey,
 import { CaseTable } from "./table";
 import { themeSwitch } from "./theme";
 
-/** Narrower than this the case covers the page. */
+/** Below this width the case covers the page. */
 const beside = window.matchMedia("(min-width: 1100px)");
 
 function start(report: Report): void {
@@ -52,7 +52,7 @@ function start(report: Report): void {
     selection = next;
     if (history !== "none") {
       const address = toHash(selection) || window.location.pathname + window.location.search;
-      // Some pages, of a sandbox, have no history to write.
+      // Sandboxed pages may have no writable history.
       try {
         window.history[history === "push" ? "pushState" : "replaceState"](null, "", address);
       } catch {
