@@ -224,7 +224,7 @@ export class CasePanel {
       ...charts,
       point ? caseRoofline(this.report, this.points(), point, width) : null,
       details.values.length > 0 ? section("Metrics, before and after", metricTable(details.values)) : null,
-      told.length > 0 ? section("Of single metrics", lines(told.map((value) => value.sentence))) : null,
+      told.length > 0 ? section("By metric", lines(told.map((value) => value.sentence))) : null,
       details.kernels.length > 0 ? section("Kernels", kernelTable(details.kernels)) : null,
       details.notes.length > 0 ? section("Notes", lines(details.notes)) : null,
       section("Circumstances", facts(of, details, this.report.suites.length > 1)),

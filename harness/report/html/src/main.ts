@@ -30,7 +30,7 @@ function start(report: Report): void {
   const summary = overview(report, (verdict) => toggleVerdict(verdict));
   const bar = filterBar(report, (change) => change_(change));
   const count = el("p", { role: "status", class: "count" });
-  const none = el("p", { class: "none" }, "No case is like that. ", el("button", { type: "button", click: () => clear() }, "Show all"));
+  const none = el("p", { class: "none" }, "No case matches. ", el("button", { type: "button", click: () => clear() }, "Show all"));
   const cases = el(
     "section",
     { id: "cases", "aria-labelledby": "cases-title" },
@@ -44,7 +44,7 @@ function start(report: Report): void {
   const device = report.facts.find(([label]) => label === "device")?.[1] ?? "";
   const header = el("header", {}, el("span", { class: "brand" }, "perfgate"), name(device, { class: "muted" }), themeSwitch());
   const licences = document.getElementById("licences")?.textContent ?? "";
-  const footer = el("footer", {}, el("details", {}, el("summary", {}, "Licences of what draws the charts"), el("pre", { tabindex: 0 }, licences)));
+  const footer = el("footer", {}, el("details", {}, el("summary", {}, "Licences of the chart libraries"), el("pre", { tabindex: 0 }, licences)));
   document.body.append(header, el("div", { class: "page" }, main, panel.element), footer);
   document.title = `${outcomeOf(report).words}: ${report.counts} – perfgate`;
 

@@ -253,6 +253,6 @@ export function wholeRoofline(
   const bad = points.filter(({ of }) => of.verdict.outcome === "failure" || of.verdict.outcome === "error").length;
   const rest = withoutArithmetic > 0 ? ` ${withoutArithmetic} have no arithmetic, or were not measured.` : "";
   const bads = bad > 0 ? ` Triangles: the ${bad} that failed, with an arrow from where they were.` : "";
-  const lines = hasCeilings(report) ? " Lines: what the device was seen to do at best in this run." : "";
+  const lines = hasCeilings(report) ? " Lines: the best that the device achieved in this run." : "";
   return figure("Roofline", chart, `${points.length} cases by arithmetic per byte and rate.${bads}${lines}${rest}`, false);
 }
