@@ -12,7 +12,7 @@ inline constexpr std::string_view replacement_character = "\xef\xbf\xbd";
 
 struct Utf8Step {
     std::size_t length = 0;   ///< bytes to advance, at least 1; 0 only at the end of the text
-    char32_t code_point = 0;  ///< meaningful where `valid`
+    char32_t code_point = 0;  ///< meaningful if `valid`
     bool valid =
         false;  ///< false: these bytes are an ill-formed sequence (Unicode's maximal subpart)
 };

@@ -138,7 +138,7 @@ struct CaseVerdict {
     SourcePlace place;
     Verdict verdict = Verdict::pass;
     std::string reason;  ///< one line; for a failed case all failed metrics are in `metrics`
-    std::string log;     ///< last lines of stderr where the worker died
+    std::string log;     ///< last lines of stderr if the worker died
     double wall_s = 0;
     std::vector<MetricVerdict> metrics;
     std::vector<std::string> notes;  ///< "another board than the baseline's", "driver changed …"

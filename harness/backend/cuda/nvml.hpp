@@ -46,7 +46,7 @@ bool throttled(std::uint64_t bits);
 
 class Nvml {
   public:
-    /// `uuid` as DeviceFacts gives it, `pci_bus_id` where the UUID is not found. Null if there is
+    /// `uuid` as DeviceFacts gives it, `pci_bus_id` if the UUID is not found. Null if there is
     /// no NVML; `why` gets the reason.
     static std::unique_ptr<Nvml> open(const std::string& uuid, const std::string& pci_bus_id,
                                       std::string* why = nullptr);
