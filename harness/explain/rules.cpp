@@ -124,7 +124,7 @@ std::vector<Rule> make_rules() {
          {{"launches", rises, 0, 1}},
          "more kernels per launch",
          "fewer kernels per launch",
-         "each has a start and a tail of its own",
+         "each has its own start and tail",
          {},
          {"fusion"}},
         {"launch_gap",
