@@ -53,8 +53,8 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that work, wait, take memory, take long, or cannot be captured. The others are many,
-/// short, and say nothing.
+/// API calls that submit work, wait, allocate memory, take long, or cannot be captured. The others
+/// are numerous, short and uninformative.
 constexpr std::array<std::string_view, 25> recorded_calls{
     "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
     "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",

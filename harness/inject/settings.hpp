@@ -38,7 +38,8 @@ Settings settings_from_environment();
 std::vector<std::pair<std::string, std::string>> environment_for(const Settings& settings,
                                                                  const std::string& library);
 
-/// The variables that the driver and NVTX read: set for a program, another injector is in it.
+/// The variables that the driver and NVTX read: if they are set, another injection library is in
+/// use.
 inline constexpr const char* driver_variable = "CUDA_INJECTION64_PATH";
 inline constexpr const char* injection_variables[] = {driver_variable, "NVTX_INJECTION64_PATH"};
 

@@ -47,7 +47,7 @@ std::vector<Process> all_processes() {
     std::vector<Process> processes;
     for (const model::ListedProcess& listed : model::list_processes()) {
         const std::string stat = text_of(listed.folder / "stat");
-        // The second field is the program's name, which may contain anything.
+        // The second field is the program's name, which may contain any character.
         const std::size_t name_end = stat.rfind(')');
         if (name_end == std::string::npos) continue;  // it has ended meanwhile
         std::istringstream fields(stat.substr(name_end + 1));

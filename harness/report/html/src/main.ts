@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the data, puts the parts of the page together and keeps them and the address in step.
+// Reads the data, assembles the page, and keeps it synchronised with the address.
 import "./base.css";
 import "./style.css";
 import { CasePanel } from "./case_panel";
