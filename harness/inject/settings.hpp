@@ -12,7 +12,7 @@ namespace perfgate::inject {
 
 /// How much is recorded; each level includes the previous ones and costs more.
 enum class Level {
-    ranges,     ///< NVTX ranges alone, without CUPTI and on the host's clock
+    ranges,     ///< only NVTX ranges, without CUPTI, with the host's clock
     records,    ///< kernels, copies, memsets, NVTX
     callbacks,  ///< and a callback for each launch, which counts it and records its time
     api,        ///< and API calls, synchronisations, memory
@@ -34,7 +34,7 @@ struct Settings {
 Settings settings_from_environment();
 
 /// The variables for a program that is to be recorded with `library`, the injection library. At
-/// level `ranges` the driver does not load it: NVTX alone does.
+/// level `ranges` it is loaded only by NVTX, not by the driver.
 std::vector<std::pair<std::string, std::string>> environment_for(const Settings& settings,
                                                                  const std::string& library);
 

@@ -45,7 +45,7 @@ struct Metric {
     /// Globs of the chips whose hardware lacks it ("GB*"): there the metric is not applicable. A
     /// counter that is missing on any other chip is reported as not collected.
     std::vector<std::string> absent_on;
-    /// Of a program: it comes from bare runs, which not every batch has.
+    /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
     /// The launch fact of a kernel_record metric.
     double (*record)(const model::Kernel&) = nullptr;

@@ -22,7 +22,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t limit_bytes
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// The same for a library that writes files itself: `make` fills an empty file beside the target.
-/// "-" and what is no regular file are refused with InputError.
+/// "-" and anything that is not a regular file are refused with InputError.
 void make_file_atomically(const std::filesystem::path& path,
                           const std::function<void(const std::filesystem::path&)>& make);
 

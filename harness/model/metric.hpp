@@ -58,7 +58,7 @@ struct MetricSeries {
     double value = 0;
     std::string method;
     std::vector<Batch> batches;
-    /// What the value consists of, for people: "cudaMalloc 2, cudaStreamSynchronize 1". Mostly
+    /// What the value consists of, in words: "cudaMalloc 2, cudaStreamSynchronize 1". Usually
     /// empty.
     std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 

@@ -142,8 +142,8 @@ struct CaseResult {
     /// The program's command line; empty: a plugin's case. A case without `verification` was not
     /// verified, because its suite has no `check`.
     std::vector<std::string> command = {};
-    /// Of a program's case: what its counts are per, as reports say it ("step", "launch", "run").
-    /// Empty: a plugin's, or from before this was recorded.
+    /// Of a program's case: the unit that its counts refer to, as named in reports ("step",
+    /// "launch", "run"). Empty: a plugin's case, or an older document.
     std::string instance = {};
     /// Of a program's case: `span` and `idle_share` are invalid if the 95 % interval of the
     /// recording overhead lies above this fraction. Absent: no bound.
