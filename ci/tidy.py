@@ -22,7 +22,7 @@ def commands(build):
 
 
 def text_of(folder, words):
-    """All that clang-tidy sees of a source: with its headers, macros and comments, which hold NOLINT."""
+    """All that clang-tidy reads of a source: its headers, macros and comments, which hold NOLINT."""
     output = words.index("-o")
     words = [word for word in words[:output] + words[output + 2:] if word != "-c"]
     done = subprocess.run([*words, "-E", "-CC", "-dD"], cwd=folder, stdout=subprocess.PIPE,

@@ -8,14 +8,14 @@ escape_message() {
     printf '%s' "${text//$'\n'/'%0A'}"
 }
 
-# output NAME VALUE: a step's output; a value of several lines stays one value.
+# output NAME VALUE: sets a step's output; a value may have several lines.
 output() {
     local end
     end=$(random_word)
     printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >>"$GITHUB_OUTPUT"
 }
 
-# A token that whoever writes to the log or into a value cannot guess.
+# A token that nobody who writes to the log or into a value can guess.
 random_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
 # fenced FILE BYTES: the file's first lines as a code block that its content cannot close.
@@ -42,8 +42,8 @@ meaning() {
         1) echo 'a metric regressed, a result is wrong, or a case of the baseline is missing' ;;
         2) echo 'usage or invalid input; nothing was measured' ;;
         3) echo 'something could not be measured' ;;
-        4) echo 'inconclusive or no baseline, and the policy says that this fails' ;;
+        4) echo 'inconclusive or no baseline, which fails by policy' ;;
         130) echo 'interrupted' ;;
-        *) echo 'perfgate did not come to its end' ;;
+        *) echo 'perfgate did not finish' ;;
     esac
 }

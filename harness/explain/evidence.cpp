@@ -14,7 +14,7 @@ using model::Verdict;
 void add(Evidence& evidence, std::string_view metric, std::string_view unit, double before,
          double after) {
     if (!std::isfinite(before) || !std::isfinite(after)) return;
-    // Without a request there is no ratio, and the catalogue calls that 0.
+    // Without requests the ratio does not exist; the catalogue reports it as 0.
     if (metric.starts_with("sectors_per_request") && (before == 0 || after == 0)) return;
     evidence.insert_or_assign(std::string(metric),
                               Figure{std::string(metric), std::string(unit), before, after});
@@ -38,7 +38,7 @@ void add_launch_gap(Evidence& evidence) {
     if (span == nullptr || time == nullptr || span->unit != time->unit) return;
     const double before = span->before - time->before;
     const double after = span->after - time->after;
-    // Tracing lengthens kernels of very many short blocks, of which only gpu_time knows.
+    // Tracing lengthens kernels with very many short blocks, which affects only gpu_time.
     if (before < 0 || after < 0) return;
     add(evidence, launch_gap, span->unit, before, after);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a case on both sides: the baseline's value and this run's of each metric, and
-// what follows from several of them.
+// What is known about a case on both sides: each metric's value in the baseline and in this run,
+// and values derived from several metrics.
 #pragma once
 
 #include <functional>
@@ -16,21 +16,21 @@ namespace perfgate::explain {
 /// By metric.
 using Evidence = std::map<std::string, model::Figure, std::less<>>;
 
-// What follows from metrics, under names of their own.
+// Derived values, under names of their own.
 
-/// SM clock while the time was taken (`sm_clock` is the one while counters were).
+/// SM clock during timing (`sm_clock` is the clock during counter collection).
 inline constexpr std::string_view timed_sm_clock = "timed_sm_clock";
-/// gpu_span less gpu_time: what of a launch no kernel fills.
+/// gpu_span minus gpu_time: the part of a launch in which no kernel runs.
 inline constexpr std::string_view launch_gap = "launch_gap";
-/// Loads' and stores' together.
+/// Loads and stores together.
 inline constexpr std::string_view conflicts_per_instruction = "bank_conflicts_per_instruction";
 
-/// The time that the case's verdict is about: the first that was judged to have moved, or perhaps
-/// moved; null where none did.
+/// The time that the case's verdict is about: the first that changed, or possibly changed; null if
+/// none did.
 const model::MetricVerdict* moved_time(const model::CaseVerdict& verdict);
 
-/// Every metric with a finite value on both sides. What was measured by different methods is not
-/// among them: the verdict carries no baseline of it.
+/// Every metric with a finite value on both sides. Values measured by different methods are left
+/// out: the verdict has no baseline for them.
 Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& result);
 
 }  // namespace perfgate::explain

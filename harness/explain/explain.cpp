@@ -47,14 +47,14 @@ struct SidedCause {
 /// The most kernel changes that are reported.
 constexpr std::size_t most_kernel_causes = 5;
 
-/// The figure as the rules state it: for a case that got worse.
+/// The values as the rules expect them: for a case that got worse.
 Figure told(const Figure& figure, Side side) {
     Figure oriented = figure;
     if (side == Side::better) std::swap(oriented.before, oriented.after);
     return oriented;
 }
 
-/// A size that has no exact double is at its threshold all the same.
+/// Tolerates rounding: a size at its threshold counts even if it has no exact double.
 bool is_beyond(const Condition& condition, double size, const Figure& figure) {
     const double before = std::fabs(figure.before);
     const double rounding = 1e-12 * std::fmax(before, std::fabs(figure.after));
@@ -63,7 +63,7 @@ bool is_beyond(const Condition& condition, double size, const Figure& figure) {
 }
 
 /// Whether the metric goes `up` (or down) by enough. `time_ratio`: the time's after over before,
-/// absent where it did not move.
+/// absent if it did not move.
 bool moves(const Condition& condition, const Figure& figure, bool up,
            const std::optional<double>& time_ratio) {
     const double size = up ? figure.after - figure.before : figure.before - figure.after;
@@ -158,7 +158,7 @@ class Matching {
     std::vector<Finding> found_;
 };
 
-/// "registers 96 → 128 (+33.3 %)"; what is in per cent moves by points.
+/// "registers 96 → 128 (+33.3 %)"; percentages change by points.
 std::string figure_text(const Figure& figure) {
     const model::QuantityTexts texts =
         model::quantity_texts(figure.before, figure.after, figure.unit);
@@ -192,7 +192,7 @@ Cause cause_of(Finding& finding) {
     return cause;
 }
 
-/// Metrics that were looked at: measured ones, and no time.
+/// Metrics that were considered: all measured ones except times.
 std::size_t counters_in(const Evidence& evidence) {
     return static_cast<std::size_t>(
         std::count_if(evidence.begin(), evidence.end(), [](const auto& entry) {
@@ -223,7 +223,7 @@ Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
     return cause;
 }
 
-/// What happened to the kernels of a program's case; none of a plugin's.
+/// What happened to the kernels of a program's case; empty for a plugin's.
 std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResult& result,
                                       const MetricVerdict* time) {
     if (result.command.empty()) return {};
@@ -248,7 +248,7 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
     return causes;
 }
 
-/// Where no single kernel explains the change of the time.
+/// If no single kernel explains the change of the time.
 std::string of_all_kernels(const MetricVerdict& time, const std::vector<model::Kernel>& before,
                            const std::vector<model::Kernel>& after) {
     if (before.empty() || after.empty()) {
@@ -283,7 +283,7 @@ std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& resu
                               const model::Ceilings& ceilings, const Evidence& evidence) {
     constexpr double seconds_per_ns = 1e-9;
     if (!result.work || !verdict.ceiling) return std::nullopt;
-    // As for the share of this run: the time, or the span where there is none.
+    // As for the share of this run: the time, or the span if there is none.
     auto time = evidence.find("gpu_time");
     if (time == evidence.end()) time = evidence.find("gpu_span");
     if (time == evidence.end() || time->second.unit != "ns") return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a case became slower or faster: what moved along with its time, and what that suggests. Pure:
-// from a Run and the gate's verdict on it, which carries the baseline's values.
+// Why a case became slower or faster: what changed with its time, and what that suggests. A pure
+// function of a Run and the gate's verdict on it, which contains the baseline's values.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace perfgate::explain {
 
-/// What the rules find in one case, then where it stands under the machine's ceilings. Where its
-/// time moved: first what moved the same way ("unexplained" where nothing did), then, as "but …",
-/// what moved the other way. Where the case passed, that nothing moved, then as "but …" what did
-/// within the tolerances. Empty where nothing was compared.
+/// What the rules find in one case, then its position relative to the machine's ceilings. If its
+/// time changed: first the changes in the same direction ("unexplained" if there are none), then,
+/// after "but …", those in the opposite direction. If the case passed: that nothing moved, then,
+/// after "but …", changes within the tolerances. Empty if nothing was compared.
 std::vector<model::Cause> explain_case(const model::CaseVerdict& verdict,
                                        const model::CaseResult& result,
                                        const model::Ceilings& ceilings);

@@ -27,7 +27,7 @@ constexpr double least_share = 0.1;
 /// The most kernels that a sentence lists.
 constexpr std::size_t most_figures = 3;
 
-/// What is said of each kind of change; the name as that of a rule.
+/// The sentence for each kind of change; the name is that of a rule.
 struct Words {
     KernelChangeKind kind;
     std::string_view rule;
@@ -63,7 +63,7 @@ std::vector<KernelUse> by_name(const std::vector<Kernel>& kernels) {
 
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-/// For each of `uses` where `others` has that name.
+/// For each of `uses`, the position of that name in `others`.
 std::vector<std::size_t> places_in(const std::vector<KernelUse>& others,
                                    const std::vector<KernelUse>& uses) {
     std::map<std::string_view, std::size_t> places;
@@ -76,8 +76,8 @@ std::vector<std::size_t> places_in(const std::vector<KernelUse>& others,
     return found;
 }
 
-/// Marks a longest increasing subsequence of those that are somewhere: kernels that both sides
-/// launch in the same order, between which others were replaced.
+/// Marks a longest increasing subsequence of the matched positions: kernels that both sides launch
+/// in the same order, between which others were replaced.
 std::vector<bool> in_order(const std::vector<std::size_t>& places) {
     std::vector<std::size_t> tails, previous(places.size(), nowhere);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -158,7 +158,7 @@ std::vector<KernelChange> replacements(const std::vector<KernelUse>& before,
     return changes;
 }
 
-/// The change of a kernel that both sides have; nothing where it is none.
+/// The change of a kernel that both sides have; nothing if it is none.
 std::optional<KernelChangeKind> change_between(const KernelUse& before, const KernelUse& after,
                                                std::optional<double> moved_ns) {
     const double more = after.launches - before.launches;
@@ -186,8 +186,8 @@ std::string_view others(std::size_t count) {
     return count == 1 ? "other" : "others";
 }
 
-/// "softmax_warp_forward and 2 others (3 per step, 120.0 µs)". `unlike`: a name that it must not
-/// look like.
+/// "softmax_warp_forward and 2 others (3 per step, 120.0 µs)". `unlike`: a name that it must be
+/// distinguishable from.
 std::string group_text(const std::vector<KernelUse>& uses, const std::string& unlike,
                        std::string_view instance) {
     std::string text = model::distinct_kernel_name(uses.front().name, unlike);
@@ -219,7 +219,7 @@ double KernelChange::added_time_ns() const {
 std::vector<KernelChange> kernel_changes(const std::vector<Kernel>& before,
                                          const std::vector<Kernel>& after,
                                          std::optional<double> moved_ns) {
-    // Nothing is known of a side that has none.
+    // A side without kernels is unknown.
     if (before.empty() || after.empty()) return {};
     const std::vector<KernelUse> was = by_name(before), is = by_name(after);
     const std::vector<std::size_t> places_was = places_in(is, was), places_is = places_in(was, is);

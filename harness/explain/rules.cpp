@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table. Thresholds lie above what the same code shows in two runs (README.md has the figures):
-// a counter's `fraction` and `amount` must both be passed.
+// The table. Thresholds lie above the differences between two runs of the same code (figures in
+// README.md): a counter must exceed both `fraction` and `amount`.
 #include "explain/rules.hpp"
 
 #include "explain/evidence.hpp"
@@ -24,7 +24,7 @@ struct StallReason {
     std::string_view meaning;
 };
 
-/// What a warp waits for, of what code can change; by the catalogue's names.
+/// Stall reasons that depend on the code, by the catalogue's names.
 constexpr StallReason stall_reasons[] = {
     {"stall_long_scoreboard", "more waiting for memory", "less waiting for memory",
      "loads come later or there are fewer of them in flight"},
@@ -33,10 +33,10 @@ constexpr StallReason stall_reasons[] = {
     {"stall_barrier", "more waiting at barriers", "less waiting at barriers",
      "the warps of a block do unequal work, or meet more often"},
     {"stall_math_pipe_throttle", "more waiting for a busy arithmetic pipe",
-     "less waiting for a busy arithmetic pipe", "one kind of instruction crowds its pipe"},
+     "less waiting for a busy arithmetic pipe", "one kind of instruction saturates its pipe"},
     {"stall_lg_throttle", "a fuller queue of global and local memory",
      "an emptier queue of global and local memory",
-     "many narrow accesses, or spills: wider ones need fewer places"},
+     "many narrow accesses, or spills: wider accesses need fewer entries"},
     {"stall_mio_throttle", "a fuller queue of shared memory", "an emptier queue of shared memory",
      "many narrow accesses to shared memory"},
     {"stall_tex_throttle", "a fuller queue of textures", "an emptier queue of textures",
@@ -44,7 +44,7 @@ constexpr StallReason stall_reasons[] = {
     {"stall_gmma", "more waiting for warp-group matrix products",
      "less waiting for warp-group matrix products", "too few of them are in flight"},
     {"stall_no_instruction", "more waiting for instructions", "less waiting for instructions",
-     "the loop has outgrown the instruction cache, or jumps a lot"},
+     "the loop has outgrown the instruction cache, or branches a lot"},
     {"stall_imc_miss", "more misses of immediate constants", "fewer misses of immediate constants",
      "many constants are used once"},
     {"stall_branch_resolving", "more waiting for branches", "less waiting for branches",
@@ -68,7 +68,7 @@ std::vector<Rule> make_rules() {
          {{timed_sm_clock, falls, 0, 0, 0.8}, {"cycles", no_rise, 0, 0, 0.2}},
          "the clock alone",
          "the clock alone",
-         "the kernel takes as many cycles as before: look for a cap of power or temperature"},
+         "the kernel takes as many cycles as before: look for a power or thermal limit"},
 
         // --- what the compiler made of the code
         {"spills",
@@ -81,7 +81,7 @@ std::vector<Rule> make_rules() {
          {{"local_bytes", rises, 0, 1}},
          "more local memory per thread",
          "less local memory per thread",
-         "spilled registers, or arrays with an index that the compiler does not know",
+         "spilled registers, or arrays with an index unknown at compile time",
          {{"registers", falls, 0, 1}}},
         {"registers",
          {{"registers", rises, 0, 1}, {"theoretical_occupancy", falls, 0, 1 * point}},
@@ -124,7 +124,7 @@ std::vector<Rule> make_rules() {
          {{"launches", rises, 0, 1}},
          "more kernels per launch",
          "fewer kernels per launch",
-         "each has a start and a tail of its own",
+         "each has its own start and tail",
          {},
          {"fusion"}},
         {"launch_gap",
@@ -161,9 +161,9 @@ std::vector<Rule> make_rules() {
          {"pageable_copies"}},
 
         // --- how memory is used
-        // Fewer sectors in more requests: the accesses are narrower. More sectors: they lie further
-        // apart, where there are no fewer requests for them, or more of them than the widest access
-        // of a warp has side by side.
+        // Fewer sectors in more requests: the accesses are narrower. More sectors: they are further
+        // apart, if there are no fewer requests, or if there are more sectors than in the widest
+        // contiguous access of a warp.
         {"narrow_accesses",
          {{"sectors_per_request_load", falls, 0.2, 0.1, 0, 0, widest},
           {"instructions", rises, 0.05}},
@@ -204,7 +204,7 @@ std::vector<Rule> make_rules() {
          {{conflicts_per_instruction, rises, 0.25, 0.02}},
          "more bank conflicts in shared memory",
          "fewer bank conflicts in shared memory",
-         "threads of a warp meet in one bank: pad or swizzle the tile",
+         "threads of a warp access the same bank: pad or swizzle the tile",
          {{"bank_conflicts_load", rises, 0.25, 1}, {"bank_conflicts_store", rises, 0.25, 1}}},
         {"dram",
          {{"dram_bytes", rises, 0.1, 1 * mib}},
@@ -217,14 +217,14 @@ std::vector<Rule> make_rules() {
          {{"l1_hit_rate", falls, 0, 12 * point}},
          "fewer hits in L1",
          "more hits in L1",
-         "what was used again is gone by then: look at tile sizes and the order of accesses",
+         "data is evicted before it is reused: look at tile sizes and the order of accesses",
          {},
          {"spills", "narrow_accesses", "coalescing", "dram", "fusion"}},
         {"cache",
          {{"l2_hit_rate", falls, 0, 15 * point}},
          "fewer hits in L2",
          "more hits in L2",
-         "what was used again is gone by then: look at the order of the blocks",
+         "data is evicted before it is reused: look at the order of the blocks",
          {},
          {"spills", "narrow_accesses", "coalescing", "dram", "fusion"}},
 
@@ -234,13 +234,13 @@ std::vector<Rule> make_rules() {
           {"tensor_active", falls, 0.5, 1 * point},
           {"instructions", rises, 0.05}},
          "the tensor pipe idles",
-         "the tensor pipe works",
+         "the tensor pipe is in use",
          "its work fell back to the CUDA cores: look at types, alignment and tile sizes"},
         {"divergence",
          {{"warp_efficiency", falls, 0, 1 * point}},
          "fewer threads active per instruction",
          "more threads active per instruction",
-         "the threads of a warp take different ways, or blocks do not fill their warps"},
+         "the threads of a warp take different branches, or blocks do not fill their warps"},
         {"instructions",
          {{"instructions", rises, 0.02}},
          "more instructions for the same work",

@@ -27,7 +27,7 @@ constexpr std::array graph_launches{
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
-/// Copies and memsets: when they were made says to which range they belong.
+/// Copies and memsets: the time of the call determines the range they belong to.
 constexpr std::array copies_and_memsets{
     CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
     CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async,
@@ -129,7 +129,7 @@ bool contains(const Ids& ids, CUpti_CallbackId id) {
     return false;
 }
 
-/// Launch calls are handed over in pieces, or here where nobody fetches them.
+/// Launch calls are handed over in chunks, or here if nobody fetches them.
 constexpr std::size_t calls_at_most = 16384;
 
 }  // namespace
@@ -159,14 +159,14 @@ bool Callbacks::subscribe(const Settings& settings, std::string& why) {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
     if (settings.code) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     if (settings.level != Level::records) {
-        // With API records, those say when each launch was made.
+        // With API records, these contain the time of each launch.
         keep_calls_ = settings.level == Level::callbacks;
         const auto enable_all = [&](const auto& ids) {
             for (const auto id : ids) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
         };
         enable_all(kernel_launches);
         enable_all(graph_launches);
-        // One that this CUPTI does not know belongs to a range by the device's time.
+        // A call that this CUPTI does not know is assigned to a range by its device time.
         for (const auto id : copies_and_memsets) {
             if (keep_calls_) {
                 api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);

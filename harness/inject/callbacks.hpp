@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUPTI's callbacks tell while the program runs: loaded modules, dying contexts, launches.
-// A process has one subscription, so that another tool in it may hold what is needed here.
+// CUPTI's callbacks while the program runs: loaded modules, destroyed contexts, launches. A process
+// has only one subscription, which another tool may already hold.
 #pragma once
 
 #include <cuda.h>
@@ -19,7 +19,7 @@
 
 namespace perfgate::inject {
 
-/// Launches that entered the driver, counted apart from the records.
+/// Launches that entered the driver, counted independently of the records.
 struct LaunchCounts {
     std::atomic<std::uint64_t> kernels{0}, captured{0}, graphs{0}, failed{0};
 };
@@ -33,7 +33,7 @@ class Callbacks {
     /// Subscribes; false with the reason, which names who holds CUPTI, if that failed.
     bool subscribe(const Settings& settings, std::string& why);
 
-    /// The launch calls since the last time; empty unless they are recorded.
+    /// The launch calls since the last call; empty unless they are recorded.
     std::vector<activity::LaunchCall> take_launch_calls();
 
     [[nodiscard]] const LaunchCounts& launches() const { return launches_; }

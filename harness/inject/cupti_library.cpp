@@ -10,7 +10,7 @@
 namespace perfgate::inject {
 namespace {
 
-/// 13.0 before update 1 deadlocks, and the records of older ones are laid out differently.
+/// 13.0 before update 1 deadlocks, and older versions have a different record layout.
 constexpr std::uint32_t required_version = 130001;
 constexpr const char* soname = "libcupti.so.13";
 
@@ -37,11 +37,11 @@ std::string loaded_cupti() {
     return found;
 }
 
-/// Where libcupti may be if the program brought none, best first.
+/// Possible places of libcupti if the program brought none, best first.
 std::vector<std::string> candidates(const std::string& named) {
     std::vector<std::string> paths;
     if (!named.empty()) paths.push_back(named);
-    paths.emplace_back(soname);  // the loader's path
+    paths.emplace_back(soname);  // the loader's search path
     Dl_info own{};
     if (dladdr(reinterpret_cast<void*>(&file_name), &own) != 0 && own.dli_fname != nullptr) {
         const std::string_view path = own.dli_fname;

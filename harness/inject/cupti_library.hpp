@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI inside a foreign program: the copy that the program brought, else one that is found, by
-// dlopen. Two copies in one process would fight over the driver, so that none is ever linked.
+// CUPTI inside a foreign program: the copy that the program brought, else one found with dlopen.
+// Two copies in one process would conflict, so none is linked.
 #pragma once
 
 #include <cupti.h>
@@ -30,13 +30,13 @@ struct CuptiApi {
 };
 
 /// Finds and loads CUPTI. `named` is tried before the usual places, but after a copy that is loaded
-/// already. False: `why` says what is missing, in one line. Throws std::bad_alloc alone.
+/// already. False: `why` says what is missing, in one line. Throws only std::bad_alloc.
 bool load_cupti(const std::string& named, CuptiApi& api, std::string& why);
 
 /// "CUPTI_ERROR_HARDWARE_BUSY (26)".
 std::string describe(const CuptiApi& api, CUptiResult code);
 
-/// A function of a loaded library; null where it has none of the name.
+/// A function of a loaded library; null if it does not have it.
 void* library_function(void* library, const char* name);
 
 }  // namespace perfgate::inject

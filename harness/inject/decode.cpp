@@ -99,7 +99,7 @@ void Decoder::decode(std::uint8_t* buffer, std::size_t bytes, activity::Records&
     while ((code = api_.cuptiActivityGetNextRecord(buffer, bytes, &record)) == CUPTI_SUCCESS) {
         add(*record, records);
     }
-    // How many records follow one that cannot be read, nobody knows.
+    // After an unreadable record, the number of remaining records is unknown.
     if (code != CUPTI_ERROR_MAX_LIMIT_REACHED && bytes != 0) ++losses_.unread;
 }
 
@@ -189,7 +189,7 @@ void Decoder::add_kernel(const CUpti_ActivityKernel10& record, activity::Records
 }
 
 void Decoder::add_api_call(const CUpti_ActivityAPI& record, activity::Records& records) {
-    // A call that has not returned when the buffer is taken has no end: it is no loss of work.
+    // A call that has not returned when the buffer is taken has no end; this is not a lost record.
     if (record.end < record.start) return;
     const auto domain = record.kind == CUPTI_ACTIVITY_KIND_DRIVER ? CUPTI_CB_DOMAIN_DRIVER_API
                                                                   : CUPTI_CB_DOMAIN_RUNTIME_API;
@@ -208,7 +208,7 @@ void Decoder::add_marker(const CUpti_ActivityMarker2& record, activity::Records&
     } else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
         marker.kind = activity::MarkerKind::end;
     } else {
-        return;  // synchronisation markers are no ranges
+        return;  // synchronisation markers are not ranges
     }
     marker.name = text(record.name);
     marker.domain = text(record.domain);

@@ -19,7 +19,7 @@ struct Losses {
     std::atomic<std::uint64_t> without_time{0}, reversed_time{0}, unread{0};
 };
 
-/// Any thread may decode; a buffer is decoded by one.
+/// Any thread may decode; each buffer is decoded by one thread.
 class Decoder {
   public:
     Decoder(const CuptiApi& api, activity::Writer& writer, Losses& losses)

@@ -15,7 +15,8 @@ namespace perfgate::inject {
 namespace {
 
 constexpr std::size_t command_bytes = 4096;
-/// The field of /proc/self/stat, counted after the name in parentheses, which may hold anything.
+/// The field of /proc/self/stat, counted after the name in parentheses, which may contain any
+/// character.
 constexpr int start_field = 22 - 2;
 
 std::string file_start(const char* path, std::size_t limit) {

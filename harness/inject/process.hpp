@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that is recorded: what names its recording.
+// The recorded process: everything that the name of its recording is made of.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace perfgate::inject {
 
 /// When this process started, in clock ticks since boot (field 22 of /proc/self/stat): with the
-/// pid, it names a process for as long as the machine is up. 0 where it cannot be read.
+/// pid, it identifies a process until the machine is rebooted. 0 if it cannot be read.
 std::uint64_t process_start();
 
 /// The words of the command, separated by spaces, at most 4 KiB.
 std::string command_line();
 
-/// The rank that a launcher (torchrun, mpirun, srun) gave this process; empty where none did.
+/// The rank that a launcher (torchrun, mpirun, srun) gave this process; empty if none did.
 std::string rank();
 
 /// "p1234-s567890.activity", with the rank "p1234-s567890-r3.activity".

@@ -36,7 +36,7 @@ constexpr std::size_t markers_at_most = 16384;
 constexpr std::size_t deepest = 128;
 
 /// What NVTX's handles of domains and registered strings point to. They are never freed: the
-/// program may use a handle until its very end.
+/// program may use a handle until it ends.
 struct Named {
     StringId name = 0;
 };
@@ -45,7 +45,7 @@ struct Open {
     const Named* domain = nullptr;
     std::uint32_t id = 0;
 };
-/// Plain data: nothing is destroyed at the end of a thread, after which ranges may still end.
+/// Plain data, without a destructor: ranges may still end after the thread's destructors have run.
 thread_local std::array<Open, deepest> open_ranges;
 thread_local std::size_t open_count = 0;
 thread_local std::uint32_t own_thread = 0;
@@ -57,7 +57,7 @@ std::uint64_t now() {
            static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// UTF-8 of what NVTX's wide functions take.
+/// UTF-8 of a wide string passed to NVTX.
 std::string narrow(const wchar_t* text) {
     std::string result;
     if (text == nullptr) return result;
@@ -113,7 +113,7 @@ class Ranges {
 
     std::uint32_t begin(const Named* domain, StringId name) noexcept {
         std::uint32_t id = next_.fetch_add(1);
-        if (id == 0) id = next_.fetch_add(1);  // NVTX's id of no range
+        if (id == 0) id = next_.fetch_add(1);  // 0 is not a range id in NVTX
         add({now(), id, MarkerKind::begin, name, domain == nullptr ? 0 : domain->name, 0, 0});
         return id;
     }
@@ -145,7 +145,7 @@ class Ranges {
 
     void finish() noexcept {
         if (!recording_.exchange(false)) return;
-        // A process that never came near CUDA, such as a launcher, has no other recording either.
+        // A process that never uses CUDA, such as a launcher, has no other recording either.
         if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr) {
             writer_.abandon();
             ::unlink(path_.c_str());
@@ -212,7 +212,7 @@ Handle handle_of(StringId name) noexcept {
     return reinterpret_cast<Handle>(new (std::nothrow) Named{name});
 }
 
-/// The level, as NVTX's push and pop return it.
+/// The nesting level, as returned by NVTX's push and pop.
 int push(const Named* domain, StringId name) noexcept {
     if (!Ranges::instance().recording()) return 0;
     const std::size_t level = open_count++;
@@ -220,7 +220,7 @@ int push(const Named* domain, StringId name) noexcept {
     return static_cast<int>(level);
 }
 
-/// Ends the innermost range of the domain, which need not be the thread's.
+/// Ends the innermost range of the domain, which need not be the innermost of the thread.
 int pop(const Named* domain) noexcept {
     if (open_count > deepest) return static_cast<int>(--open_count);
     for (std::size_t i = open_count; i-- > 0;) {
@@ -246,7 +246,7 @@ struct Entry {
     NvtxFunctionPointer function;
 };
 
-/// A function of NVTX's table; the type makes sure that it is one that the id stands for.
+/// A function of NVTX's table; the type ensures that it matches the id.
 template <class Function>
 NvtxFunctionPointer entry(Function function) {
     return reinterpret_cast<NvtxFunctionPointer>(function);

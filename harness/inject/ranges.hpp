@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records NVTX ranges and nothing else, without CUPTI: how long they take in a program that is not
-// recorded otherwise. A range costs two reads of a clock and two entries in a list.
+// Records only NVTX ranges, without CUPTI: how long they take in a program that is not otherwise
+// recorded. A range costs two clock reads and two list entries.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>

@@ -34,9 +34,9 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
 constexpr std::size_t spare_buffers = 4;
-/// CUPTI holds at most this much of the program's memory; then it drops records and counts them.
+/// CUPTI uses at most this much of the program's memory; beyond that it drops and counts records.
 constexpr int buffers_at_most = 64;
-/// How long the end of the process waits for a flush that is under way.
+/// How long the process waits at its end for a flush in progress.
 constexpr std::chrono::seconds patience{5};
 
 constexpr std::array record_kinds{
@@ -53,8 +53,8 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that work, wait, take memory, take long, or cannot be captured. The others are many,
-/// short, and say nothing.
+/// API calls that submit work, wait, allocate memory, take long, or cannot be captured. The others
+/// are numerous, short and uninformative.
 constexpr std::array<std::string_view, 25> recorded_calls{
     "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
     "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
@@ -107,11 +107,11 @@ class Recorder {
     std::mutex spare_mutex_;
     std::vector<std::uint8_t*> spare_;
     std::atomic<int> buffers_{0};
-    std::array<int, 2> wake_{-1, -1};  ///< a pipe: signals that came
+    std::array<int, 2> wake_{-1, -1};  ///< a pipe with the signals received
     std::atomic<bool> ending_{false};
 };
 
-/// Lives as long as the process: CUPTI's threads may call until its very end.
+/// Never destroyed: CUPTI's threads may call until the process ends.
 Recorder& recorder() {
     static auto* instance = new Recorder;
     return *instance;
@@ -152,8 +152,8 @@ void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcep
 void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                std::size_t valid_bytes) noexcept {
     if (buffer == nullptr) return;
-    // Before CUDA is used there is no file; ranges wait for it in CUPTI's buffers, and those of a
-    // program that never uses CUDA end here.
+    // There is no file before CUDA is used; until then ranges stay in CUPTI's buffers, and those of
+    // a program that never uses CUDA are discarded here.
     if (pid_ == getpid() && decoder_ != nullptr && valid_bytes != 0) {
         try {
             activity::Records records;
@@ -191,7 +191,7 @@ bool Recorder::load(std::string& why) {
 bool Recorder::register_buffers(std::string& why) {
     spare_.reserve(spare_buffers);
     decoder_ = std::make_unique<Decoder>(api_, writer_, losses_);
-    // The kernel's thread ids, which the launch callbacks and other tools use, too.
+    // Thread ids of the operating system, which the launch callbacks and other tools also use.
     api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     CUptiResult code = api_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
     if (code == CUPTI_SUCCESS) code = api_.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MARKER);
@@ -272,7 +272,7 @@ void Recorder::start() noexcept {
             const std::unique_lock lock(flush_mutex_, std::try_to_lock);
             if (lock.owns_lock() && !ending_) flush(0);
         });
-        // Before the kinds are enabled, so that no launch comes between.
+        // Before the kinds are enabled, so that no launch is missed in between.
         const bool subscribed = callbacks_->subscribe(settings_, why);
         if (!subscribed && (settings_.level != Level::records || settings_.code)) {
             problem("CUPTI gives no callbacks (" + why +
@@ -324,8 +324,8 @@ activity::Counts Recorder::counts() const {
     return counts;
 }
 
-/// Fetches what CUPTI has. The caller holds flush_mutex_; no other lock of ours is held, as CUPTI
-/// calls back from here.
+/// Fetches the records from CUPTI. The caller holds flush_mutex_ and no other lock of ours, because
+/// CUPTI calls back from here.
 void Recorder::flush(std::uint32_t flag) {
     api_.cuptiActivityFlushAll(flag);
     activity::Records records;
@@ -355,12 +355,12 @@ void Recorder::on_exit() noexcept {
     try {
         finish("exit");
     } catch (...) {
-        // Without an end the recording is incomplete.
+        // A recording without an end record is incomplete.
     }
 }
 
 void Recorder::on_fork() noexcept {
-    // The child has none of the parent's threads, and whatever they held stays locked.
+    // The child has none of the parent's threads, and any locks they held stay locked.
     pid_ = -1;
     ending_ = true;
     writer_.abandon();
@@ -385,7 +385,7 @@ void Recorder::on_signal(int signal) noexcept {
 void Recorder::catch_signals() {
     for (const int signal : ending_signals) {
         struct sigaction current {};
-        // Where the program has a handler, or ignores the signal, that stays.
+        // If the program has a handler or ignores the signal, this is not changed.
         if (sigaction(signal, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) continue;
         struct sigaction own {};
         own.sa_handler = [](int number) { recorder().on_signal(number); };
@@ -397,7 +397,7 @@ void Recorder::catch_signals() {
 
 void Recorder::start_thread() {
     if (pipe2(wake_.data(), O_CLOEXEC) != 0) wake_ = {-1, -1};
-    // The program's signals are for its own threads.
+    // The program's signals must go to its own threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

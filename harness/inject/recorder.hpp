@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder inside a foreign program: from the driver's initialisation to the end of the
-// process. It never throws, prints, or ends the program; what goes wrong is in the recording.
+// process. It never throws, prints, or ends the program; errors are part of the recording.
 #pragma once
 
 namespace perfgate::inject {
 
-/// The driver is being initialised: starts to record, once.
+/// Called when the driver is initialised: starts recording, once.
 void start_recording() noexcept;
 
-/// The program makes its first NVTX call: hands NVTX to CUPTI, and lets it keep ranges that open
-/// before CUDA is used. `export_table` is NVTX's. Nonzero where NVTX is served.
+/// Called at the program's first NVTX call: connects NVTX to CUPTI, which keeps ranges that are
+/// opened before CUDA is used. `export_table` is NVTX's. Nonzero on success.
 int serve_nvtx(void* export_table) noexcept;
 
 }  // namespace perfgate::inject

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the injection library is told, through the environment of the program that it is injected
-// into: the same names for who starts that program and for the library inside it.
+// Settings of the injection library, passed through the environment of the recorded program. Both
+// the process that starts it and the library inside it use this file.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace perfgate::inject {
 
-/// How much is recorded; each level has what those before it have, and costs more.
+/// How much is recorded; each level includes the previous ones and costs more.
 enum class Level {
-    ranges,     ///< NVTX ranges alone, without CUPTI and on the host's clock
+    ranges,     ///< only NVTX ranges, without CUPTI, with the host's clock
     records,    ///< kernels, copies, memsets, NVTX
-    callbacks,  ///< and a callback for each launch: counts them, and says when it was made
+    callbacks,  ///< and a callback for each launch, which counts it and records its time
     api,        ///< and API calls, synchronisations, memory
 };
 
@@ -25,20 +25,21 @@ struct Settings {
     std::string folder;  ///< absolute; where recordings go. Empty: record nothing
     Level level = Level::records;
     std::uint64_t limit_bytes = std::uint64_t{2} << 30;  ///< of one recording
-    std::uint32_t flush_ms = 1000;                       ///< what a program that is killed may lose
+    std::uint32_t flush_ms = 1000;                       ///< the most a killed program can lose
     bool code = true;   ///< fingerprints of the functions' machine code
     std::string cupti;  ///< libcupti for programs that bring none; empty: look for it
 };
 
-/// Of this process's environment. What does not parse has its default.
+/// From this process's environment. Values that do not parse have their default.
 Settings settings_from_environment();
 
 /// The variables for a program that is to be recorded with `library`, the injection library. At
-/// level `ranges` the driver does not load it: NVTX alone does.
+/// level `ranges` it is loaded only by NVTX, not by the driver.
 std::vector<std::pair<std::string, std::string>> environment_for(const Settings& settings,
                                                                  const std::string& library);
 
-/// The variables that the driver and NVTX read: set for a program, another injector is in it.
+/// The variables that the driver and NVTX read: if they are set, another injection library is in
+/// use.
 inline constexpr const char* driver_variable = "CUDA_INJECTION64_PATH";
 inline constexpr const char* injection_variables[] = {driver_variable, "NVTX_INJECTION64_PATH"};
 

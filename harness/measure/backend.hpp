@@ -25,13 +25,13 @@
 
 namespace perfgate::measure {
 
-/// An error after which nothing more is to run in this process.
+/// An error after which this process must not run anything else.
 class DeviceLost : public model::Error {
   public:
     using Error::Error;
 };
 
-/// What a single launch was seen to do, from kernel records (CUDA with CUPTI) or nothing.
+/// What a single launch did, from kernel records (CUDA with CUPTI), or nothing.
 struct LaunchRecord {
     std::vector<model::Kernel> kernels;                     ///< in launch order; `metrics` empty
     std::vector<model::MemoryOperation> memory_operations;  ///< by start time
@@ -39,8 +39,8 @@ struct LaunchRecord {
 
 /// The code of a variant that runs on the host.
 struct HostCode {
-    std::string modules;  ///< fingerprint of the plugin's files; empty: not known
-    /// What they link or have loaded so far; nothing: not known.
+    std::string modules;  ///< fingerprint of the plugin's files; empty: unknown
+    /// What they link or have loaded so far; nothing: unknown.
     std::optional<model::Libraries> libraries;
 };
 
@@ -60,13 +60,13 @@ class Case {
   public:
     virtual ~Case() = default;
 
-    /// Puts the inputs of `seed` in place and poisons the output.
+    /// Generates the inputs for `seed` and poisons the output.
     virtual void fill(std::uint64_t seed) = 0;
 
     /// Fills with `seed`, launches once and checks the output against the reference.
     virtual model::Verification verify(std::uint64_t seed) = 0;
 
-    /// Launches (resetting where the workload needs it) until both bounds are reached; waits.
+    /// Launches (with resets if the workload needs them) until both bounds are reached; waits.
     virtual void warm_up(int launches, std::chrono::duration<double> at_least) = 0;
 
     /// The kernels of one launch. With CUPTI off, empty. With an NVTX range "dry".
@@ -75,8 +75,8 @@ class Case {
     /// `count` samples. The inputs are those of the last fill. Does not warm up.
     virtual TimeSamples time(TimeKind kind, model::Cache cache, int count) = 0;
 
-    /// From now on each timed launch is followed by this much work on the same device, ns; 0: by
-    /// none. So a self-test makes a case slower by a known size.
+    /// From now on, each timed launch is followed by this much work on the same device, ns; 0:
+    /// none. A self-test uses this to slow down a case by a known amount.
     virtual void add_work(double ns) = 0;
 };
 
@@ -96,20 +96,20 @@ struct CounterCase {
     bool own_session = false;                   ///< must not share a session
 };
 
-/// How a backend sees the machine it is on; also what `describe` reports.
+/// What a backend can do on this machine; also what `describe` reports.
 struct Capabilities {
     model::Environment environment;
     model::WorkloadCatalogue workloads;
-    bool timing = false;                 ///< a device is there
+    bool timing = false;                 ///< there is a device
     bool kernel_records = false;         ///< launches can be recorded, and gpu_time measured
     std::string kernel_records_problem;  ///< why not, with the remedy
     model::Libraries libraries;          ///< that the plugins link
 };
 
-/// What a plugin says of one case without setting it up.
+/// What a plugin reports about a case without setting it up.
 struct CaseFacts {
     std::string unsupported;         ///< why the variant cannot run these parameters; empty: it can
-    std::uint64_t memory_bytes = 0;  ///< device memory that the case allocates, about
+    std::uint64_t memory_bytes = 0;  ///< approximate device memory that the case allocates
     model::Work work;
     bool needs_reset = false;  ///< the launch changes its inputs
 };
@@ -126,11 +126,11 @@ struct Diagnosis {
 std::string_view to_text(Diagnosis::Level level);
 
 struct BackendOptions {
-    std::string device;                ///< "" first one; index, UUID or PCI bus id; of one device
+    std::string device;                ///< a device: "" the first; index, UUID or PCI bus id
     std::vector<std::string> plugins;  ///< files to load
     bool cupti = true;                 ///< false: events only, other tools may attach
-    /// Told each plugin file before its code is loaded, which runs its static initialisers, and ""
-    /// once all are. May be empty.
+    /// Called with each plugin file before it is loaded, which runs its static initialisers, and
+    /// with "" once all are loaded. May be empty.
     std::function<void(const std::string& file)> loading{};
 };
 
@@ -140,35 +140,36 @@ class Backend {
 
     virtual Capabilities capabilities() = 0;
     virtual model::BoardState board_state() = 0;
-    /// Measures the device's ceilings, in about a second. Empty by default: there are none.
+    /// Measures the device's ceilings, in about a second. By default there are none.
     virtual model::Ceilings ceilings() { return {}; }
     virtual std::vector<Diagnosis> diagnose() = 0;
 
     /// Parameters not in `spec.params` take the workload's defaults.
     virtual CaseFacts facts(const model::CaseSpec& spec) = 0;
-    /// From now on, the machine code of what cases load is kept for Case::record_launch. With large
-    /// libraries that takes a while: processes that record nothing do without. No-op by default.
+    /// From now on, the machine code that cases load is kept for Case::record_launch. This takes a
+    /// while with large libraries, so processes that record nothing do not call it. No-op by
+    /// default.
     virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
-    /// Asked after a launch, so that it has what the launch loads.
+    /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;
-    /// Bytes of device memory that cases can use now.
+    /// Bytes of device memory that are available to cases now.
     virtual std::uint64_t free_memory() = 0;
 
-    /// Why no counters can be collected here, with the remedy; empty: they can. The first question
-    /// sets the profiler up, which takes up to a second: a process takes its times before it.
+    /// Why no counters can be collected here, with the remedy; empty: they can. The first call sets
+    /// up the profiler, which takes up to a second, so a process takes its times first.
     virtual std::string counters_problem() = 0;
-    /// Whether this device has a counter of this name (with its rollup). For this and for `collect`
-    /// counters_problem() must be empty.
+    /// Whether this device has a counter of this name (with its rollup). This and `collect` require
+    /// that counters_problem() is empty.
     virtual bool has_counter(const std::string& counter) = 0;
 
     /// The counters of every case, collected in as few sessions as possible. The cases are filled
-    /// and warm. One entry per case, in order. A case whose kernels differ from the expected ones
-    /// has every counter in not_collected.
+    /// and warmed up. One entry per case, in order. A case whose kernels differ from the expected
+    /// ones has every counter in not_collected.
     virtual std::vector<CounterValues> collect(std::span<const CounterCase> cases,
                                                const std::vector<std::string>& counters) = 0;
 
-    /// Marks a phase for tools that watch from outside (an NVTX range). No-op by default.
+    /// Marks a phase for external tools (an NVTX range). No-op by default.
     virtual void begin_range(const std::string& /*name*/) {}
     virtual void end_range() {}
 };
@@ -188,7 +189,7 @@ class CounterCatalogue {
     virtual Description describe(const std::string& chip, const std::string& counter) = 0;
 };
 
-/// A device that may be chosen, as it can be told without opening it.
+/// A device that can be selected, described without opening it.
 struct ListedDevice {
     std::string id;  ///< what BackendOptions::device takes
     model::Device device;
@@ -196,8 +197,8 @@ struct ListedDevice {
 };
 
 /// A backend module (a shared library) exports these with C linkage. ListDevices appends the
-/// devices that `wanted` names: "" the first, "all", or a list with commas of what
-/// BackendOptions::device takes. Throws model::InputError for one that is not there.
+/// devices that `wanted` names: "" for the first, "all", or a comma-separated list of what
+/// BackendOptions::device takes. Throws model::InputError if one does not exist.
 using CreateBackend = Backend*(const BackendOptions&);
 using ListDevices = void(const std::string& wanted, std::vector<ListedDevice>& devices);
 using CreateCounterCatalogue = CounterCatalogue*();

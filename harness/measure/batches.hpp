@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batches of a case, as they come in from one process after the other.
+// The batches of a case, collected from one process after another.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace perfgate::measure {
 /// that differ are masked.
 void join_batches(model::CaseResult& result, model::CaseResult more);
 
-/// How many processes have taken batches in this round: of the timing metric with the most.
+/// How many processes have taken batches in this round, for the timing metric with the most.
 std::size_t processes_in_round(const model::CaseResult& result, std::int64_t round);
 
 /// The highest round of any batch.

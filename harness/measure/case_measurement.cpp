@@ -22,15 +22,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-/// An idle GPU needs this long under load until its clocks are up.
+/// An idle GPU needs this long under load to raise its clocks.
 constexpr Seconds device_warm_up{0.3};
 constexpr Seconds case_warm_up{0.005};
 constexpr int case_warm_up_launches = 3;
 
-/// Added to every launch of a self-test, so that a size changes the length of something that is
-/// there and not whether it is. A kernel of its own cannot be much shorter.
+/// Added to every launch of a self-test, so that a slowdown changes only the length of the added
+/// work, not whether there is any. A separate kernel cannot be much shorter.
 constexpr double least_added_ns = 5000;
-/// Launches from which a self-test knows what its fractions are of.
+/// Launches that determine the time that the fractions of a self-test refer to.
 constexpr int added_work_samples = 9;
 
 struct KindOfMetric {
@@ -46,7 +46,7 @@ constexpr KindOfMetric times[] = {
     {"host_time", metrics::Source::wall, TimeKind::host_time, model::Target::host},
 };
 
-/// A named range of the backend for as long as this lives.
+/// A named range of the backend for the lifetime of this object.
 class Range {
   public:
     Range(Backend& backend, const std::string& name) : backend_(backend) {
@@ -78,7 +78,7 @@ model::MetricSeries one_value(const metrics::Metric& metric, double value, std::
             {{settings.process, board, settings.seed, {value}}}};
 }
 
-/// Makes the case slower by the fraction.
+/// Slows down the case by the fraction.
 void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) {
     opened.add_work(least_added_ns);
     const double launch_ns = stats::median(opened.time(kind, cache, added_work_samples).values_ns);
@@ -94,7 +94,7 @@ std::string why_lost(const metrics::Metric& metric, const CounterValues& values)
     return lost == values.not_collected.end() ? "no kernel gave a value" : lost->reason;
 }
 
-/// What moves while a run goes on.
+/// State that changes during a run.
 model::BoardState what_moves(model::BoardState state) {
     state.max_sm_clock_mhz = state.max_memory_clock_mhz = state.power_limit_w = std::nullopt;
     state.persistence_mode = state.ecc = std::nullopt;

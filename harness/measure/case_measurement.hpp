@@ -31,7 +31,7 @@ struct CaseSettings {
     bool operator==(const CaseSettings&) const = default;
 };
 
-/// "set-up", "code", "verify", "warm-up", "time", "counters": told as each begins.
+/// "set-up", "code", "verify", "warm-up", "time", "counters": reported as each begins.
 using PhaseObserver = std::function<void(std::string_view phase)>;
 
 class CaseMeasurement {
@@ -42,8 +42,8 @@ class CaseMeasurement {
 
     /// Verifies and times the case; fills status, verification, kernels, metrics. Counter metrics
     /// are left to collect_counters. Errors of the case become CaseStatus::error; DeviceLost is
-    /// thrown after that is noted in `result`. With `times_only` the result has the new batches and
-    /// readings alone, with `code_only` kernels and host code.
+    /// thrown after that is noted in `result`. With `times_only`, the result has only the new
+    /// batches and readings; with `code_only`, only kernels and host code.
     void measure(model::CaseResult& result, const CaseSettings& settings,
                  const PhaseObserver& observe);
 
@@ -56,7 +56,7 @@ class CaseMeasurement {
 
   private:
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
-    /// Records a launch, where launches can be recorded, and what the case runs on the host.
+    /// Records a launch, if launches can be recorded, and the code that the case runs on the host.
     void record_code(Case& opened, model::CaseResult& result) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
 
@@ -68,7 +68,7 @@ class CaseMeasurement {
 /// The requested metrics that are collected by counters.
 std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics);
 
-/// None of the counter metrics among `metrics` could be collected, and why.
+/// Marks all counter metrics among `metrics` as not collected, with the reason.
 void note_no_counters(model::CaseResult& result, const std::vector<std::string>& metrics,
                       const std::string& why);
 

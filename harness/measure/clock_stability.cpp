@@ -16,14 +16,14 @@
 namespace perfgate::measure {
 namespace {
 
-/// Throttle reasons that come over a board from outside the kernel, in the words of NVML's reader.
+/// Throttle reasons that are not caused by the kernel, as worded by the NVML reader.
 constexpr std::array<std::string_view, 4> disturbing{
     "hardware slowdown", "software thermal slowdown", "hardware thermal slowdown",
     "hardware power brake"};
 
 constexpr std::string_view power_cap = "power cap";
 
-/// How every clock's reason begins: what a later call may take back.
+/// The prefix of every reason about clocks, which a later call may revoke.
 constexpr std::string_view other_clock = "SM clock ";
 
 bool is_time(const std::string& name) {
@@ -36,8 +36,8 @@ bool for_its_clock(const model::Batch& batch) {
     return std::string_view(batch.excluded).substr(0, other_clock.size()) == other_clock;
 }
 
-/// The clock of each process that counts but for its clock. One per process, because the kinds of
-/// time that a process takes are no independent witnesses.
+/// The clock of each process that is not excluded for another reason. One per process, because the
+/// kinds of time that a process takes are not independent.
 std::map<std::int64_t, double> clocks_of(const model::CaseResult& result) {
     std::map<std::int64_t, double> clocks;
     for (const auto& [name, series] : result.metrics) {
@@ -50,7 +50,7 @@ std::map<std::int64_t, double> clocks_of(const model::CaseResult& result) {
     return clocks;
 }
 
-/// The clock of most processes: the middle of those that agree with more others than any else does.
+/// The clock of most processes: the middle of those that agree with the most others.
 std::optional<double> usual_clock(const std::map<std::int64_t, double>& clocks) {
     std::optional<double> usual;
     std::size_t most = 0;
@@ -59,7 +59,8 @@ std::optional<double> usual_clock(const std::map<std::int64_t, double>& clocks) 
         for (const auto& [other, other_mhz] : clocks) {
             agreeing += std::abs(other_mhz - clock) <= clock_tolerance * clock ? 1 : 0;
         }
-        // Of equally many the higher: a board falls below its clock more often than it exceeds it.
+        // In a tie, the higher clock: a board drops below its usual clock more often than it
+        // exceeds it.
         if (agreeing > most || (agreeing == most && usual && clock > *usual)) {
             most = agreeing;
             usual = clock;
@@ -106,7 +107,7 @@ void exclude_other_clocks(model::CaseResult& result) {
                                              other_clock, *batch.sm_clock_mhz, *usual);
             }
         }
-        // Where nothing counts the value stays what it was: the case is invalid then.
+        // If no batch counts, the value stays unchanged; the case is then invalid.
         const std::vector<double> samples = model::all_samples(series);
         if (!samples.empty()) series.value = stats::median(samples);
     }
@@ -137,7 +138,7 @@ std::string too_thin(const model::CaseResult& result, std::size_t wanted) {
         reasons.begin(), reasons.end(),
         [](const auto& left, const auto& right) { return left.second < right.second; });
     return fmt::format(
-        "the environment spoilt it: {} of {} batches count ({}); measure again when "
+        "disturbed by the environment: {} of {} batches count ({}); measure again when "
         "the device is quiet",
         used, wanted, most == reasons.end() ? "none was taken" : most->first);
 }

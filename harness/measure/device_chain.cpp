@@ -18,17 +18,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Device memory that the cases of one counter session may take together, as a fraction of the
-/// device's: the rest is for counter data and the flush buffer.
+/// device's memory; the rest is for counter data and the flush buffer.
 constexpr double session_memory_share = 0.4;
-/// Cases of one counter session: bounds the counter data (about 1 MB a kernel) and what a crash
-/// costs.
+/// Cases of one counter session: bounds the counter data (about 1 MB per kernel) and the cost of a
+/// crash.
 constexpr std::size_t session_cases = 256;
 
-/// A worker that dies before it has begun with a case was killed by something else; how often
-/// another one may have a try.
+/// A worker that dies before it has begun with a case was killed by something else: this many more
+/// workers may try.
 constexpr int tries = 3;
 
-/// Adds what `work` takes to `sum`.
+/// Adds the time that `work` takes to `sum`.
 template <class Work>
 void timed(double& sum, Work&& work) {
     const auto start = Clock::now();
@@ -36,13 +36,13 @@ void timed(double& sum, Work&& work) {
     sum += seconds_since(start);
 }
 
-constexpr const char* wrong_answer = "the worker answered something else than what was asked";
+constexpr const char* wrong_answer = "the worker's reply does not match the request";
 
 bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
 
-/// Those of programs, by command: the cases of one share its processes.
+/// Cases of programs by command: the cases of one command share its processes.
 std::vector<std::vector<Item*>> by_command(const std::vector<Item*>& items) {
     std::vector<std::vector<Item*>> groups;
     for (Item* item : items) {
@@ -118,7 +118,8 @@ void DeviceChain::replace_excluded() {
 }
 
 void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes) {
-    // Interleaved: each process takes a batch of every case, so that drift hits all alike.
+    // Interleaved: each process takes a batch of every case, so that drift affects all of them
+    // equally.
     for (;;) {
         std::vector<Item*> missing;
         for (Item* item : items) {
@@ -192,7 +193,7 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     if (answer.interrupted) return;
     ++item.passes;
     ++shared_.done;
-    // A case that fails once has failed: what it measured before is no use to anybody.
+    // A case that fails once has failed: its earlier measurements are of no use.
     const auto failed_again = [&](const std::string& why) {
         fail(item, fmt::format("when it was measured again (process {}): {}", number, why),
              answer.log);
@@ -268,14 +269,14 @@ Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t proces
                          [&](const std::string& phase) { shared_.tell(item, phase); });
         if (answer.interrupted) shared_.interrupted = true;
         if (answer.timed_out) {
-            answer.why += ": it was ended; raise --case-limit where the work takes that long";
+            answer.why += ": it was ended; raise --case-limit if the work takes that long";
         }
         if (!answer.not_begun || attempt == tries) return answer;
     }
 }
 
-/// The counters of all measured cases: in sessions of many, halved where a worker dies, until the
-/// case that kills it stands alone.
+/// The counters of all measured cases: in sessions of many cases, halved if a worker dies, until
+/// the case that kills it is isolated.
 void DeviceChain::collect_counters() {
     std::vector<Item*> wanting;
     for (Item* item : items_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device's part of a run: its worker processes, one after the other, and the cases that they
-// measure. Each device has a chain and each chain a thread.
+// One device's part of a run: its worker processes, one after another, and the cases that they
+// measure. Each device has a chain, and each chain a thread.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace perfgate::measure {
 
-/// The cases that no device has begun with. From any thread.
+/// The cases that no device has begun. Thread-safe.
 class CaseQueue {
   public:
     explicit CaseQueue(std::vector<Item*> items) : items_(std::move(items)) {}
@@ -40,16 +40,16 @@ class DeviceChain {
     /// collects the counters.
     void begin(CaseQueue& queue);
 
-    /// The usual run: begins, then takes the further batches in a fresh process each.
+    /// The usual run: the first process, then each further batch in a fresh process.
     void measure(CaseQueue& queue);
 
-    /// Passes until each of the cases has had so many processes.
+    /// Repeats passes until each of the cases has had this many processes.
     void fill_up(const std::vector<Item*>& items, std::size_t processes);
 
-    /// Of the cases of which the environment has spoilt too much, as many batches again at most.
+    /// Repeats the cases with too many disturbed batches, with at most as many batches again.
     void replace_excluded();
 
-    /// One more batch of each of the cases that is measured so far, in a fresh process.
+    /// One more batch, in a fresh process, of each of the cases that is measured so far.
     void pass(const std::vector<Item*>& items, std::int64_t round);
 
     std::vector<Item*>& items() { return items_; }

@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// Opens the lock's file, which other users' runs must be able to lock too. In folders that all may
-/// write to, Linux refuses O_CREAT for a file that another user owns: so first without.
+/// Opens the lock file, which other users' runs must be able to lock too. In world-writable folders
+/// Linux refuses O_CREAT for a file of another user, so first try without it.
 int open_lock(const fs::path& path) {
     constexpr int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     for (int attempt = 0; attempt < 10; ++attempt) {
@@ -35,7 +35,7 @@ int open_lock(const fs::path& path) {
         if (fd >= 0 || errno != ENOENT) return fd;
         fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | flags, 0666);
         if (fd >= 0) {
-            ::fchmod(fd, 0666);  // whatever the umask says
+            ::fchmod(fd, 0666);  // regardless of the umask
             return fd;
         }
         if (errno != EEXIST) return fd;
@@ -43,7 +43,7 @@ int open_lock(const fs::path& path) {
     return -1;
 }
 
-/// What the holder wrote of itself: "pid 1234". A hint for people, nothing relies on it.
+/// What the holder wrote: "pid 1234". Only a hint for people.
 std::string holder(int fd) {
     std::array<char, 64> text{};
     const ssize_t size = ::pread(fd, text.data(), text.size() - 1, 0);
@@ -68,7 +68,7 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
     fd_ = open_lock(path);
     struct stat about {};
     if (fd_ < 0 || fstat(fd_, &about) != 0 || !S_ISREG(about.st_mode)) {
-        const std::string why = fd_ < 0 ? std::strerror(errno) : "it is no regular file";
+        const std::string why = fd_ < 0 ? std::strerror(errno) : "it is not a regular file";
         if (fd_ >= 0) ::close(fd_);
         throw model::Error(
             fmt::format("the lock of {}: {}: {}; name another folder with PERFGATE_LOCK_DIR", name,
@@ -103,12 +103,12 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
     const std::string self = fmt::format("pid {}\n", getpid());
     if (::ftruncate(fd_, 0) == 0 &&
         ::pwrite(fd_, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size())) {
-        return;  // a hint that nobody gets: the lock holds all the same
+        return;  // only the hint is lost; the lock still holds
     }
 }
 
 DeviceLock::~DeviceLock() {
-    // The file stays: to remove it would leave two runs with locks on two files of one name.
+    // The file stays: if it were removed, two runs could hold locks on two files of the same name.
     if (fd_ >= 0) ::close(fd_);
 }
 

@@ -74,8 +74,8 @@ Identity identity_of(const model::Plan& plan, const model::Environment& environm
 }
 
 std::string difference(const Identity& before, const Identity& now) {
-    // At the first place that differs, by field: a case that was added is named, and not the one
-    // that it has pushed on.
+    // At the first difference, by field: names a case that was added, not the one that it
+    // displaced.
     const auto quoted = [](const std::string* value) {
         return value ? fmt::format("'{}'", model::printable(*value)) : std::string("absent");
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two executions must share for the results of both to make one run.
+// What two executions must have in common so that their results form one run.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace perfgate::measure {
 
-/// Field and value, both for people: {"driver", "580.159.04"}, {"case gemm: gemm/tiled[…]", "seed
-/// 1, …"}.
+/// Field and value, both readable: {"driver", "580.159.04"}, {"case gemm: gemm/tiled[…]", "seed 1,
+/// …"}.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
 /// The environment's and the plan's part.
 Identity identity_of(const model::Plan& plan, const model::Environment& environment);
 
-/// The first field that differs, with both values: "driver was 1, is now 2". Empty: none does.
+/// The first field that differs, with both values: "driver was 1, is now 2". Empty if none differs.
 std::string difference(const Identity& before, const Identity& now);
 
 }  // namespace perfgate::measure

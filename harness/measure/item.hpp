@@ -18,7 +18,7 @@
 
 namespace perfgate::measure {
 
-/// One step of the work, for people who wait. `done` and `total` count batches.
+/// One step of the work, for the progress display. `done` and `total` count batches.
 struct Progress {
     std::string_view suite, case_id, phase;
     std::size_t done = 0, total = 0;
@@ -30,12 +30,12 @@ struct MeasureOptions {
     std::uint64_t verify_seed = 0;
     /// Processes that each take a batch of every case.
     std::size_t processes = 1;
-    const JournalContent* resumed = nullptr;        ///< what an earlier execution has measured
+    const JournalContent* resumed = nullptr;        ///< results of an earlier execution
     Programs* programs = nullptr;                   ///< null: the plan has no commands
     std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
 };
 
-/// A case on its way: where its result goes and how it is measured.
+/// A case in progress: where its result goes and how it is measured.
 struct Item {
     model::CaseIndex at;
     const model::PlannedCase* planned = nullptr;

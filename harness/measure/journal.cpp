@@ -31,7 +31,7 @@ constexpr const char* file_name = "journal.jsonl";
 constexpr std::size_t journal_limit_bytes = std::size_t{1} << 30;
 constexpr std::int64_t version = 2;
 
-/// A line after the header: a case, or more batches of one that an earlier line has.
+/// A line after the header: a case, or more batches of a case on an earlier line.
 struct Line {
     std::string suite;
     std::optional<model::CaseResult> whole, batches;
@@ -141,7 +141,7 @@ Journal::~Journal() {
 }
 
 void Journal::open(int flags) {
-    // O_NONBLOCK: opening a pipe that nobody reads must not wait.
+    // O_NONBLOCK: opening a pipe without a reader must not wait.
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0644);
     const int error = errno;
     struct stat status {};
@@ -184,9 +184,9 @@ void Journal::append(const std::string& text) {
         const ssize_t count = ::write(fd_, line.data() + written, line.size() - written);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
-            problem_ =
-                fmt::format("{}: cannot be written: {}; --resume measures what is missing from it",
-                            path_.string(), count < 0 ? std::strerror(errno) : "nothing went in");
+            problem_ = fmt::format(
+                "{}: cannot be written: {}; --resume measures what is missing from it",
+                path_.string(), count < 0 ? std::strerror(errno) : "nothing was written");
             return;
         }
         written += static_cast<std::size_t>(count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal: every result on disk as soon as it exists, one JSON line each, so that a crash of
-// the coordinator loses nothing that was measured, and `--resume` measures what is missing.
+// The journal: every result is written at once, one JSON line each, so that a crash of the
+// coordinator loses no measurement and `--resume` measures the rest.
 //
 //     {"journal":2,"started_at":"…","verify_seed":7,"identity":{…}}
 //     {"suite":"gemm","case":{…}}        the case as it stands
@@ -26,36 +26,36 @@ struct JournalHeader {
     Identity identity;
 };
 
-/// What an execution that did not come to its end has left.
+/// What an unfinished execution has left.
 struct JournalContent {
     JournalHeader header;
     std::map<std::pair<std::string, std::string>, model::CaseResult> cases;  ///< by suite and id
-    std::uintmax_t whole_bytes = 0;  ///< up to the last line that is whole
+    std::uintmax_t whole_bytes = 0;  ///< up to the end of the last complete line
 };
 
-/// Reads `folder`'s journal. A last line that was cut off is left out. Throws model::InputError for
-/// one that is not there or is no journal.
+/// Reads `folder`'s journal. A truncated last line is ignored. Throws model::InputError if there is
+/// none or if it is not a journal.
 JournalContent read_journal(const std::filesystem::path& folder);
 
 class Journal {
   public:
     /// Creates the folder and a journal with this header in it. Throws model::InputError.
     Journal(const std::filesystem::path& folder, const JournalHeader& header);
-    /// Goes on with a journal that has been read.
+    /// Continues a journal that has been read.
     Journal(const std::filesystem::path& folder, const JournalContent& content);
     ~Journal();
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
-    /// Appends the case as it stands now: it replaces what is there of it. From any thread.
+    /// Appends the current state of the case, which replaces earlier lines about it. Thread-safe.
     ///
-    /// A journal that cannot be written ends no measurement: the rest is left out, and `problem`
-    /// says why.
+    /// A journal that cannot be written does not end the measurement: the rest is left out, and
+    /// `problem` says why.
     void add(const std::string& suite, const model::CaseResult& result);
     /// Appends what join_batches has added to the case.
     void add_batches(const std::string& suite, const model::CaseResult& more);
 
-    /// Why the journal is not whole; empty: it is.
+    /// Why the journal is incomplete; empty: it is complete.
     std::string problem() const;
 
   private:

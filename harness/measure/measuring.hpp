@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is being measured, as the runner's loop needs it: one device or several (Session), two
+// A run that is being measured, as the runner's loop uses it: one device or several (Session), two
 // builds back to back (runner/back_to_back.hpp), or a test's.
 #pragma once
 

@@ -89,11 +89,11 @@ std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
 
 namespace {
 
-/// Plugins answer from a case's parameters, in microseconds.
+/// Plugins derive the answer from a case's parameters, in microseconds.
 constexpr double facts_limit_s = 5;
 constexpr double more_for_each_case_s = 0.001;
-/// Cases of one variant that fail before its others are no longer asked for, each of which might
-/// take its time, too.
+/// After this many failures of a variant, its other cases are not asked for: each could take as
+/// long.
 constexpr int most_failures = 3;
 
 Workers::Answer ask_facts_of(const std::vector<const Item*>& items, Workers& workers) {
@@ -125,7 +125,7 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
     if (all.empty()) return;
     if (take_facts(all, ask_facts_of({all.begin(), all.end()}, workers))) return;
 
-    // One case at a time, to find those at fault.
+    // One case at a time, to find the failing ones.
     std::map<std::pair<std::string, std::string>, int> failures;
     for (Item* asked : all) {
         Item& item = *asked;
@@ -135,11 +135,10 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
         std::string log;
         if (of_variant < most_failures) {
             Workers::Answer answer = ask_facts_of({&item}, workers);
-            // Killed from outside, perhaps.
+            // Perhaps killed from outside.
             if (!answer.reply && !answer.timed_out) answer = ask_facts_of({&item}, workers);
             if (take_facts({&item}, answer)) continue;
-            why =
-                answer.why.empty() ? "it answered something else than what was asked" : answer.why;
+            why = answer.why.empty() ? "its reply does not match the request" : answer.why;
             log = answer.log;
         }
         ++of_variant;

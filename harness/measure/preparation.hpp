@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before and after the measuring: the Run as an empty form, what plugins say of its cases, and
-// the environment's last word.
+// Before and after the measuring: creating the empty Run, what plugins report about its cases, and
+// the final check of the environment.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,29 @@ namespace perfgate::measure {
 model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
                      const MeasureOptions& options);
 
-/// The cases that are to be measured. They point into both.
+/// The cases to measure. They point into both arguments.
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run);
 
 /// Asks plugins for the facts of the cases. A case that ends the worker, or takes seconds, is an
-/// error. Throws model::InputError where a plugin cannot be loaded, or Interrupted.
+/// error. Throws model::InputError if a plugin cannot be loaded, or Interrupted.
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared);
 
-/// Makes the case an error that has no values.
+/// Makes the case an error without values.
 void fail(Item& item, const std::string& why, const std::string& log);
 
-/// Whether what a worker answered is of this case: no case may take another's place.
+/// Whether a worker's answer is about this case: results of cases must not be mixed up.
 bool is_about(const Item& item, const model::CaseResult& result);
 
 /// Throws model::InputError naming the cases that their variants cannot run.
 void require_supported(const std::vector<Item>& items);
 
-/// How one more batch, or the first, of the case is taken.
+/// How the first or a further batch of the case is taken.
 CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::int64_t process);
 
-/// Sets aside what was taken at another clock, and makes cases invalid of which too little is left.
+/// Excludes batches taken at another clock, and makes cases with too few remaining batches invalid.
 void conclude(std::vector<Item>& items, std::size_t processes);
 
-/// What the cases say that an interrupted run did not reach.
+/// The reason of cases that an interrupted run did not reach.
 void note_interrupted(const std::vector<Item>& items);
 
 }  // namespace perfgate::measure

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// After the command's own end, its descendants are killed: that takes milliseconds.
+/// When the command has ended, its descendants are killed, which takes milliseconds.
 constexpr std::chrono::duration<double> descendants_limit{5};
 
 struct Process {
@@ -47,7 +47,7 @@ std::vector<Process> all_processes() {
     std::vector<Process> processes;
     for (const model::ListedProcess& listed : model::list_processes()) {
         const std::string stat = text_of(listed.folder / "stat");
-        // The second field is the program's name, which may contain anything.
+        // The second field is the program's name, which may contain any character.
         const std::size_t name_end = stat.rfind(')');
         if (name_end == std::string::npos) continue;  // it has ended meanwhile
         std::istringstream fields(stat.substr(name_end + 1));
@@ -162,7 +162,7 @@ void guard(const std::vector<std::string>& command, int inherited) {
         _exit(127);
     }
 
-    int status = SIGKILL;  // where it does not end by itself
+    int status = SIGKILL;  // if it does not end by itself
     for (bool ended = false, stop = false; !ended && !stop;) {
         std::array<pollfd, 2> ready{pollfd{STDIN_FILENO, 0, 0}, pollfd{signals, POLLIN, 0}};
         poll(ready.data(), ready.size(), -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends worker processes together with everything that they have started. Linux reparents the
-// orphans of a process to the nearest ancestor that is a child subreaper: `guard` is that for one
-// worker, the coordinator is it for the guards.
+// Ends worker processes together with everything they started. Linux reparents the orphans of a
+// process to the nearest ancestor that is a child subreaper: the guard is one for its worker, the
+// coordinator for the guards.
 #pragma once
 
 #include <sys/types.h>
@@ -14,25 +14,25 @@
 
 namespace perfgate::measure {
 
-/// The text of a file of /proc up to a NUL; empty where it cannot be read: its process may have
+/// The text of a file of /proc up to a NUL; empty if it cannot be read: its process may have
 /// ended.
 std::string text_of(const std::filesystem::path& file);
 
 /// From now on orphaned descendants become children of this process.
 void adopt_orphans();
 
-/// Kills and reaps every descendant. False where some are left at the limit: they cannot be killed
+/// Kills and reaps every descendant. False if some are left at the limit: they cannot be killed
 /// (another user's) or do not end (a driver holds them).
 bool end_descendants(std::chrono::duration<double> limit);
 
-/// Kills and reaps children of this process in other sessions than its own, and their
-/// descendants, until there are none or the limit is reached. `keep`: those to leave alone.
+/// Kills and reaps children of this process in other sessions than its own, and their descendants,
+/// until none are left or the limit is reached. Leaves those in `keep` alone.
 void end_orphans(std::chrono::duration<double> limit, const std::function<bool(pid_t)>& keep);
 
 /// The body of a guard process: starts `command` (absolute path and arguments) with this process's
 /// standard descriptors and `inherited`, which it then closes. Ends the command and all its
-/// descendants when the command has ended, at SIGTERM, or when the writer of standard input is
-/// gone. Ends this process the way that the command ended. Single-threaded processes only.
+/// descendants when the command has ended, on SIGTERM, or when the writer of standard input is
+/// gone. This process then ends the same way as the command. Single-threaded processes only.
 [[noreturn]] void guard(const std::vector<std::string>& command, int inherited);
 
 }  // namespace perfgate::measure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session has programs measured that a suite names (`command`): without knowing how they are
+// How a session has the programs of a suite (`command`) measured without knowing how they are
 // started, recorded and analysed. Implemented by command/.
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace perfgate::measure {
 
-/// One batch of all these cases, which are of one command.
+/// One batch of all these cases, which belong to one command.
 struct ProgramRequest {
     const model::Command* command = nullptr;
     std::vector<const model::PlannedCase*> cases;
     std::string board;         ///< as in model::Batch
     std::int64_t process = 0;  ///< as in model::Batch
     std::int64_t round = 0;    ///< as in model::Batch
-    /// The first batch: the program warms up, its result is checked, and what is counted once is
-    /// counted.
+    /// The first batch: the program warms up, its result is checked, and counts that are taken once
+    /// are taken.
     bool first = false;
     bool verify_only = false;  ///< it runs once and is checked: nothing is measured
 };
@@ -32,8 +32,8 @@ class Programs {
     virtual ~Programs() = default;
 
     /// Runs the program as often as a batch needs, and sets status, reason, log, verification,
-    /// metrics and wall_s of the results, one for each case in order. What goes wrong is in there:
-    /// it throws nothing. False: the user ended it, and the results say nothing.
+    /// metrics and wall_s of the results, one for each case in order. Errors are in the results; it
+    /// does not throw. False: interrupted by the user, the results are meaningless.
     virtual bool measure(const ProgramRequest& request, std::vector<model::CaseResult>& results,
                          const std::function<void(std::string_view phase)>& observe) = 0;
 };

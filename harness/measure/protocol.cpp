@@ -75,7 +75,8 @@ std::string_view to_text(Diagnosis::Level level) {
     return "problem";
 }
 
-// Templates, not in an unnamed namespace: the archives find them by their arguments.
+// Templates, not in an unnamed namespace, because the archives find them by argument-dependent
+// lookup.
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, ListedDevice>& listed) {
@@ -214,7 +215,7 @@ void describe(Archive& archive, Described<Archive, FailedReply>& reply) {
 
 namespace {
 
-/// What messages are called, in the order of the variants.
+/// Names of the messages, in the order of the variant.
 constexpr std::string_view request_names[] = {"devices",  "describe", "diagnose", "board_state",
                                               "ceilings", "facts",    "measure",  "counters"};
 constexpr std::string_view reply_names[] = {"phase",       "devices",  "describe", "diagnose",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coordinator and worker say to each other: one line per message, a request down, replies up.
-// A line is a label, a space and a JSON object. The label has the request's number and a nonce, and
-// every reply repeats it, so that a reply that was made for another request is found out. A worker
-// answers each request with any number of `phase` replies and then one other.
+// The protocol between coordinator and worker: one line per message, a request down, replies up. A
+// line is a label, a space and a JSON object. The label has the request's number and a nonce, and
+// every reply repeats it, so that a reply to another request is detected. A worker answers each
+// request with any number of `phase` replies, followed by one other reply.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct DiagnoseRequest {};
 struct BoardStateRequest {};
 struct CeilingsRequest {};
 
-/// What plugins say of the cases: their support and memory.
+/// What plugins report about the cases: support and memory.
 struct FactsRequest {
-    std::vector<model::CaseResult> cases;  ///< `spec` is looked at
+    std::vector<model::CaseResult> cases;  ///< only `spec` is used
 };
 
 struct MeasureRequest {
@@ -47,7 +47,7 @@ struct CountersRequest {
 using Request = std::variant<DevicesRequest, DescribeRequest, DiagnoseRequest, BoardStateRequest,
                              CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest>;
 
-/// Phases that the coordinator has limits of its own for: "loading <file>" before each plugin file,
+/// Phases with their own time limits in the coordinator: "loading <file>" before each plugin file,
 /// then `loaded_phase`, and `open_phase` once the backend is ready.
 inline constexpr std::string_view loading_phase = "loading ";
 inline constexpr std::string_view loaded_phase = "loaded";
@@ -81,7 +81,7 @@ struct MeasureReply {
 struct CountersReply {
     std::vector<model::CaseResult> results;
 };
-/// The request failed as a whole; `usage`: the input was at fault (exit code 2).
+/// The request failed as a whole; `usage`: the input was wrong (exit code 2).
 struct FailedReply {
     std::string message;
     bool usage = false;
@@ -96,7 +96,7 @@ std::string make_label(std::uint64_t number);
 struct Labelled {
     std::string_view label, message;
 };
-/// Takes a line apart. Both are empty where it has no label.
+/// Splits a line. Both parts are empty if it has no label.
 Labelled split_label(std::string_view line);
 
 std::string write_request(const Request& request);

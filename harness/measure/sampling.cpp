@@ -19,7 +19,7 @@ int next_samples(std::span<const double> samples, double spent_s, const Sampling
     if (taken >= goal.max_samples || spent_s >= goal.time_budget_s) return 0;
     const auto half_width = stats::median_relative_half_width(samples);
     if (half_width && *half_width <= goal.precision) return 0;
-    // As many again, but no more than the budget pays for.
+    // As many again, but no more than the budget allows.
     const double seconds_each = spent_s / taken;
     const double affordable =
         seconds_each > 0 ? (goal.time_budget_s - spent_s) / seconds_each : goal.max_samples;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When to stop sampling. Pure: it sees numbers, not clocks.
+// When to stop sampling. Pure functions of numbers.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@ namespace perfgate::measure {
 /// Bounds of one kind of time in one process.
 struct SamplingGoal {
     double precision = 0.005;    ///< half width of the median's 95 % interval, as a fraction
-    double time_budget_s = 0.1;  ///< on what was spent, flushes included
-    int min_samples = 10;        ///< below this no interval of the median means much
-    int least_samples = 3;       ///< where min_samples would cost more than the budget
+    double time_budget_s = 0.1;  ///< bound on the time spent, flushes included
+    int min_samples = 10;        ///< below this, no interval of the median is useful
+    int least_samples = 3;       ///< if min_samples would cost more than the budget
     int max_samples = 300;
 };
 
 /// How many more samples to take after `samples` that took `spent_s` in all; 0: stop. Chunks grow,
-/// so that the decision is taken a few times only.
+/// so that the decision is made only a few times.
 int next_samples(std::span<const double> samples, double spent_s, const SamplingGoal& goal);
 
 }  // namespace perfgate::measure

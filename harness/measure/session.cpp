@@ -17,7 +17,7 @@
 namespace perfgate::measure {
 namespace {
 
-/// A device that others wait for must answer within this time.
+/// A device must answer within this time, because others wait for it.
 constexpr double open_limit_s = 60;
 
 bool named(const std::vector<model::NotCollected>& entries, const std::string& metric) {
@@ -25,7 +25,7 @@ bool named(const std::vector<model::NotCollected>& entries, const std::string& m
                        [&](const model::NotCollected& entry) { return entry.metric == metric; });
 }
 
-/// Whether the counters of a case that was measured before were asked for.
+/// Whether the counters of a previously measured case were requested.
 bool has_counters(const model::CaseResult& result, const std::vector<std::string>& metrics) {
     const std::vector<std::string> wanted = counter_metrics(metrics);
     const auto& inapplicable = result.not_applicable;
@@ -35,12 +35,12 @@ bool has_counters(const model::CaseResult& result, const std::vector<std::string
     });
 }
 
-/// Puts what an earlier execution has measured in its place.
+/// Takes over the results of an earlier execution.
 void take_over(std::vector<Item>& items, const JournalContent& journal,
                const std::vector<MeasuredDevice>& devices) {
     for (Item& item : items) {
         const auto found = journal.cases.find({*item.suite, model::case_id(item.planned->spec)});
-        // A case whose plugin no longer answers is not what it was.
+        // A case whose plugin no longer answers has changed.
         if (found == journal.cases.end() || item.begun) continue;
         *item.result = found->second;
         item.begun = true;
@@ -53,7 +53,7 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
     }
 }
 
-/// The number after those that an earlier execution has used.
+/// The first number that an earlier execution has not used.
 std::int64_t next_process(const std::vector<Item>& items, const MeasuredDevice& device) {
     std::int64_t last = -1;
     for (const Item& item : items) last = std::max(last, last_process(*item.result, device.board));
@@ -68,7 +68,7 @@ void on_all(std::size_t chains, Shared& shared, const Work& work) {
         try {
             work(i);
         } catch (const Interrupted&) {
-            shared.interrupted = true;  // what was measured before stands
+            shared.interrupted = true;  // earlier measurements remain valid
         } catch (...) {
             failures[i] = std::current_exception();
             shared.interrupted = true;  // the others end early: the run fails
@@ -129,7 +129,7 @@ std::vector<RecordedLaunch> Session::record_launches() {
     std::vector<RecordedLaunch> launches;
     Workers& workers = *devices_.front().workers;
     for (Item& item : items_) {
-        // What a program does is known once it has run: then it may as well be measured.
+        // What a program does is only known after it has run, so it may as well be measured.
         if (item.begun || item.command != nullptr || shared_.interrupted) continue;
         MeasureRequest request{*item.result, settings_of(item, options_, workers.process())};
         request.settings.code_only = true;
@@ -142,7 +142,7 @@ std::vector<RecordedLaunch> Session::record_launches() {
         if (!is_about(item, reply->result)) continue;
         launches.push_back({item.at, std::move(reply->result)});
     }
-    workers.end();  // times come from processes that are all alike
+    workers.end();  // all times come from processes of the same kind
     return launches;
 }
 
@@ -159,7 +159,7 @@ void Session::on_devices(const Work& work) {
     on_all(chains_.size(), shared_, [&](std::size_t i) { work(chains_[i], i); });
 }
 
-/// What the first operation that measures does: `work` gets a chain and the queue of all cases.
+/// What the first measuring operation does: `work` gets a chain and the queue of all cases.
 template <class Work>
 void Session::begin(const Work& work) {
     for (const MeasuredDevice& device : devices_) {
@@ -186,7 +186,7 @@ void Session::begin(const Work& work) {
     for (const Item& item : items_) shared_.done += item.passes;
 
     on_devices([&](DeviceChain& chain, std::size_t i) {
-        // A device that cannot be opened must not fail case after case while others work.
+        // A device that cannot be opened must not fail case after case while other devices work.
         if (i > 0 && !shared_.interrupted) {
             devices_[i].workers->must_ask(BoardStateRequest{}, open_limit_s);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run that is being measured: its cases, a chain of worker processes for each device, the
-// journal. Whoever drives it (runner/) says what is measured next and reads the run in between.
-// Loads no plugin, creates no context.
+// journal. Its caller (runner/) decides what is measured next and reads the run in between. Loads
+// no plugin, creates no context.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ struct RecordedLaunch {
     model::CaseResult result;
 };
 
-/// Every case has a result in the run, in the plan's order. All batches of a case are of one
-/// device; with several devices, the cases with most work go first to whichever is free. What a
-/// worker does wrong costs its case; where no worker can be had, operations throw model::Error.
-/// After an interruption operations return early.
+/// Every case has a result in the run, in the plan's order. All batches of a case are from one
+/// device; with several devices, the cases with the most work are first assigned to whichever is
+/// free. An error of a worker costs only its case; if no worker can be started, operations throw
+/// model::Error. After an interruption operations return early.
 class Session final : public Measuring {
   public:
     /// `plan`, `capabilities` (of the first device), the devices' workers and the journal outlive
@@ -49,14 +49,14 @@ class Session final : public Measuring {
         refuse,  ///< throws model::InputError naming all of them
         skip,    ///< the case is skipped, with the reason
     };
-    /// First of all: asks the plugins about the cases, and what happens to those whose parameters
-    /// their variants do not support; takes over what was resumed.
+    /// Call it first: asks the plugins about the cases, handles those whose parameters their
+    /// variants do not support, and takes over resumed results.
     void prepare(Unsupported unsupported);
 
     /// One launch of each case that has no result yet. A case that fails here is left out:
     /// measuring it says why.
     std::vector<RecordedLaunch> record_launches();
-    /// Such a case is not measured: it is skipped as unchanged, for this reason.
+    /// Skips such a case as unchanged, for this reason.
     void leave_out(RecordedLaunch launch, const std::string& reason);
 
     /// The first process of every case: verifies, times, collects the counters.
@@ -64,17 +64,17 @@ class Session final : public Measuring {
     /// The same, and then batches in fresh processes until each case has had as many as
     /// MeasureOptions::processes says.
     void measure_all();
-    /// Further processes of the usual run, until each of these cases has had so many.
+    /// Further processes of the usual run, until each of these cases has had this many.
     void fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes);
     /// Excludes the batches that were taken at another clock, and measures cases with too few left
     /// as often again.
     void replace_excluded();
-    /// One process on each device, for those of the cases that are its own.
+    /// One process on each device, for its own cases among these.
     void pass(const std::vector<model::CaseIndex>& cases, std::int64_t round);
-    /// As pass() does, and counts the processes among what is to be done.
+    /// Like pass(), and adds the processes to the total of the progress.
     void measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
                        std::size_t processes) override;
-    /// So many batches more are to come.
+    /// Adds this many batches to the total of the progress.
     void announce(std::size_t batches) { shared_.total += batches; }
 
     const model::Run& run() const override { return run_; }
@@ -83,8 +83,8 @@ class Session final : public Measuring {
     std::size_t done() const { return shared_.done; }
     std::size_t total() const { return shared_.total; }
 
-    /// The run, concluded: cases with too few batches are invalid, those that an interruption left
-    /// out say so. The last operation.
+    /// The finished run: cases with too few batches are invalid, and cases left out by an
+    /// interruption say so. The last operation.
     model::Run finish();
 
   private:

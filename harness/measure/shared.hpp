@@ -12,7 +12,7 @@
 
 namespace perfgate::measure {
 
-/// Safe from any thread.
+/// Thread-safe.
 class Shared {
   public:
     Shared(const Capabilities& given_capabilities, const MeasureOptions& given_options,

@@ -50,13 +50,13 @@ int take_descriptor(int fd) {
     return moved;
 }
 
-/// Where memory runs out, the kernel should end the worker, which costs a case, and not the
-/// coordinator, which costs the run.
+/// If memory runs out, the kernel should kill the worker, which costs a case, not the coordinator,
+/// which costs the run.
 void be_ended_first() {
     std::ofstream("/proc/self/oom_score_adj") << 500;
 }
 
-/// False where the coordinator is gone.
+/// False if the coordinator is gone.
 bool reply(int fd, std::string_view label, const Reply& what) {
     const std::string line = std::string(label) + " " + write_reply(what) + "\n";
     std::size_t written = 0;
@@ -74,7 +74,7 @@ class Server {
     Server(const BackendSource& source, int replies_fd)
         : source_(source), replies_fd_(replies_fd) {}
 
-    /// Does what the line asks for and replies. False where the worker is to end.
+    /// Executes the request and replies. False if the worker must end.
     bool serve(const std::string& line) {
         const Labelled request = split_label(line);
         label_ = request.label;
@@ -152,9 +152,9 @@ class Server {
     }
 
     void tell(const Reply& what) {
-        // A plugin that forks and returns twice has made a second worker of this.
+        // A plugin that forks and returns twice has turned this into a second worker.
         if (getpid() != pid_) _exit(3);
-        // Without its coordinator, there is nothing to do for a worker.
+        // Without its coordinator, a worker has nothing to do.
         if (!reply(replies_fd_, label_, what)) _exit(3);
     }
 

@@ -11,8 +11,8 @@
 
 namespace perfgate::measure {
 
-/// Where a worker's backend comes from. It is opened when the first request needs it: asking which
-/// devices there are touches none of them.
+/// Where a worker's backend comes from. It is opened when the first request needs it: listing
+/// devices opens none of them.
 struct BackendSource {
     std::function<std::vector<ListedDevice>(const std::string& wanted)> list;
     /// `loading` as in BackendOptions.
@@ -21,7 +21,7 @@ struct BackendSource {
 
 /// Serves requests from `requests_fd` until it is closed or the device is lost; writes replies to
 /// `replies_fd`. Moves both out of the way of plugins: standard input becomes /dev/null, and what a
-/// plugin executes inherits neither. Returns the process's exit code. Where the backend cannot be
+/// plugin executes inherits neither. Returns the process's exit code. If the backend cannot be
 /// opened, every request that needs it is answered with that failure.
 int serve(const BackendSource& source, int requests_fd, int replies_fd);
 

@@ -25,11 +25,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A reply longer than this is no reply of ours.
+/// A longer reply does not come from our code.
 constexpr std::size_t line_limit = std::size_t{256} << 20;
 constexpr std::size_t stderr_limit = 4096;
-/// Read at once of what a worker writes to stderr: one that floods it must not keep us from the
-/// clock.
+/// The most that is read from stderr at once: a worker that floods it must not delay the time
+/// limit.
 constexpr int stderr_reads = 64;
 /// A worker that has closed its replies ends within this time, or is ended.
 constexpr std::chrono::duration<double> own_end_limit{2};
@@ -63,9 +63,9 @@ void close_fd(int& fd) {
     fd = -1;
 }
 
-/// In the child between fork and exec: only async-signal-safe calls.
+/// Runs in the child between fork and exec: only async-signal-safe calls.
 [[noreturn]] void exec_worker(char* const* argv, int requests, int replies, int errors) {
-    // A session of its own: what the worker starts can join no process group of ours.
+    // A session of its own, so that what the worker starts cannot join our process groups.
     setsid();
     dup2(requests, STDIN_FILENO);
     dup2(errors, STDERR_FILENO);
@@ -140,7 +140,7 @@ std::optional<WorkerProcess::Outcome> WorkerProcess::send(std::string_view line,
         if (count < 0 && errno != EINTR && errno != EAGAIN) return Outcome::died;
         if (stop && stop()) return Outcome::interrupted;
         if (Clock::now() >= end) return Outcome::timed_out;
-        // A worker that cannot write to stderr does not come to read.
+        // A worker that is blocked writing to stderr does not read.
         read_stderr();
         pollfd ready{to_worker_, POLLOUT, 0};
         poll(&ready, 1, 10);
@@ -212,18 +212,18 @@ bool WorkerProcess::ends_within(std::chrono::duration<double> limit) const {
 
 void WorkerProcess::kill() {
     if (pid_ <= 0 || reaped_) return;
-    // The guard ends all that the worker has started, also what left its process group.
+    // The guard ends everything that the worker started, including what left its process group.
     close_fd(to_worker_);
     ::kill(pid_, SIGTERM);
     ends_within(end_limit);
-    // The leader is not reaped yet, so the group's number cannot have been given to others.
+    // The leader is not reaped yet, so the group's id cannot have been reused.
     ::kill(-pid_, SIGKILL);
     ::kill(pid_, SIGKILL);
     while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     reaped_ = true;
     {
-        // Where the guard itself was killed, what it guarded has become ours.
+        // If the guard itself was killed, its processes are now our children.
         const std::lock_guard lock(running_mutex);
         running().erase(pid_);
         end_orphans(end_limit, [](pid_t child) { return running().contains(child); });
@@ -232,8 +232,8 @@ void WorkerProcess::kill() {
 }
 
 std::string WorkerProcess::how_it_ended() {
-    // It has closed its replies: give it a moment to end by itself, so that its own exit status
-    // shows and not our SIGKILL.
+    // It has closed its replies: give it a moment to end by itself, so that we see its own exit
+    // status, not our SIGKILL.
     const bool by_itself = reaped_ || ends_within(own_end_limit);
     kill();
     if (!by_itself) return "closed its end of the pipe and did not end";

@@ -14,23 +14,23 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-/// A process may take this long to start and to open its device, whatever the request may take:
-/// a limit on a case is no limit on a busy machine's patience.
+/// A process may take this long to start and to open its device, regardless of the request's limit:
+/// a limit on a case must not fail a start on a busy machine.
 constexpr double start_limit_s = 60;
-/// Loading one plugin file takes milliseconds, from a slow network seconds.
+/// Loading one plugin file takes milliseconds; from a slow network, seconds.
 constexpr double loading_limit_s = 20;
-/// A worker that dies over a question was perhaps killed from outside, as one is where memory runs
-/// out; another is asked.
+/// A worker that dies during a query was perhaps killed from outside, for example when memory ran
+/// out, so another one is tried.
 constexpr int most_tries = 3;
 
 constexpr const char* foreign_reply =
-    "the worker sent what is no reply to this request and was ended: a plugin writes to "
-    "descriptors that are not its own";
+    "the worker sent something other than a reply to this request and was ended: a plugin writes "
+    "to descriptors that are not its own";
 
-/// Where a worker is in its work, as its phases tell.
+/// The state of a worker, as reported by its phases.
 struct Place {
     std::string loading;  ///< the plugin file; empty: none
-    std::string phase;    ///< the last of the case; empty: it has not begun
+    std::string phase;    ///< the last phase of the case; empty: it has not begun
 
     /// The reason of a failure, with its place.
     std::string why(const std::string& what) const {
@@ -83,7 +83,7 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
         return answer;
     };
 
-    // What is not asked for a case is answered at once by a worker that is ready.
+    // A worker that is ready answers at once unless the request is about a case.
     double limit = observe || fresh_ ? std::max(limit_s, start_limit_s) : limit_s;
     auto end = Clock::now() + Seconds(limit);
     const auto from_now = [&](double seconds) {
@@ -146,7 +146,7 @@ Reply Workers::must_ask(const Request& request, double limit_s) {
     }
     if (answer.interrupted) throw Interrupted();
     if (!answer.reply) {
-        // The last line that it wrote says more than the way it ended.
+        // Its last line of output is more informative than how it ended.
         std::string log = answer.log;
         while (!log.empty() && log.back() == '\n') log.pop_back();
         const std::size_t line = log.rfind('\n');

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker processes of one device, one after the other: started when needed, replaced when one
-// dies.
+// The worker processes of one device, one at a time: started when needed, replaced when one dies.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,8 @@ class Interrupted : public model::Error {
 
 class Workers {
   public:
-    /// `command`: absolute path and arguments. `stop`, where there is one, is asked about ten times
-    /// a second while a worker is waited for.
+    /// `command`: absolute path and arguments. `stop`, if set, is polled about ten times a second
+    /// while waiting for a worker.
     Workers(std::vector<std::string> command, std::function<bool()> stop)
         : command_(std::move(command)), stop_(std::move(stop)) {}
 
@@ -34,32 +33,31 @@ class Workers {
     std::int64_t process();
 
     struct Answer {
-        std::optional<Reply> reply;  ///< nothing: the worker is gone
-        std::string why;             ///< it is gone: how it ended, or the time limit, and where
+        std::optional<Reply> reply;  ///< nothing: the worker has ended
+        std::string why;             ///< how it ended, or the time limit, and in which phase
         std::string log;             ///< last lines of its stderr
         bool interrupted = false;
         bool timed_out = false;  ///< the request, not the start of a process, took too long
-        /// It died before it had begun with the request: whatever killed it was not that.
+        /// It died before it began the request, so the request did not kill it.
         bool not_begun = false;
     };
-    /// One request, answered. `observe` hears phases; the limit of a request that has them counts
+    /// One request, answered. `observe` receives phases; the limit of a request with phases counts
     /// from the first. Loading plugins and opening a device have limits of their own.
     ///
-    /// A reply that is not labelled as this request's ends the worker: `why` says so.
+    /// A reply without this request's label ends the worker; `why` says so.
     Answer ask(const Request& request, double limit_s,
                const std::function<void(const std::string&)>& observe);
 
-    /// The same for requests whose failure ends everything; where the worker dies, the next is
-    /// asked, a few times. Throws model::InputError where the worker says that the input is at
-    /// fault, Interrupted, or model::Error where workers died, one hung or failed.
+    /// The same for requests whose failure ends the run; if the worker dies, a few others are
+    /// tried. Throws model::InputError if the worker reports wrong input, Interrupted, or
+    /// model::Error if workers died, or one hung or failed.
     Reply must_ask(const Request& request, double limit_s);
 
-    /// Ends the process, if there is one, with all that it has started; the next request starts
-    /// another.
+    /// Ends the process, if any, and everything it started; the next request starts another.
     void end() { process_.reset(); }
 
-    /// Processes have this number and the following: those before it were another execution's. One
-    /// that runs has it.
+    /// Processes are numbered from here; lower numbers belong to an earlier execution. A running
+    /// process gets this number.
     void count_from(std::int64_t number) { started_ = number + (process_ ? 1 : 0); }
 
   private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table. A row is a friendly name, what it is called in CUPTI on the chips from Volta to
-// Blackwell, and how it behaves. A test holds every row against every chip that CUPTI knows: a
-// metric is available everywhere but where `absent_on` says so.
+// The table. A row has a friendly name, its CUPTI names on the chips from Volta to Blackwell, and
+// its properties. A test checks every row against every chip that CUPTI knows: a metric is
+// available everywhere except on the chips in `absent_on`.
 //
 // Hit rates, stalls and the like are ratios of sums rather than CUPTI's own `.pct` and `.ratio`
-// metrics: the same figure in the same number of passes, and exact over several kernels.
+// metrics: the same value in the same number of passes, and exact over several kernels.
 #include "metrics/catalogue.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using model::Fold;
 using enum model::Direction;
 using enum model::MetricClass;
 
-/// Chips without memory of their own: DRAM belongs to the CPU side and CUPTI counts none of it.
+/// Chips without memory of their own: the DRAM is attached to the CPU, and CUPTI does not count it.
 /// GA10B is Orin, GB10B Thor, GB20B the Spark.
 const std::vector<std::string> without_dram = {"GA10B", "GB10B", "GB20B"};
 
@@ -118,8 +118,8 @@ std::vector<Term> floating_point_operations() {
         sass(4, "qadd4", true),
         sass(4, "qmul4", true),
         sass(8, "qfma4", true),
-        // Each path once: the names of a term exclude each other on every chip. Turing has one
-        // counter for all that accumulates in fp32; Hopper does not tell fp16's accumulators apart.
+        // Each path once: no chip has two names of the same term. Turing has one counter for all
+        // fp32 accumulation; Hopper does not distinguish fp16's accumulators.
         tensor({"fp16_bf16_tf32_dst_fp32", "fp16_dst_fp32"}),
         tensor({"fp16", "fp16_dst_fp16"}),
         tensor({"bf16_dst_fp32"}),
@@ -140,9 +140,9 @@ struct StallReason {
     std::vector<std::string> absent_on;
 };
 
-/// What warps are doing, by CUPTI's names: all of its reasons. `selected` and `not_selected` are no
-/// waiting. CUPTI splits two further on some chips (…_pipe_l1tex, …_pipe_mio): those parts are
-/// reached by their raw names.
+/// Warp states, by CUPTI's names: all of its reasons. `selected` and `not_selected` are not stalls.
+/// CUPTI splits two of them further on some chips (…_pipe_l1tex, …_pipe_mio); use the raw names for
+/// these parts.
 std::vector<StallReason> stall_reasons() {
     return {
         {"barrier", "waiting at a barrier of the block", lower, {}},
@@ -154,7 +154,7 @@ std::vector<StallReason> stall_reasons() {
          "waiting for a warp-group matrix instruction",
          lower,
          {"GV*", "TU*", "GA*", "AD*", "GB*"}},
-        // Blackwell does not tell it apart.
+        // Blackwell does not count it separately.
         {"imc_miss", "waiting for an immediate constant", lower, {"GB*"}},
         {"lg_throttle", "waiting for the queue of local and global memory", lower, {}},
         {"long_scoreboard", "waiting for global, local or texture data", lower, {}},
@@ -205,7 +205,7 @@ std::vector<Metric> make_catalogue() {
         launch_fact(
             {"launches", "kernels per launch of the case", "count", lower, exact, Fold::sum},
             [](const model::Kernel&) { return 1.0; }),
-        // Not `exact`: over several kernels it is weighted by their times.
+        // Not `exact`: over several kernels it is weighted by their durations.
         launch_fact({"theoretical_occupancy",
                      "warps that registers, shared memory and block size allow, of an SM's most",
                      "%", higher, counter, Fold::weighted_mean},
@@ -224,7 +224,7 @@ std::vector<Metric> make_catalogue() {
                     lower, timing, Fold::max}),
         of_program({"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
         of_program(
-            {"short_kernels", "kernels shorter than 10 us", "count", lower, counter, Fold::sum}),
+            {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),
         of_program({"host_launches", "launches of kernels and graphs by the host", "count", lower,
                     exact, Fold::sum}),
         of_program({"graph_launches", "launches of CUDA graphs", "count", none, exact, Fold::sum}),
@@ -282,7 +282,7 @@ std::vector<Metric> make_catalogue() {
                 {one("l1tex__t_sectors_lookup_hit.sum")}, {one("l1tex__t_sectors.sum")}),
         divided({"l2_hit_rate", "sectors found in L2", "%", higher, counter, Fold::ratio}, 100,
                 {one("lts__t_sectors_lookup_hit.sum")}, {one("lts__t_sectors.sum")}),
-        // Sectors of scattered stores vary a little from run to run, those of loads do not.
+        // Sectors of scattered stores vary slightly from run to run; those of loads do not.
         divided({"sectors_per_request_load",
                  "32-byte sectors per global load of a warp: 4 is coalesced for 4-byte elements",
                  "ratio", lower, exact, Fold::ratio},
@@ -315,8 +315,8 @@ std::vector<Metric> make_catalogue() {
                  exact, Fold::ratio},
                 100.0 / 32, {one("smsp__thread_inst_executed.sum")},
                 {one("smsp__inst_executed.sum")}),
-        // Ada's plain names are deprecated there: _v2 is what counts. Where the tensor pipe runs
-        // packed half arithmetic too (GA100, GH100: HFMA2.MMA), that is in both.
+        // On Ada the plain names are deprecated in favour of _v2. On chips whose tensor pipe also
+        // runs packed half arithmetic (GA100, GH100: HFMA2.MMA), both include it.
         counted(
             {"tensor_instructions", "warp instructions of the tensor pipe", "count", none, exact,
              Fold::sum},
@@ -349,8 +349,8 @@ std::vector<MetricSet> make_sets() {
     std::vector<std::string> times = {"gpu_time", "gpu_span", "host_time"};
     times.insert(times.end(), facts.begin(), facts.end());
 
-    // No gpu_span, which times everything once more; no flops, which patch the code and cost two
-    // passes; no throughputs and stalls, which cost six and more.
+    // Without gpu_span, which times everything a second time; without flops, which patch the code
+    // and take two passes; without throughputs and stalls, which take six or more.
     std::vector<std::string> core = {"gpu_time", "host_time"};
     core.insert(core.end(), facts.begin(), facts.end());
     for (const char* name :

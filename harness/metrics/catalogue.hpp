@@ -27,8 +27,8 @@ enum class Source {
     program,        ///< the recorded activity of a suite's `command`, or its wall time
 };
 
-/// `weight` times a counter. `names` are alternatives: the first that the chip has is used. A term
-/// whose names a chip lacks altogether makes the metric unavailable there, unless `optional`.
+/// `weight` times a counter. `names` are alternatives: the first that the chip has is used. If a
+/// chip has none of them, the metric is unavailable there, unless the term is `optional`.
 struct Term {
     double weight = 1;
     std::vector<std::string> names;
@@ -38,14 +38,14 @@ struct Term {
 struct Metric {
     model::MetricDefinition definition;
     Source source = Source::counter;
-    /// value = scale · Σ numerator / Σ denominator, or scale · Σ numerator where the denominator is
+    /// value = scale · Σ numerator / Σ denominator, or scale · Σ numerator if the denominator is
     /// empty. With Fold::ratio both sums are folded over the kernels before the division.
     std::vector<Term> numerator, denominator;
     double scale = 1;
-    /// Globs of the chips whose hardware has no such thing ("GB*"): there the metric is not
-    /// applicable, whereas a counter that is missing elsewhere is one that could not be collected.
+    /// Globs of the chips whose hardware lacks it ("GB*"): there the metric is not applicable. A
+    /// counter that is missing on any other chip is reported as not collected.
     std::vector<std::string> absent_on;
-    /// Of a program: it comes from bare runs, which not every batch has.
+    /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
     /// The launch fact of a kernel_record metric.
     double (*record)(const model::Kernel&) = nullptr;
@@ -54,50 +54,49 @@ struct Metric {
 /// All named metrics, in the order that help texts list them.
 std::span<const Metric> catalogue();
 
-/// The row for a friendly name, or a row made for a raw counter name as it stands (it contains
-/// "__" and a rollup after a '.'): no direction, class `counter`, a fold that follows from the
-/// rollup (".sum" adds, ".max" is the largest, all others are weighted by time). Nothing for
-/// neither.
+/// The row for a friendly name, or a row made for a raw counter name (which contains "__" and a
+/// rollup after a '.'): no direction, class `counter`, a fold that follows from the rollup (".sum"
+/// adds, ".max" is the largest, all others are weighted by time). Nothing for any other name.
 std::optional<Metric> find_metric(std::string_view name);
 
 /// Names, for messages.
 std::vector<std::string> metric_names();
 
-/// Answers whether a chip has a counter.
+/// Whether a chip has a counter.
 using CounterExists = std::function<bool(const std::string& counter)>;
 
-/// The metric as one chip gives it: each term has the one name that exists there, optional terms
-/// that do not exist are gone, and none is optional any more, so that a counter which the
-/// collection lost is noticed. Nothing where the chip lacks a term.
+/// The metric as collected on one chip: each term has the one name that exists there, and optional
+/// terms that do not exist are dropped. No remaining term is optional, so that a counter lost
+/// during collection is noticed. Nothing if the chip lacks a term.
 std::optional<Metric> on_chip(const Metric& metric, const CounterExists& exists);
 
-/// Whether the chip's hardware has no such thing (`absent_on`).
+/// Whether the chip's hardware lacks it (`absent_on`).
 bool absent_on(const Metric& metric, std::string_view chip);
 
-/// The counters of a metric's terms, first names only: what on_chip() left. With the weight counter
-/// where the fold needs it.
+/// The counters of a metric's terms, first names only, as left by on_chip(); with the weight
+/// counter if the fold needs it.
 std::set<std::string> counters_of(const Metric& metric);
 
-/// The counters to collect for `metrics` on a chip, and the metrics that it cannot give. Metrics
-/// whose source is not `counter` are passed over.
+/// The counters to collect for `metrics` on a chip, and the metrics that are unavailable there.
+/// Metrics whose source is not `counter` are ignored.
 struct Selection {
     std::set<std::string> counters;
     std::vector<Metric> metrics;  ///< those that can be collected, by on_chip()
     std::vector<model::NotCollected> unavailable;
-    std::vector<std::string> not_applicable;  ///< names; none where `chip` is not told
+    std::vector<std::string> not_applicable;  ///< names; empty if `chip` is unknown
 };
 Selection select_counters(std::span<const Metric> metrics, const CounterExists& exists,
                           std::string_view chip = {});
 
-/// The counter that weighs Fold::weighted_mean: always part of a selection that has such a metric.
+/// The counter that weighs Fold::weighted_mean: always part of a selection with such a metric.
 inline constexpr const char* weight_counter = "gpu__time_duration.sum";
 
-/// The value of a counter metric for one kernel, or nothing where a counter is absent or the
-/// denominator is 0 (no requests, say): then the ratio does not exist.
+/// The value of a counter metric for one kernel, or nothing if a counter is absent or the
+/// denominator is 0 (for example, no requests).
 std::optional<double> evaluate(const Metric& metric, const std::map<std::string, double>& counters);
 
-/// The case's value from its kernels' counters, by the metric's fold. Nothing where there is no
-/// kernel or a counter of one is absent: part of a sum is no value. A ratio with a denominator of 0
+/// The case's value from its kernels' counters, by the metric's fold. Nothing if there is no
+/// kernel, or if one lacks a counter: a partial sum is not a value. A ratio with a denominator of 0
 /// over all kernels is 0.
 std::optional<double> fold_counters(const Metric& metric,
                                     std::span<const std::map<std::string, double>> kernels);
@@ -112,7 +111,8 @@ struct MetricSet {
     std::string description;
     std::vector<std::string> metrics;
 };
-/// "time", "core", "full": of plugins' cases. Those of programs have all that applies to them.
+/// "time", "core", "full", for plugins' cases. Cases of programs have all metrics that apply to
+/// them.
 std::span<const MetricSet> metric_sets();
 
 std::string_view to_text(Source source);

@@ -13,7 +13,7 @@ namespace {
 
 using Counters = std::map<std::string, double>;
 
-/// Σ weight · counter. Nothing where a counter that is not optional is absent.
+/// Σ weight · counter. Nothing if a required counter is absent.
 std::optional<double> sum_terms(const std::vector<Term>& terms, const Counters& counters) {
     double sum = 0;
     for (const Term& term : terms) {
@@ -33,8 +33,8 @@ struct Weighted {
     double value = 0, weight = 0;
 };
 
-/// The mean by weight. Values that all agree come back as they are: rounding must not make an exact
-/// metric move. Where nothing has a weight, all count the same.
+/// The weighted mean. Values that are all equal are returned unchanged, so that rounding cannot
+/// change an exact metric. If all weights are 0, values count equally.
 double weighted_mean(const std::vector<Weighted>& values) {
     double sum = 0;
     double weights = 0;
@@ -62,7 +62,7 @@ double total(const std::vector<Weighted>& values) {
     return sum;
 }
 
-/// `values` is not empty. A ratio comes here only where it has no denominator to fold.
+/// `values` is not empty. A ratio gets here only if it has no denominator to fold.
 double fold(model::Fold how, const std::vector<Weighted>& values) {
     switch (how) {
         case model::Fold::sum:
@@ -120,7 +120,7 @@ std::optional<Metric> on_chip(const Metric& metric, const CounterExists& exists)
     auto numerator = terms_on_chip(metric.numerator, exists);
     auto denominator = terms_on_chip(metric.denominator, exists);
     if (!numerator || !denominator) return std::nullopt;
-    // Of terms that are all optional one must be there: no counter at all is no measurement.
+    // If all terms are optional, one must exist: without any counter there is no measurement.
     if (numerator->empty() && !metric.numerator.empty()) return std::nullopt;
     Metric found = metric;
     found.numerator = std::move(*numerator);

@@ -21,20 +21,20 @@ struct Provenance {
     std::string tool_version;
     std::string git_revision;
     std::string recorded_at;  ///< UTC
-    std::string accepted_by;  ///< empty: not told
+    std::string accepted_by;  ///< empty: unknown
     std::string reason;
-    /// What measuring the case cost; 0: not told. Suites are divided into shards by it.
+    /// What it cost to measure the case; 0: unknown. Suites are divided into shards by this cost.
     double wall_s = 0;
 
     bool operator==(const Provenance&) const = default;
 };
 
-/// A regression that is known, and let pass for a while: the expectation stays what it was.
+/// A known regression that is accepted until a date. The expected value does not change.
 struct Acknowledgement {
-    std::string until;  ///< the last day on which it holds, "2026-12-31"; of UTC
-    std::string by;     ///< empty: not told
+    std::string until;  ///< the last day on which it applies, "2026-12-31", UTC
+    std::string by;     ///< empty: unknown
     std::string reason;
-    MetricSeries known;  ///< what was measured then: what is worse than this is not acknowledged
+    MetricSeries known;  ///< the value measured then; anything worse is not acknowledged
 
     bool operator==(const Acknowledgement&) const = default;
 };
@@ -42,17 +42,18 @@ struct Acknowledgement {
 struct BaselineCase {
     Provenance provenance;
     std::map<std::string, MetricSeries> metrics;
-    /// What it launched, as model::CaseResult has it, but for times and metrics. Empty where it
-    /// launches nothing on a GPU, or nothing is known of it.
+    /// What it launched, as in model::CaseResult, without times and metrics. Empty if it launches
+    /// nothing on a GPU or if that is unknown.
     std::vector<Kernel> kernels{};  // NOLINT(readability-redundant-member-init): not all name it
     std::string host_code{};        // NOLINT(readability-redundant-member-init)
     std::optional<Libraries> libraries = std::nullopt;
     std::optional<std::vector<MemoryOperation>> memory_operations = std::nullopt;
-    /// By metric: the value that accepted changes add up against. A metric without one has not
-    /// moved since it was anchored: its value is its anchor.
+    /// By metric: the value that accepted changes are accumulated against. A metric without an
+    /// entry has not changed since it was anchored: its value is its anchor.
     std::map<std::string, double> anchors = {};
     std::map<std::string, Acknowledgement> acknowledged = {};  ///< by metric
-    /// The suite's tags of the case: whether a run with --tag should have it. Absent: not known.
+    /// The case's tags in the suite, which decide whether a run with --tag should contain it.
+    /// Absent: unknown.
     std::optional<std::vector<std::string>> tags = std::nullopt;
 
     bool operator==(const BaselineCase&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which board a case was measured on. A run may have several of one device key: those of --devices,
-// and those of shards that were merged.
+// Which board a case was measured on. A run may have several boards of one device key: from
+// --devices, or from merged shards.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace perfgate::model {
 
-/// The one that its batches name; empty: it has none.
+/// The board that its batches name; empty if it has no batches.
 std::string board_of(const CaseResult& result);
 
-/// The same; of a case that has no batches, the run's.
+/// The same, but the run's board for a case without batches.
 std::string board_of(const Run& run, const CaseResult& result);
 
 }  // namespace perfgate::model

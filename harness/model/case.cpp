@@ -9,13 +9,13 @@ namespace perfgate::model {
 
 namespace {
 
-/// Characters that cannot be taken for a part of the id's own punctuation.
+/// Characters that cannot be mistaken for the id's own punctuation.
 bool is_plain(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_-+.:/").find(c) != std::string_view::npos;
 }
 
-/// Text as it stands where it is a plain word, else in double quotes: `[a="x,b=1"]` and
+/// A plain word unchanged, any other text in double quotes: `[a="x,b=1"]` and
 /// `[a=x,b=1]` are different cases.
 std::string id_text(const std::string& text) {
     if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;

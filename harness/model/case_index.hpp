@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of a Run, or of its Plan, by its place: both have the same cases in the same order.
+// The position of a case in a Run or its Plan: both have the same cases in the same order.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ struct CaseIndex {
     auto operator<=>(const CaseIndex&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Throws std::out_of_range where the run has no such case.
+/// Throws std::out_of_range if the run has no such case.
 inline const CaseResult& case_at(const Run& run, const CaseIndex& at) {
     return run.suites.at(at.suite).cases.at(at.index);
 }

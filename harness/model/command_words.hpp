@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a suite may write of a program (model::Command): the limits of its words, and `{param}` in
-// them, which stands for a parameter of the matrix.
+// What a suite may state about a program (model::Command): limits on its words, and `{param}` in
+// them, which is replaced by a parameter of the matrix.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ inline constexpr std::size_t most_words = 1000;
 inline constexpr std::size_t longest_word = 4096;    ///< bytes
 inline constexpr std::size_t longest_pattern = 256;  ///< of ranges and kernels, bytes
 
-/// Letters, digits and '_', beginning with no digit: a parameter, an environment variable.
+/// Letters, digits and '_', not starting with a digit: a parameter or an environment variable.
 bool is_identifier(std::string_view text);
 
-/// The word with each `{identifier}` replaced by `value_of(identifier)`. Other braces stay.
+/// The word with each `{identifier}` replaced by `value_of(identifier)`. Other braces are kept.
 std::string with_parameters(std::string_view word,
                             const std::function<std::string(const std::string& name)>& value_of);
 

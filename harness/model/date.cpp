@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view form = "0000-00-00";
 
-/// Of the digits of `text` from `begin`.
+/// The number formed by the digits of `text` from `begin`.
 int number_at(std::string_view text, std::size_t begin, std::size_t count) {
     int value = 0;
     for (const char c : text.substr(begin, count)) value = value * 10 + (c - '0');
     return value;
 }
 
-/// Of a text in the form.
+/// The date of a text of the right form.
 std::chrono::year_month_day day_of(std::string_view text) {
     return {std::chrono::year(number_at(text, 0, 4)),
             std::chrono::month(static_cast<unsigned>(number_at(text, 5, 2))),

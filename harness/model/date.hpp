@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Days as text, "2026-12-31": they sort as they are. Of UTC, always.
+// Days as text, "2026-12-31", which sorts by date. Always UTC.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace perfgate::model {
 
-/// Whether the text is a day that exists, in just this form.
+/// Whether the text is an existing day in exactly this form.
 bool is_date(std::string_view text);
 
-/// The day of a UTC time ("2026-11-21T10:00:00Z"); empty where the text does not begin with one.
+/// The day of a UTC time ("2026-11-21T10:00:00Z"); empty if the text does not begin with one.
 std::string date_of(std::string_view utc);
 
 /// How many days `last` lies after `first`; both are days (is_date).

@@ -16,7 +16,7 @@ struct Row {
     std::string_view words;
 };
 
-// The first row of a dimension is the unit that its values are told in.
+// The first row of a dimension is the unit that its values are reported in.
 constexpr std::array table{
     Row{"", {0, 0, 0}, 1, "a plain number"},
     Row{"%", {0, 0, 0}, 0.01, "a plain number"},

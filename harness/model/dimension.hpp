@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What units measure, so that arithmetic over metrics can be checked: times are not compared with
-// bytes, and bytes over a time are a bandwidth.
+// What units measure, so that arithmetic over metrics can be checked: times cannot be compared with
+// bytes, and bytes divided by a time are a bandwidth.
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ struct UnitMeaning {
     double scale = 1;
 };
 
-/// Counts, ratios, registers and units that are not known are plain numbers; "%" is a hundredth.
+/// Counts, ratios, registers and unknown units are plain numbers; "%" is a hundredth.
 UnitMeaning meaning_of(std::string_view unit);
 
-/// The unit that values of this dimension are told in: "ns", "bytes/s", "" for plain numbers; what
-/// no metric has is spelled out, "s^2*bytes".
+/// The unit that values of this dimension are reported in: "ns", "bytes/s", "" for plain numbers; a
+/// dimension that no metric has is spelled out, "s^2*bytes".
 std::string unit_of(const Dimension& dimension);
 
 /// "a time", "bytes per time", "a plain number": for messages.

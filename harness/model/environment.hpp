@@ -12,14 +12,14 @@ namespace perfgate::model {
 
 /// What keys a baseline (`key`) and what identifies one board of that key (`board`).
 struct Device {
-    /// Slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3". Of a run of programs that
-    /// see several GPUs, their number as well: "nvidia-h100-80gb-hbm3-x2".
+    /// Slug of the name, MIG profile appended: "nvidia-h100-80gb-hbm3". For programs that use
+    /// several GPUs, with their number: "nvidia-h100-80gb-hbm3-x2".
     std::string key;
     std::string name;                ///< as the driver spells it
     std::string chip;                ///< CUPTI's chip name ("GH100"); empty on the host
     std::string compute_capability;  ///< "9.0"; empty on the host
     std::uint64_t memory_bytes = 0;
-    std::string mig_profile;  ///< empty where MIG is off
+    std::string mig_profile;  ///< empty if MIG is off
     std::string board;  ///< hash of the UUID: the same board has the same text, no serial leaks
     std::int64_t multiprocessors = 0;  ///< SMs, or logical cores on the host
     std::uint64_t l2_bytes = 0;
@@ -27,18 +27,18 @@ struct Device {
     bool operator==(const Device&) const = default;
 };
 
-/// A reading of the board's state. Absent where NVML does not tell.
+/// A reading of the board's state. Absent if NVML does not report it.
 struct BoardState {
     std::optional<double> sm_clock_mhz, memory_clock_mhz, max_sm_clock_mhz, max_memory_clock_mhz;
     std::optional<double> temperature_c, power_w, power_limit_w;
-    std::vector<std::string> throttle_reasons;  ///< in words; empty: none, or not told
+    std::vector<std::string> throttle_reasons;  ///< in words; empty: none, or not reported
     std::optional<bool> persistence_mode, ecc;
     std::vector<std::string> other_processes;  ///< "pid 1234 (512 MiB)"
 
     bool operator==(const BoardState&) const = default;
 };
 
-/// How fast the device was seen to be in this run, as a reference for its cases. Empty where
+/// The best that the device achieved in this run, as a reference for its cases. Empty if
 /// nothing was measured (the host backend).
 struct Ceilings {
     double copy_bytes_per_s = 0;  ///< device-to-device copy, bytes read plus bytes written; 0: none

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Readers that work on many bytes at once, as that of JSON, want some behind a text.
+/// Padding for readers that load many bytes at once, such as the JSON parser.
 constexpr std::size_t room_behind = 64;
 
 std::string cause(int error) {
@@ -40,7 +40,7 @@ class Descriptor {
         if (fd_ >= 0) ::close(fd_);
     }
     int get() const { return fd_; }
-    /// Closes and tells: network file systems report a full disk only here.
+    /// Closes and reports errors: network file systems report a full disk only here.
     int close() { return ::close(std::exchange(fd_, -1)); }
 
   private:
@@ -91,7 +91,7 @@ void write_standard_output(std::string_view content) {
     if (error != 0) fail_write("standard output", error);
 }
 
-/// Whether `path` is written as it is. For /dev/null, a pipe and a shell's >(command) there is
+/// Whether `path` is written in place. For /dev/null, a pipe and a shell's >(command) there is
 /// nothing to rename onto; /dev/stdout and /dev/fd/3 may lead to a file, which others hold open.
 bool is_device(const fs::path& path) {
     struct stat status {};
@@ -101,7 +101,7 @@ bool is_device(const fs::path& path) {
 }
 
 void write_in_place(const fs::path& path, std::string_view content) {
-    // O_NONBLOCK: opening a pipe that nobody reads must not wait.
+    // O_NONBLOCK: opening a pipe without a reader must not wait.
     constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     Descriptor file(::open(path.c_str(), flags));
     if (file.get() < 0 && errno == ENXIO) {
@@ -113,7 +113,7 @@ void write_in_place(const fs::path& path, std::string_view content) {
     if (file.close() != 0) fail_write(path, errno);
 }
 
-/// Makes the rename itself durable. Some file systems cannot: the content is safe all the same.
+/// Makes the rename itself durable. Some file systems cannot; the content is safe anyway.
 void synchronise_folder(const fs::path& folder) {
     const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor.get() >= 0) ::fsync(descriptor.get());
@@ -122,7 +122,7 @@ void synchronise_folder(const fs::path& folder) {
 /// A name in `folder` that no other writer uses, this process's threads included.
 fs::path temporary_name(const fs::path& target) {
     static std::atomic<unsigned> counter{0};
-    // Long names are cut: the temporary one must not exceed NAME_MAX where the target's does not.
+    // Long names are cut: the temporary name must not exceed NAME_MAX if the target's does not.
     return target.parent_path() / fmt::format(".{:.200}.{}.{}.tmp", target.filename().native(),
                                               ::getpid(), counter.fetch_add(1));
 }
@@ -189,7 +189,7 @@ std::string read_file(const fs::path& path, std::size_t limit_bytes, std::string
     const auto refuse = [&](const std::string& reason) -> InputError {
         return InputError(fmt::format("{} {}: {}", what, printable(path.native()), reason));
     };
-    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    // O_NONBLOCK: opening a pipe without a writer must not wait.
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
     if (file.get() < 0) throw refuse(cause(errno));
     struct stat status {};

@@ -16,13 +16,13 @@ std::string read_file(const std::filesystem::path& path, std::size_t limit_bytes
                       std::string_view what);
 
 /// Writes through a temporary file in the same folder, synchronised to disk and renamed: a reader
-/// sees the old content or the new, never half. "-" is standard output; devices and pipes are
-/// written as they are; a link's target is replaced, not the link. Creates the folder.
+/// gets the old content or the new, never part of it. "-" is standard output; devices and pipes are
+/// written in place; a link's target is replaced, not the link. Creates the folder.
 /// Throws Error naming the path and the cause (read-only folder, no space left).
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// The same for a library that writes files itself: `make` fills an empty file beside the target.
-/// "-" and what is no regular file are refused with InputError.
+/// "-" and anything that is not a regular file are refused with InputError.
 void make_file_atomically(const std::filesystem::path& path,
                           const std::function<void(const std::filesystem::path&)>& make);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of intervals on the time line: when something was busy. Pure functions.
+// Sets of time intervals: when something was busy. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace perfgate::model {
 
-/// Half-open, in nanoseconds; empty where `end` is not after `begin`.
+/// Half-open, in nanoseconds; empty if `end` is not after `begin`.
 struct Interval {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -19,7 +19,7 @@ struct Interval {
 
 Interval intersection(Interval a, Interval b);
 
-/// The union of intervals, in order and apart from each other; answers in O(log n).
+/// The union of intervals, sorted and disjoint; queries take O(log n).
 class IntervalSet {
   public:
     IntervalSet() = default;
@@ -27,18 +27,18 @@ class IntervalSet {
 
     [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
     [[nodiscard]] std::uint64_t length() const;
-    /// Of the part within the window.
+    /// Length of the part within the window.
     [[nodiscard]] std::uint64_t length(Interval window) const;
-    /// What of the window is not in the set, in order.
+    /// The gaps: parts of the window that are not in the set, in order.
     [[nodiscard]] std::vector<Interval> gaps(Interval window) const;
-    /// Of what both have.
+    /// Length of the intersection.
     [[nodiscard]] std::uint64_t overlap(const IntervalSet& other) const;
 
   private:
     [[nodiscard]] std::uint64_t length_before(std::uint64_t time) const;
 
     std::vector<Interval> intervals_;
-    std::vector<std::uint64_t> before_;  ///< length of all that come before each
+    std::vector<std::uint64_t> before_;  ///< total length of all intervals before each
 };
 
 }  // namespace perfgate::model

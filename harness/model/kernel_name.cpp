@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t longest = 60;
 /// Of the part in which two names differ.
 constexpr std::size_t longest_difference = 40;
-/// A name of fewer characters is taken for a general one.
+/// A shorter name is considered too general.
 constexpr std::size_t telling = 8;
 
 /// Without result, parameters and anonymous namespaces.
@@ -36,7 +36,7 @@ std::string core_of(std::string_view full) {
     return name;
 }
 
-/// Where the template arguments of the last part of the name begin; its size: it has none.
+/// Where the template arguments of the name's last component begin; the name's size if it has none.
 std::size_t arguments_of(std::string_view core) {
     if (!core.ends_with('>')) return core.size();
     int depth = 0;
@@ -52,7 +52,7 @@ bool in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// The part of `text` that `other` has not, in whole words.
+/// The part of `text` that `other` does not have, in whole words.
 std::string_view difference(std::string_view text, std::string_view other) {
     const auto head = std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first;
     auto begin = static_cast<std::size_t>(head - text.begin());

@@ -14,9 +14,9 @@ namespace perfgate::model {
 
 enum class LedgerAction {
     accept,       ///< a case's new values are expected
-    acknowledge,  ///< a case's regression is known until a day; what is expected stays
-    refresh,      ///< a whole run is expected
-    prune,        ///< a case that no suite has was taken out
+    acknowledge,  ///< a case's regression is accepted until a day; the expectation stays
+    refresh,      ///< a whole run becomes the expectation
+    prune,        ///< a case that no suite has was removed
 };
 
 std::string_view to_text(LedgerAction action);
@@ -32,16 +32,16 @@ struct LedgerChange {
 };
 
 struct LedgerEntry {
-    std::string id;  ///< of the case; empty for a refresh, which is of many
+    std::string id;  ///< of the case; empty for a refresh, which covers many
     std::string at;  ///< UTC
     LedgerAction action = LedgerAction::accept;
-    std::string by;  ///< empty: not told
+    std::string by;  ///< empty: unknown
     std::string reason;
     std::string recorded_at;   ///< when the accepted run began, as in Provenance
     std::string git_revision;  ///< of the accepted run
     std::string until;         ///< of an acknowledgement: its last day
     bool anchor_reset = false;
-    std::int64_t cases = 0;                            ///< of a refresh: so many were accepted
+    std::int64_t cases = 0;                            ///< of a refresh: number of accepted cases
     std::map<std::string, LedgerChange> changes = {};  ///< by metric
     /// By id: digest_of_case() of each case that this entry wrote. Empty in entries of version 1.
     std::map<std::string, std::string> digests = {};

@@ -18,7 +18,7 @@ enum class MemoryOperationKind {
 };
 
 enum class MemoryKind {
-    unknown,  ///< not recorded; of a memset's `from`: it has none
+    unknown,  ///< not recorded, or the `from` of a memset, which has none
     pageable,
     pinned,
     device,

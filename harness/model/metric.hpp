@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric is and what was measured of it.
+// A metric and its measured values.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,12 @@ struct Batch {
     std::string device;        ///< board id (hashed UUID) or "host"
     std::uint64_t seed = 0;    ///< seed of the inputs
     std::vector<double> samples;
-    /// 0: measured in any case; 1, 2, …: measured again because the rounds before raised a
-    /// suspicion.
+    /// 0: the first round; 1, 2, …: measured again because the case was flagged in the rounds
+    /// before.
     std::int64_t round = 0;
-    /// Why this batch is recorded and not used ("power brake while it was taken"); empty: it is
-    /// used.
+    /// Why this batch is excluded ("power brake while it was taken"); empty: it is used.
     std::string excluded{};  // NOLINT(readability-redundant-member-init): not all name it
-    std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, where that is known
+    std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, if known
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
 
     bool operator==(const Batch&) const = default;
@@ -59,7 +58,7 @@ struct MetricSeries {
     double value = 0;
     std::string method;
     std::vector<Batch> batches;
-    /// What the value consists of, for people: "cudaMalloc 2, cudaStreamSynchronize 1". Mostly
+    /// What the value consists of, in words: "cudaMalloc 2, cudaStreamSynchronize 1". Usually
     /// empty.
     std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 

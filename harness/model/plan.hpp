@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Plan: which cases are to be measured, and how. Made from suites by the suite room, carried
-// out by the measure room.
+// The Plan: which cases are to be measured, and how. Made from suites by the suite module, carried
+// out by the measure module.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@ namespace perfgate::model {
 /// Default of `max_overhead`.
 inline constexpr double usual_max_overhead = 0.05;
 
-/// A program that is run to be measured, its parameters filled in. No shell is involved.
+/// A program to be measured, with its parameters filled in. No shell is involved.
 struct Command {
     std::string name;
     std::vector<std::string> words;  ///< the first is found through PATH
-    /// Run in the same folder behind the program: exit status 0 says that what the program did is
-    /// correct. Empty: nobody says so.
+    /// Run in the same folder after the program: exit status 0 means that its result is correct.
+    /// Empty: the result is not checked.
     std::vector<std::string> check;
     std::vector<std::pair<std::string, std::string>> environment;  ///< beside the inherited one
     std::string folder;  ///< to run in; relative: to the suite's folder
     double time_limit_s = 600;
-    int exit_status = 0;                       ///< that it must end with
+    int exit_status = 0;                       ///< the expected exit status
     int warm_up_runs = 0;                      ///< before the first one that counts
     int gpus = 1;                              ///< that it sees
     double max_overhead = usual_max_overhead;  ///< as CaseResult has it
@@ -37,7 +37,7 @@ struct Command {
     bool operator==(const Command&) const = default;
 };
 
-/// What of a program's activity a case is about. The patterns are globs.
+/// The part of a program's activity that a case measures. The patterns are globs.
 struct Piece {
     enum class Kind {
         program,  ///< all of it
@@ -46,9 +46,9 @@ struct Piece {
     };
     Kind kind = Kind::program;
     std::string pattern;      ///< of the range's or the kernel's name
-    std::string within;       ///< of kernels: the ranges that they are launched in; empty: anywhere
-    bool own_thread = false;  ///< a range takes the launches of its own thread alone
-    std::int64_t skip = 0;    ///< instances of each process that are left out, the first ones
+    std::string within;       ///< for kernels: the ranges they are launched in; empty: anywhere
+    bool own_thread = false;  ///< a range contains only launches of its own thread
+    std::int64_t skip = 0;    ///< how many first instances of each process are left out
 
     bool operator==(const Piece&) const = default;
 };
@@ -69,10 +69,10 @@ struct PlannedCase {
     std::uint64_t seed = 0;            ///< of the measured inputs
     double precision = 0.005;    ///< stop when the median is known to this fraction (95 % interval)
     double time_budget_s = 0.1;  ///< at most this much launching per kind of time
-    /// What a self-test adds to each timed launch, as a fraction of the launch with the little that
-    /// is added to all; absent: nothing is added to any.
+    /// What a self-test adds to each timed launch, as a fraction of the launch including the small
+    /// work that every launch gets; absent: no work is added to any case.
     std::optional<double> added_work = std::nullopt;
-    std::string skip_reason;  ///< not empty: known beforehand not to run (not built, capability)
+    std::string skip_reason;  ///< not empty: known in advance not to run (not built, capability)
     bool skipped_by_suite = false;  ///< the skip_reason is the suite's own
     /// Absent: a plugin's case.
     std::optional<PlannedProgram> program = std::nullopt;
@@ -84,7 +84,7 @@ struct PlannedSuite {
     std::string description;
     bool partial = false;  ///< --filter or --tag left cases out
     std::vector<PlannedCase> cases;
-    /// Of the cases of this target; an instance may name cases that --filter or --tag left out.
+    /// For the cases of this target; an instance may name cases that --filter or --tag left out.
     std::vector<Relation> relations;
     std::vector<Command> commands = {};  ///< of the suite's cases; some may have none here
 };

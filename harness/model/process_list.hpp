@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of the machine that this one may see.
+// The processes of the machine that are visible to this one.
 #pragma once
 
 #include <sys/types.h>
@@ -11,10 +11,11 @@ namespace perfgate::model {
 
 struct ListedProcess {
     pid_t pid = 0;
-    std::filesystem::path folder;  ///< /proc/PID; gone when the process is
+    std::filesystem::path folder;  ///< /proc/PID; disappears with the process
 };
 
-/// What /proc lists now. Throws nothing: a process that ends meanwhile is or is not in the list.
+/// The processes that /proc lists now. Does not throw; a process that ends meanwhile may or may not
+/// be in the list.
 std::vector<ListedProcess> list_processes();
 
 }  // namespace perfgate::model

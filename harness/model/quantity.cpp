@@ -48,7 +48,7 @@ std::span<const Step> steps_of(std::string_view unit) {
     return {};
 }
 
-/// What stands after a number that no scale applies to.
+/// The suffix of a number that no scale applies to.
 std::string plain_suffix(std::string_view unit) {
     if (unit.empty() || unit == "ratio" || unit == "count" || unit == "registers") return "";
     return " " + printable(unit == "bytes" ? "B" : unit, 40);
@@ -56,7 +56,7 @@ std::string plain_suffix(std::string_view unit) {
 
 std::string four_digits(double value) {
     const double size = std::fabs(value);
-    // The thresholds are where rounding would add a digit before the point.
+    // A threshold is where rounding would add a digit before the decimal point.
     if (size < 0.99995 || size >= 1e15) return fmt::format("{:.4g}", value);
     if (size < 9.9995) return fmt::format("{:.3f}", value);
     if (size < 99.995) return fmt::format("{:.2f}", value);
@@ -77,7 +77,8 @@ std::string all_digits(double value, std::string_view unit) {
     return number_text(value) + plain_suffix(unit);
 }
 
-/// Both with as many digits as tell them apart, or nothing where that takes more than people read.
+/// Both with enough digits to distinguish them, or nothing if that takes more digits than people
+/// read.
 std::optional<QuantityTexts> told_apart(double before, double after, std::string_view unit) {
     constexpr int most_digits = 6;
     const std::span<const Step> steps = steps_of(unit);

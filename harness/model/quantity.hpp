@@ -12,11 +12,11 @@ namespace perfgate::model {
 
 /// Four significant digits, scaled to what the unit is usually read in: "12.34 µs", "1.500 GiB",
 /// "3.270 TB/s", "1.755 GHz", "45.20 %". Whole counts keep every digit, because a change of one
-/// matters. A unit that is not known is appended as it stands, made printable.
+/// matters. An unknown unit is appended unchanged, made printable.
 std::string quantity_text(double value, std::string_view unit);
 
-/// The same for two values that a reader compares: where rounding would make different values look
-/// the same, both have as many digits as tell them apart, in the end all.
+/// The same for two values that a reader compares: if rounding would make different values look the
+/// same, both get enough digits to distinguish them, if necessary all.
 struct QuantityTexts {
     std::string before, after;
 };
@@ -25,7 +25,7 @@ QuantityTexts quantity_texts(double before, double after, std::string_view unit)
 /// A fraction as a signed percentage: "+10.2 %", "-0.4 %"; a small one keeps a digit ("+0.003 %").
 std::string change_text(double fraction);
 
-/// "12.5 %", or "-" of nothing.
+/// "12.5 %", or "-" if absent.
 std::string share_text(std::uint64_t part, std::uint64_t whole);
 
 /// "-0.3 % to +1.1 %", of two fractions.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view copy_ceiling = "copy";
 
-/// The first that was measured: without kernel records there is only the span.
+/// The first measured time: without kernel records there is only the span.
 constexpr const char* times[] = {"gpu_time", "gpu_span"};
 
 double measured_seconds(const CaseResult& result) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case held against the machine's ceilings: how near its time is to the
-// least that they allow, and which of them sets that. Pure.
+// A case compared with the machine's ceilings: how close its time is to the least they allow, and
+// which ceiling bounds it. Pure functions.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,17 @@
 
 namespace perfgate::model {
 
-/// `memory`, `compute`: the case is near that ceiling. `neither`: it is far below both, held back
-/// by latency or by work that its result does not need.
+/// `memory`, `compute`: the case is near that ceiling. `neither`: it is far below both, limited by
+/// latency or by work that its result does not need.
 enum class Bound { memory, compute, neither };
 
-/// Below this share of its ceiling a case is near neither.
+/// Below this share of its ceiling, a case counts as `neither`.
 inline constexpr double near_share = 0.25;
 
 struct CeilingShare {
     Bound bound = Bound::neither;
-    /// The ceiling that sets the least time: "copy", or the arithmetic type of the matrix rate.
+    /// The ceiling that determines the least time: "copy", or the arithmetic type of the matrix
+    /// rate.
     std::string ceiling;
     double share = 0;  ///< least time over measured time; 1 is the ceiling
 
@@ -31,18 +32,18 @@ struct CeilingShare {
 std::string_view to_text(Bound bound);
 
 /// The least time is the larger of bytes over copy bandwidth and flops over the matrix rate of
-/// their type. Nothing where the case states no work, has flops of a type that is not stated or not
-/// measured, or no GPU time was measured.
+/// their type. Nothing if the case states no work, has flops of an unstated or unmeasured type, or
+/// no GPU time was measured.
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings);
 
-/// The same for any time in which that work was done.
+/// The same for any time taken by that work.
 std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
                                           const Ceilings& ceilings);
 
 /// "87 % of copy bandwidth, memory-bound".
 std::string in_words(const CeilingShare& share);
 
-/// "copy 2.80 TB/s, bf16 700 Tflop/s"; empty where nothing was measured.
+/// "copy 2.80 TB/s, bf16 700 Tflop/s"; empty if nothing was measured.
 std::string in_words(const Ceilings& ceilings);
 
 }  // namespace perfgate::model

@@ -37,9 +37,10 @@ struct GateRule {
 /// By name, the fingerprint of a shared library's file.
 using Libraries = std::map<std::string, std::string>;
 
-/// One kernel of a case, in launch order. Facts come from kernel records, `metrics` from counters,
-/// in the catalogue's units; of a CUDA graph there are none, because it is counted as a whole. A
-/// program's case has each kernel once, in the order of the first launches, with `launches`.
+/// One kernel of a case, in launch order. Launch facts come from kernel records, `metrics` from
+/// counters, in the catalogue's units. Kernels of a CUDA graph have no metrics, because it is
+/// counted as a whole. A program's case has each kernel once, in the order of the first launches,
+/// with `launches`.
 struct Kernel {
     std::string name;  ///< demangled
     std::array<std::int64_t, 3> grid{}, block{};
@@ -50,15 +51,15 @@ struct Kernel {
     double theoretical_occupancy = 0;  ///< % of the SM's warps
     double duration_ns = 0;  ///< of the recorded launch, which is not warm: a hint, not a sample
     std::map<std::string, double> metrics;
-    std::array<std::int64_t, 3> cluster{};  ///< blocks; 0: it has none
-    /// Share of the L1 that it asked for as shared memory, %; absent: it did not ask.
+    std::array<std::int64_t, 3> cluster{};  ///< blocks; 0: no cluster
+    /// Share of the L1 requested as shared memory, %; absent: not requested.
     std::optional<std::int64_t> carveout{};  // NOLINT(readability-redundant-member-init)
     bool cooperative = false;
-    /// Fingerprint of its machine code, and of what that calls. Empty: not known.
+    /// Fingerprint of its machine code and of the functions it calls. Empty: unknown.
     std::string code{};  // NOLINT(readability-redundant-member-init)
-    /// Fingerprint of its arguments, of pointers the alignment alone. Empty: not known.
+    /// Fingerprint of its arguments; of pointers, only the alignment counts. Empty: unknown.
     std::string arguments{};  // NOLINT(readability-redundant-member-init)
-    /// Of a program's case: launches of this kernel with this configuration, the mean over the
+    /// For a program's case: launches of this kernel with this configuration, mean over the
     /// instances; `duration_ns` is then the median of a launch. 0: a plugin's case.
     double launches = 0;
     double time_ns = 0;  ///< with `launches`: of all of them together, the mean over the instances
@@ -111,8 +112,8 @@ struct Work {
     bool operator==(const Work&) const = default;
 };
 
-/// How the board stood around the batches that one process took of a case. What does not change
-/// while it runs is in the environment alone.
+/// State of the board around the batches that one process took of a case. Facts that do not change
+/// during a run are only in the environment.
 struct Reading {
     std::int64_t process = 0;  ///< as in Batch
     std::string device;        ///< as in Batch
@@ -128,7 +129,7 @@ struct CaseResult {
     std::vector<GateRule> gates;
 
     CaseStatus status = CaseStatus::skipped;
-    std::string reason;  ///< why it is not `measured`: one line, with the remedy where there is one
+    std::string reason;  ///< why it is not `measured`: one line, with a remedy if there is one
     std::string log;     ///< last lines of the worker's stderr, for `error`
     std::optional<Verification> verification;
     std::optional<Work> work;
@@ -137,27 +138,27 @@ struct CaseResult {
     std::vector<Kernel> kernels;
     std::map<std::string, MetricSeries> metrics;
     std::vector<NotCollected> not_collected;
-    std::vector<std::string> not_applicable;  ///< requested metrics that this variant cannot have
+    std::vector<std::string> not_applicable;  ///< requested metrics that do not apply
     std::vector<Reading> readings;            ///< in the order in which they were taken
-    /// Fingerprint of the files that the variant's host code came from. Empty: not known.
+    /// Fingerprint of the files that contain the variant's host code. Empty: unknown.
     std::string host_code;
-    /// What that code links or has loaded until a launch was recorded, but for driver, C library
-    /// and CUDA toolkit. Absent: not known, which is so of documents from before it was recorded.
+    /// Libraries that this code links, or had loaded by the recorded launch, without driver, C
+    /// library and CUDA toolkit. Absent: unknown, as in older documents.
     std::optional<Libraries> libraries;
-    /// Copies and memsets of the recorded launch, by start time. Absent: not known, as above.
+    /// Copies and memsets of the recorded launch, by start time. Absent: unknown, as above.
     std::optional<std::vector<MemoryOperation>> memory_operations;
     /// Skipped because its code and inputs equal the baseline's (--changed-only).
     bool unchanged = false;
-    /// The words of the program that the case is of; empty: it is a plugin's. One that has no
-    /// `verification` was not verified, because its suite does not say how.
+    /// The program's command line; empty: a plugin's case. A case without `verification` was not
+    /// verified, because its suite has no `check`.
     std::vector<std::string> command = {};
-    /// Of a program's case: what its counts are per, as reports say it ("step", "launch", "run").
-    /// Empty: a plugin's, or from before this was recorded.
+    /// Of a program's case: the unit that its counts refer to, as named in reports ("step",
+    /// "launch", "run"). Empty: a plugin's case, or an older document.
     std::string instance = {};
     /// Of a program's case: `span` and `idle_share` are invalid if the 95 % interval of the
     /// recording overhead lies above this fraction. Absent: no bound.
     std::optional<double> max_overhead = std::nullopt;
-    /// Skipped because the suite says so (`skip` in an override), not because it cannot run here.
+    /// Skipped by the suite (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;
 
     bool operator==(const CaseResult&) const = default;
@@ -174,13 +175,12 @@ struct SuiteResult {
     bool operator==(const SuiteResult&) const = default;
 };
 
-/// A suite as all shards of a run have it between them.
+/// A whole suite that is divided among the shards of a run.
 struct ShardedSuite {
     std::string name;
     bool partial = false;            ///< --filter, --tag left cases out before it was divided
     std::vector<std::string> cases;  ///< ids, in the suite's order
-    /// Fingerprint of the gates of all cases and of the relations. Empty: from before there was
-    /// one.
+    /// Fingerprint of the gates of all cases and of the relations. Empty in older documents.
     std::string gates = {};
 
     bool operator==(const ShardedSuite&) const = default;
@@ -189,13 +189,13 @@ struct ShardedSuite {
 /// Which part of a divided run this is.
 struct Shard {
     std::int64_t index = 1, count = 1;  ///< the first is 1
-    std::vector<ShardedSuite> whole;    ///< of what: equal in all shards
+    std::vector<ShardedSuite> whole;    ///< the divided suites: equal in all shards
 
     bool operator==(const Shard&) const = default;
 };
 
-/// What --filter and --tag select: a case of which one of `filters` matches the id, and that has
-/// one of `tags`. No filters, or no tags, select all.
+/// What --filter and --tag select: cases whose id matches one of `filters` and that have one of
+/// `tags`. An empty list selects all.
 struct Selection {
     std::vector<std::string> filters;  ///< globs
     std::vector<std::string> tags;
@@ -211,13 +211,14 @@ struct Run {
     /// What the phases cost, start to end: "timing" (verification included) and "counters".
     std::map<std::string, double> phase_s;
     bool interrupted = false;
-    bool verify_only = false;  ///< results were checked, nothing was measured or is to be judged
+    bool verify_only = false;  ///< results were checked; nothing was measured, nothing is judged
     std::string backend;       ///< "cuda" or "host"
     Environment environment;
     std::map<std::string, MetricDefinition> metric_definitions;  ///< of every metric in the run
     std::vector<SuiteResult> suites;
     std::optional<Shard> shard = std::nullopt;  ///< absent: the run was not divided
-    /// What its cases were selected with, each selection from what the one before left; none: all.
+    /// How its cases were selected; each selection applies to the result of the one before. Empty:
+    /// all.
     std::vector<Selection> selections = {};
 
     bool operator==(const Run&) const = default;

@@ -35,8 +35,8 @@ bool selects_any(const Run& run, const Selection& selection) {
     });
 }
 
-/// The first filter or tag that selects nothing, which is a typo also where others select
-/// something; empty: each selects a case.
+/// The first filter or tag that selects nothing: a typo, even if others select something. Empty:
+/// each selects a case.
 std::string unused(const Run& run, const Selection& selection) {
     for (const std::string& glob : selection.filters) {
         if (!selects_any(run, {{glob}, {}})) return fmt::format("--filter '{}'", glob);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4), and the fingerprints made of it that documents carry. It says whether two
-// pieces of code are the same; nothing here is a secret.
+// SHA-256 (FIPS 180-4), and the fingerprints in documents that are derived from it. They show
+// whether two pieces of code are the same; nothing here is secret.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ class Sha256 {
     /// The number's bytes, least significant first.
     void add_number(std::uint64_t number);
 
-    /// Of what was added; call it once.
+    /// The digest of everything added; call it once.
     Digest digest();
-    /// The digest's first 128 bits in hexadecimal: enough to tell apart what no one forges, and
-    /// short enough for a line of a baseline.
+    /// The digest's first 128 bits in hexadecimal: enough where nobody forges collisions, and short
+    /// enough for a line of a baseline.
     std::string fingerprint();
 
   private:
@@ -37,7 +37,7 @@ class Sha256 {
     std::uint64_t length_ = 0;  ///< bytes, the pending ones included
 };
 
-/// Of the file's content; empty where it cannot be read.
+/// Fingerprint of the file's content; empty if it cannot be read.
 std::string fingerprint_of_file(const std::filesystem::path& file);
 
 }  // namespace perfgate::model

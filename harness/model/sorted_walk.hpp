@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of the same keys walked side by side: a look-up for each key costs several times as much.
+// Walks maps with the same keys in parallel: looking up each key would cost several times as much.
 #pragma once
 
 #include <string_view>
 
 namespace perfgate::model {
 
-/// Moves an iterator over a map to `name`, past what comes before it; false: it is not there. Names
-/// come in order.
+/// Advances an iterator over a map to `name`; false if the map does not have it. Call with
+/// ascending names.
 template <class Iterator>
 bool advance_to(std::string_view name, Iterator& place, Iterator end) {
     while (place != end && place->first < name) ++place;

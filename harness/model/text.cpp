@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view ellipsis = "\xe2\x80\xa6";  // U+2026
 
-/// Names longer than this are no typos: they are not compared.
+/// Longer names are not compared: they are not typos.
 constexpr std::size_t longest_name = 128;
 
 /// Edit distance with insertions, deletions, replacements and swaps of neighbours, each costing 1.
@@ -163,8 +163,8 @@ std::string slug(std::string_view text) {
 }
 
 std::string demangled(const std::string& symbol) {
-    // Without the prefix it is a C name, which the function below would take for a type's code.
-    // Nested templates of a hostile name could take for ever to write out.
+    // Without the prefix it is a C name, which the function below would read as an encoded type.
+    // Expanding the nested templates of a hostile name could take forever.
     if (!symbol.starts_with("_Z") || symbol.size() > 16384) return symbol;
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> name(

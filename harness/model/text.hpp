@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small text tools that every room needs: globs, nearest names, printable text, numbers.
+// Small text functions that every module needs: globs, nearest names, printable text, numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace perfgate::model {
 
-/// `*` any run of characters, `?` any one; everything else, `[` included, stands for itself.
+/// `*` any run of characters, `?` any one; all other characters, including `[`, match themselves.
 /// Linear in practice: O(pattern · text) at worst, no recursion.
 bool glob_match(std::string_view pattern, std::string_view text);
 
@@ -22,7 +22,7 @@ std::optional<std::string> nearest_name(std::string_view name,
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 /// Text from outside made safe for one terminal line: control characters (C1, line separators and
-/// bidirectional controls included) and invalid UTF-8 become '?', and what is longer than `limit`
+/// bidirectional controls included) and invalid UTF-8 become '?', and text longer than `limit`
 /// bytes is cut with an ellipsis.
 std::string printable(std::string_view text, std::size_t limit = 400);
 
@@ -30,18 +30,18 @@ std::string printable(std::string_view text, std::size_t limit = 400);
 /// U+FFFD, so that JSON and XML writers can take it.
 std::string valid_utf8(std::string_view text);
 
-/// The shortest decimal text that reads back as the same double; never in a locale's notation.
+/// The shortest decimal text that reads back as the same double, independent of the locale.
 std::string number_text(double value);
 
-/// The same at the end of `out`.
+/// The same, appended to `out`.
 void append_number(std::string& out, double value);
 
 /// Lower case, every run of characters outside [a-z0-9] a single '-': "NVIDIA H100 80GB HBM3"
-/// becomes "nvidia-h100-80gb-hbm3". No '-' at either end; never empty: "unknown" where nothing is
+/// becomes "nvidia-h100-80gb-hbm3". No '-' at either end; never empty: "unknown" if nothing is
 /// left, so that it can name a folder.
 std::string slug(std::string_view text);
 
-/// A symbol of machine code as C++ writes it; what is not a mangled name comes back unchanged.
+/// The demangled form of a symbol; a name that is not mangled is returned unchanged.
 std::string demangled(const std::string& symbol);
 
 }  // namespace perfgate::model

@@ -8,8 +8,8 @@
 namespace perfgate::model {
 
 /// `worse` and `better` are fractions of the baseline (0.03 is 3 %); `abs` is in the metric's unit.
-/// A change counts only where it exceeds both the fraction and `abs`. Without `better`, an
-/// improvement beyond `worse` is reported as improved.
+/// A change counts only if it exceeds both the fraction and `abs`. Without `better`, an improvement
+/// beyond `worse` is reported as improved.
 struct Tolerance {
     double worse = 0;
     std::optional<double> better;

@@ -8,13 +8,13 @@ namespace perfgate::model {
 
 namespace {
 
-/// What only the policy can say: then the outcome is skipped or a failure, the code 0 or 4.
+/// Decided by the policy: the outcome is skipped or a failure, the exit code 0 or 4.
 constexpr int by_policy = 4;
 
 struct Row {
     Verdict verdict;
     std::string_view text;
-    int exit_code;  ///< `by_policy`: where the policy fails it, else 0
+    int exit_code;  ///< `by_policy`: if the policy fails it, else 0
     Outcome junit;
 };
 

@@ -19,7 +19,7 @@ enum class Verdict {
     pass,
     improved,
     skipped,
-    acknowledged,  ///< regressed, which is known and let pass until a day
+    acknowledged,  ///< a regression that is accepted until a date
     no_baseline,
     inconclusive,
     invalid,
@@ -30,9 +30,9 @@ enum class Verdict {
     regressed,
 };
 
-/// How a case's code stands to the baseline's.
+/// How a case's code compares with the baseline's.
 enum class CodeChange {
-    unknown,    ///< one of the two does not tell
+    unknown,    ///< not known for one of the two
     unchanged,  ///< machine code, launch, arguments, inputs, driver and host code are the same
     device_unchanged,  ///< the machine code is the same, something else is not
     changed,
@@ -51,14 +51,14 @@ enum class Doubt {
 /// Shares one row of the table in harness/README.md: what CI is told.
 enum class Outcome { pass, skipped, failure, error };
 
-/// What becomes of a comparison where something around it is not what it was for the baseline.
+/// What happens to a comparison if its environment differs from the baseline's.
 enum class OnChange {
-    accept,  ///< nothing is said
-    warn,    ///< it is named
-    refuse,  ///< nothing is compared; to the gate there is no baseline
+    accept,  ///< no note
+    warn,    ///< a note
+    refuse,  ///< nothing is compared, as if there were no baseline
 };
 
-/// How changed circumstances are taken. Another method is always refused.
+/// What to do about each change of the environment. A different method is always refused.
 struct ChangePolicy {
     OnChange board = OnChange::warn;  ///< another of the same key; concerns timing alone
     OnChange driver = OnChange::warn;
@@ -78,7 +78,7 @@ struct Policy {
     double false_alarms = 0.001;
     /// How often flagged cases may be measured again. 0: what was measured first decides.
     std::int64_t rounds = 2;
-    /// The last day of an acknowledgement is at most so many days ahead.
+    /// An acknowledgement may end at most this many days ahead.
     std::int64_t acknowledgement_days = 90;
     ChangePolicy changed{};  // NOLINT(readability-redundant-member-init): not all name it
     /// Whether a time fails that is not shown to be within its tolerance.
@@ -94,10 +94,10 @@ std::string_view to_text(Doubt doubt);
 /// Of a relation, or a verdict without doubt.
 Outcome outcome_of(Verdict verdict, const Policy& policy);
 
-/// 0, 1, 3 or 4: what this verdict alone would make of the exit code.
+/// 0, 1, 3 or 4: the exit code if this were the only verdict.
 int exit_code(Verdict verdict, const Policy& policy);
 
-/// 1 wins over 3, 3 over 4, anything over 0; 130 and 2 win over all.
+/// 1 takes precedence over 3, 3 over 4, any over 0; 130 and 2 over all.
 int combine_exit_codes(int left, int right);
 
 /// How bad a verdict is, for sorting and for a case's verdict from its metrics': higher is worse.
@@ -120,16 +120,16 @@ struct MetricVerdict {
     Verdict verdict = Verdict::pass;
     std::optional<double> baseline;
     std::optional<double> measured;
-    std::optional<double> change;  ///< fraction of the baseline; absent where that is 0
+    std::optional<double> change;  ///< fraction of the baseline; absent if that is 0
     std::string tolerance;         ///< in words
     std::string sentence;          ///< metric, baseline, measured, change, tolerance: one sentence
     /// The least change, as a fraction of the baseline, that this gate finds nine times out of ten
-    /// on this machine. Absent where nothing is known of the spread, or nothing spreads.
+    /// on this machine. Absent if the spread is unknown or zero.
     std::optional<double> minimum_detectable_change = std::nullopt;
-    /// Mean SM clock of the batches that a timing rests on; absent where not all of them tell.
+    /// Mean SM clock of the batches that a timing rests on; absent if not all of them have one.
     std::optional<double> baseline_clock_mhz = std::nullopt, measured_clock_mhz = std::nullopt;
-    /// One value per batch that the judgement rests on, in the order of measurement: how far they
-    /// lie apart. Empty where no side has two that differ.
+    /// One value per judged batch, in the order of measurement, to show their spread. Empty if
+    /// neither side has two different values.
     std::vector<double> baseline_batches = {}, measured_batches = {};
     /// Of a gated time; absent where there are too few processes for the level.
     std::optional<ChangeInterval> interval = std::nullopt;
@@ -157,7 +157,7 @@ struct Figure {
 /// What moved in a case and what that suggests.
 struct Cause {
     std::string rule;      ///< which row of explain/rules.cpp says so: "spills", "unexplained"
-    std::string sentence;  ///< with every figure that it rests on, before → after
+    std::string sentence;  ///< with every value that it uses, before → after
     std::vector<Figure> figures = {};
 
     bool operator==(const Cause&) const = default;
@@ -169,17 +169,17 @@ struct CaseVerdict {
     SourcePlace place;
     Verdict verdict = Verdict::pass;
     std::string reason;  ///< one line; for a failed case all failed metrics are in `metrics`
-    std::string log;     ///< last lines of stderr where the worker died
+    std::string log;     ///< last lines of stderr if the worker died
     double wall_s = 0;
     std::vector<MetricVerdict> metrics;
     std::vector<std::string> notes;  ///< "another board than the baseline's", "driver changed …"
-    std::optional<CeilingShare> ceiling = {};  ///< where the run has ceilings to hold it against
-    /// What the baseline has of metrics that are not judged, by name, where unit and method are the
-    /// run's: what a change is explained with.
+    std::optional<CeilingShare> ceiling = {};  ///< if the run has ceilings to compare it with
+    /// The baseline's values of metrics that are not judged, by name, if unit and method are the
+    /// run's: used to explain a change.
     std::map<std::string, double> baseline_values = {};
     /// The baseline's kernels of a program's case, for explanations.
     std::vector<Kernel> baseline_kernels = {};
-    std::vector<Cause> why = {};  ///< what explain/ says of a case that moved; first things first
+    std::vector<Cause> why = {};  ///< the causes that explain/ found, most important first
     CodeChange code = CodeChange::unknown;
     Doubt doubt = Doubt::none;  ///< of the metric that decides
 
@@ -196,12 +196,12 @@ int exit_code(const CaseVerdict& verdict, const Policy& policy);
 /// One relation for one set of cases that belong together.
 struct RelationVerdict {
     std::string relation;  ///< "transpose/swizzled.gpu_time <= 0.25 * transpose/naive.gpu_time"
-    std::string leading;   ///< id of the first case: relation and it name the instance
+    std::string leading;   ///< id of the first case: with the relation, it identifies the instance
     SourcePlace place;
     /// pass (holds), regressed (broken), error (a case or metric was not measured) or skipped.
     Verdict verdict = Verdict::pass;
     std::string unit;
-    std::optional<double> left, right;  ///< in `unit`; absent where it could not be evaluated
+    std::optional<double> left, right;  ///< in `unit`; absent if it could not be evaluated
     std::string sentence;               ///< what is compared, with both values, or why it is not
 
     bool operator==(const RelationVerdict&) const = default;
@@ -211,7 +211,7 @@ struct SuiteVerdict {
     std::string name;
     std::string file;
     std::string baseline_file;       ///< empty: there is none
-    std::vector<std::string> notes;  ///< what holds for the whole suite
+    std::vector<std::string> notes;  ///< notes on the whole suite
     std::vector<CaseVerdict> cases;  ///< in the Run's order; `missing` ones last
     std::vector<RelationVerdict> relations = {};
 

@@ -22,16 +22,16 @@ class Capture {
     /// What the program writes to; ours is closed with close_writer().
     int writer() const { return writer_; }
     void close_writer();
-    /// To be polled; -1: the stream has ended.
+    /// For poll(); -1: the stream has ended.
     int reader() const { return reader_; }
 
-    /// Takes what is there without waiting.
+    /// Reads what is available without waiting.
     void drain();
-    /// Takes what is left and completes the file. Throws model::Error where it could not be
+    /// Reads the rest and completes the file. Throws model::Error if it could not be
     /// written.
     void finish();
 
-    /// The end of what was written, at most `bytes` and from a line's beginning where there is one.
+    /// The end of the output, at most `bytes`, starting at the beginning of a line if possible.
     std::string last_lines(std::size_t bytes) const;
 
   private:
@@ -42,7 +42,7 @@ class Capture {
     int file_ = -1, reader_ = -1, writer_ = -1;
     std::size_t written_ = 0;  ///< of the head
     std::size_t total_ = 0;
-    std::string tail_;  ///< of everything, up to twice tail_bytes
+    std::string tail_;  ///< the end of the stream, up to twice tail_bytes
     int error_ = 0;     ///< the errno of the first write that failed
 };
 

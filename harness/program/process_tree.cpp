@@ -16,7 +16,7 @@ namespace {
 bool has_mark(const std::filesystem::path& process, const std::string& mark) {
     // A zombie's environment is empty, and so is a kernel thread's.
     std::ifstream file(process / "environ", std::ios::binary);
-    // A stream's own functions take a process that has ended meanwhile as the end of the file.
+    // The stream's own functions treat a process that has ended meanwhile as the end of the file.
     for (std::string entry; std::getline(file, entry, '\0');) {
         if (entry == mark) return true;
     }

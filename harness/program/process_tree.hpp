@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that belong to a program: those whose environment has its mark, which children
-// inherit, wherever in the system they are by now.
+// The processes that belong to a program: those with its mark in their environment, which children
+// inherit regardless of session or parent.
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +10,11 @@
 
 namespace perfgate::program {
 
-/// "NAME=value": processes that were started with it, zombies and this one left out. Those of other
-/// users cannot be seen.
+/// "NAME=value": processes that were started with it, without zombies and this process. Processes
+/// of other users are not visible.
 std::vector<pid_t> processes_with(const std::string& mark);
 
-/// Sends the signal to all of them. How many there were.
+/// Sends the signal to all of them and returns their number.
 std::size_t signal_all(const std::string& mark, int signal);
 
 }  // namespace perfgate::program

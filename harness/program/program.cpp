@@ -33,7 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// The variable by which the processes of one program are known.
+/// The variable that identifies the processes of one program.
 constexpr const char* mark_variable = "PERFGATE_PROGRAM";
 
 std::string new_mark() {
@@ -42,7 +42,7 @@ std::string new_mark() {
                        Clock::now().time_since_epoch().count(), counter.fetch_add(1));
 }
 
-/// Our environment with the program's variables in place of ours of the same names.
+/// Our environment, with the program's variables replacing ours of the same name.
 std::vector<std::string> environment_of(const Program& program, const std::string& mark) {
     std::vector<std::string> own = {mark};
     for (const auto& [name, value] : program.environment) own.push_back(name + "=" + value);
@@ -69,12 +69,12 @@ struct Streams {
     int input = -1, output = -1, errors = -1;  ///< -1: ours
 };
 
-/// In the child, between fork and exec: async-signal-safe calls alone. The errno goes to `failure`.
+/// In the child, between fork and exec: only async-signal-safe calls. The errno goes to `failure`.
 [[noreturn]] void exec_program(char* const* words, char* const* environment, const char* folder,
                                const Streams& streams, int failure, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
-    // What perfgate ignores for itself is not for its children.
+    // Signals that perfgate ignores must not be ignored by its children.
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGXFSZ, SIG_DFL);
     const bool prepared = (folder == nullptr || chdir(folder) == 0) &&
@@ -132,7 +132,7 @@ bool has_ended(pid_t child, int& status) {
     return got == child || (got < 0 && errno == ECHILD);
 }
 
-/// TERM, time to follow it, KILL: for all that have the mark. `child` is reaped.
+/// TERM, a grace period, then KILL, for all processes with the mark. `child` is reaped.
 void end_all(const std::string& mark, std::chrono::duration<double> grace, pid_t child,
              bool& reaped, int& status) {
     const auto wait_for_all = [&](Clock::time_point until) {
@@ -146,7 +146,7 @@ void end_all(const std::string& mark, std::chrono::duration<double> grace, pid_t
     const auto patience = std::chrono::duration_cast<Clock::duration>(grace);
     signal_all(mark, SIGTERM);
     if (wait_for_all(Clock::now() + patience)) return;
-    // One that forks while it is ended leaves a child: until none is left.
+    // A process that forks while it is killed leaves a child, so repeat until none is left.
     for (int round = 0; round < 50; ++round) {
         signal_all(mark, SIGKILL);
         if (wait_for_all(Clock::now() + milliseconds(100))) return;
@@ -157,7 +157,7 @@ void end_all(const std::string& mark, std::chrono::duration<double> grace, pid_t
 
 namespace {
 
-/// The streams of a program that has none of ours; nothing where it has.
+/// The streams of a program that does not inherit ours; nothing if it does.
 class Captures {
   public:
     explicit Captures(const Program& program) {
@@ -181,7 +181,7 @@ class Captures {
         output_->close_writer();
         errors_->close_writer();
     }
-    /// Takes what comes until `process` (a pidfd) ends, at most so long.
+    /// Reads output until `process` (a pidfd) ends, for at most this long.
     void wait(int process, milliseconds longest) {
         std::array<pollfd, 3> polled{pollfd{process, POLLIN, 0}, pollfd{-1, POLLIN, 0},
                                      pollfd{-1, POLLIN, 0}};
@@ -218,7 +218,7 @@ End run(const Program& program, const std::function<bool()>& stop) {
     const auto begin = Clock::now();
     const pid_t child = start(program, mark, captures.streams());
     captures.close_writers();
-    // Tells at once when the program ends. Where the system has none, polling does.
+    // Reports the end of the program at once. Without pidfd support, poll instead.
     const int process = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     End end;
     int status = 0;
@@ -236,7 +236,7 @@ End run(const Program& program, const std::function<bool()>& stop) {
     if (process >= 0) ::close(process);
     end.time = Clock::now() - begin;
     if (reaped) {
-        // Helpers of a program that has ended may take a moment.
+        // Helper processes of a program that has ended may take a moment.
         const auto until = Clock::now() + std::chrono::seconds(1);
         while (!processes_with(mark).empty() && Clock::now() < until) {
             captures.wait(-1, milliseconds(20));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs somebody's program: its words as they are, without a shell, with a limit on its time that
-// holds for all of its processes.
+// Runs a user's program without a shell, with a time limit for all of its processes.
 #pragma once
 
 #include <chrono>
@@ -14,11 +13,11 @@ namespace perfgate::program {
 
 struct Program {
     std::vector<std::string> words;  ///< the first is found through PATH
-    std::vector<std::pair<std::string, std::string>> environment;  ///< beside what is inherited
+    std::vector<std::pair<std::string, std::string>> environment;  ///< besides the inherited ones
     std::optional<std::chrono::duration<double>> time_limit;
-    /// Between TERM and KILL, and for what outlives the program.
+    /// Time between TERM and KILL, and for processes that outlive the program.
     std::chrono::duration<double> grace{5};
-    std::string folder;  ///< to run in; empty: ours
+    std::string folder;  ///< working folder; empty: ours
     /// Without them its standard streams are ours. With them it has no input, and its output and
     /// errors go to these files, each bounded (capture.hpp).
     std::string output_file, error_file;
@@ -34,8 +33,8 @@ struct End {
     std::string last_errors;  ///< the last lines that it wrote to `error_file`
 };
 
-/// Runs the program to its end. `stop` is asked about a hundred times a second. Throws InputError
-/// where it cannot be started: "cannot run ./app: No such file or directory".
+/// Runs the program to its end. `stop` is polled about a hundred times a second. Throws InputError
+/// if it cannot be started: "cannot run ./app: No such file or directory".
 End run(const Program& program, const std::function<bool()>& stop);
 
 /// "exited with 3", "ended by signal 11 (Segmentation fault)", "took longer than 20 s".

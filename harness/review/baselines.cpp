@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baselines and their ledgers: what is expected, what is let pass, who accepted it.
+// Baselines and their ledgers: what is expected, what is acknowledged, who accepted it.
 #include <fmt/format.h>
 
 #include <set>
@@ -21,7 +21,7 @@ std::string value_text(double value, const std::string& unit) {
     return model::quantity_text(value, unit);
 }
 
-/// What the gate compares with: samples may have been edited and the value left.
+/// The value that the gate compares with: someone may have edited the samples but not the value.
 double middle(const MetricSeries& series) {
     const std::vector<double> samples = model::all_samples(series);
     return samples.empty() ? series.value : stats::median(samples);
@@ -114,7 +114,7 @@ std::set<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
-/// Lines are only added, and a merge may put them in another order.
+/// Lines are only added, but a merge may reorder them.
 void compare_ledgers(const std::string& path, std::string_view before, std::string_view after,
                      Findings& findings) {
     const std::set<std::string_view> kept = lines_of(after);
@@ -159,7 +159,7 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
             }
         }
     }
-    // A baseline that is new may come with what it lets pass.
+    // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
         for (const auto& [id, new_case] : baseline.cases) {

@@ -40,7 +40,7 @@ Expectations read_expectations(const Files& files, const Files& other,
         }
         const auto same = other.find(path);
         const bool unchanged = same != other.end() && same->second == file;
-        // A suite is compared by its name, wherever it lies.
+        // A suite is compared by its name, regardless of its location.
         if (unchanged && (file.role != FileRole::suite || !file.fault.empty())) continue;
         if (!file.fault.empty()) {
             result.unreadable.emplace(path, file.fault);

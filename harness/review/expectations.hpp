@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tree of files expects of a program: its suites, profiles and baselines as values. The
-// contents are hostile: what cannot be read is kept by name, so that it does not go unseen.
+// contents are untrusted: files that cannot be read are kept by name, so that they are not
+// overlooked.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ namespace perfgate::review {
 
 enum class FileRole { suite, profile, baseline, ledger };
 
-/// A file as it lies in a tree.
+/// A file in a tree.
 struct File {
     FileRole role = FileRole::suite;
     std::string content;
@@ -35,11 +36,11 @@ struct Expectations {
     std::map<std::string, model::Baseline> baselines;  ///< by path
     std::map<std::string, std::string> ledgers;        ///< by path: the text
     std::map<std::string, std::string> unreadable;     ///< by path: why
-    std::set<std::string> devices;      ///< the keys that there are baselines of, changed or not
-    std::vector<std::string> left_out;  ///< parts of suites that `workloads` does not know
+    std::set<std::string> devices;      ///< the keys of all baselines, changed or not
+    std::vector<std::string> left_out;  ///< parts of suites that are not in `workloads`
 };
 
-/// Reads what is to be compared: all suites, and of the other files those that differ in `other`.
+/// Reads the files to compare: all suites, and other files if they differ from those in `other`.
 Expectations read_expectations(const Files& files, const Files& other,
                                const model::WorkloadCatalogue& workloads);
 

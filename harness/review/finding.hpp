@@ -15,16 +15,16 @@ enum class Loosening {
     case_removed,
     tolerance_raised,
     gate_removed,      ///< a metric that had a tolerance has none
-    relation_removed,  ///< or changed to one that is not known to demand as much
+    relation_removed,  ///< or changed to one that is not known to be as strict
     measured_less,     ///< less precision or time for a case
-    program_changed,   ///< what a case of a program runs, or what of it is measured or checked
+    program_changed,   ///< what a program's case runs, measures or checks
     tag_removed,       ///< a run with --tag does not select the case any more
     policy_lowered,    ///< of a profile
     profile_removed,
     baseline_removed,   ///< of a suite, a case or a metric
     baseline_raised,    ///< an expected value is worse than before
-    anchor_raised,      ///< what accepted changes add up against
-    not_compared,       ///< unit or method changed: the gate compares nothing with it
+    anchor_raised,      ///< the value that accepted changes are accumulated against
+    not_compared,       ///< unit or method changed: the gate cannot compare it
     acknowledged,       ///< a regression is acknowledged, for longer, or a larger one
     history_rewritten,  ///< a ledger lost entries
     unreadable,         ///< the file cannot be read
@@ -34,10 +34,10 @@ std::string_view to_text(Loosening kind);  ///< "tolerance raised"
 
 struct Finding {
     Loosening kind = Loosening::unreadable;
-    model::SourcePlace place;        ///< in the later state where it is there
+    model::SourcePlace place;        ///< in the later state, if it is there
     std::string subject;             ///< what it is about: a metric, a key of a profile, a relation
-    std::string before, after;       ///< in words; empty where there is nothing to say
-    std::vector<std::string> cases;  ///< ids, sorted; empty where it is not about cases
+    std::string before, after;       ///< in words; may be empty
+    std::vector<std::string> cases;  ///< sorted ids; empty if it is not about cases
 
     bool operator==(const Finding&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the comparison add to: one finding for all cases that have the same in common.
+// Collects findings: cases with the same change share one finding.
 #pragma once
 
 #include <cstdint>

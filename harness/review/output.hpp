@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A review as text, as JSON and as annotations of a pull request. What the change itself says is
-// untrusted: it is made printable for a terminal or a job's log.
+// A review as text, as JSON and as annotations of a pull request. Text from the change is untrusted
+// and is made printable for a terminal or a job's log.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ class ProfileComparison {
                 std::string(model::to_text(after)));
     }
 
-    /// Where one value is no more than another, any change is for people to look at.
+    /// If the values have no order, a person has to look at any change.
     void other(const std::string& key, const std::optional<std::string>& before,
                const std::optional<std::string>& after) {
         lowered(before != after, key, before.value_or("not set"), after.value_or("not set"));

@@ -13,9 +13,9 @@
 namespace perfgate::review {
 
 struct Review {
-    /// One finding for all cases of a place that have the same in common; by kind, then place.
+    /// One finding for all cases of a place with the same change; sorted by kind, then place.
     std::vector<Finding> findings;
-    std::vector<std::string> not_reviewed;  ///< what was not compared, a line each
+    std::vector<std::string> not_reviewed;  ///< what was not compared, one line each
 };
 
 Review review(const Files& before, const Files& after, const model::WorkloadCatalogue& workloads);

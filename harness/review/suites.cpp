@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites: cases, gates as each device sees them, relations.
+// Suites: cases, gates for each device, relations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,8 +19,8 @@ namespace {
 using suite::Suite;
 using suite::SuiteCase;
 
-/// A suite's settings as one device sees them. `device` is a key, or a glob of an override, which
-/// stands for the devices that it matches.
+/// A suite's settings for one device. `device` is a key, or a glob of an override, which represents
+/// the devices that it matches.
 class Settings {
   public:
     Settings(const Suite& suite, std::string device) : suite_(suite), device_(std::move(device)) {}
@@ -31,8 +31,8 @@ class Settings {
         });
         const auto [found, added] = resolved_.try_emplace(std::move(layers));
         if (added) {
-            // Parsing has told the problems; what is left of them is a device that none was
-            // written for.
+            // Parsing has reported the problems; what remains is a device that none was written
+            // for.
             suite::Problems ignored(suite_.file);
             found->second = suite::resolve(found->first, ignored);
         }
@@ -61,8 +61,8 @@ std::string words(const model::GateRule& rule, const std::string& unit, bool wit
     return text;
 }
 
-/// Whether the gate lets more pass. What is only reported as improved does not count, but a metric
-/// without a direction fails both ways.
+/// Whether the gate lets more pass. Changes that are only reported as improved do not count, but a
+/// metric without a direction fails both ways.
 bool is_looser(const model::GateRule& before, const model::GateRule& after,
                model::Direction direction) {
     const model::Tolerance& old_one = before.tolerance;
@@ -134,7 +134,7 @@ std::string words(const std::vector<std::pair<std::string, std::string>>& enviro
     return joined(all);
 }
 
-/// Any difference may have the gate look at something else, so each is listed.
+/// Any difference may change what the gate judges, so each is listed.
 void compare_programs(const Suite& before, const SuiteCase& old_case, const Suite& after,
                       const SuiteCase& new_case, Findings& findings) {
     const model::SourcePlace place{after.file, new_case.at.line};
@@ -164,9 +164,9 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     }
 }
 
-/// Whether `after` is `before` but for one number, and demands as much with it. Metrics and numbers
-/// are positive: then a number that stands once moves the value one way. What subtracts is not
-/// looked into.
+/// Whether `after` differs from `before` in at most one number and is at least as strict. Metrics
+/// and numbers are positive, so a number that occurs once changes the value in one direction.
+/// Expressions with subtraction are not analysed.
 bool is_as_strict(const model::Relation& before, const model::Relation& after) {
     if (before.left != after.left || before.comparator != after.comparator ||
         before.operands != after.operands || before.right.size() != after.right.size()) {
@@ -263,7 +263,7 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
 }  // namespace
 
 void compare_suites(const Expectations& before, const Expectations& after, Findings& findings) {
-    // "": where no override for a device holds.
+    // "": if no override for a device applies.
     std::set<std::string> devices{""};
     for (const Suite& suite : before.suites) add_devices(suite, devices);
     for (const Suite& suite : after.suites) add_devices(suite, devices);
@@ -271,7 +271,7 @@ void compare_suites(const Expectations& before, const Expectations& after, Findi
 
     for (const Suite& old_suite : before.suites) {
         bool found = false;
-        // A second one of the name may be what is measured.
+        // A second suite of the same name may be the one that is measured.
         for (const Suite& new_suite : after.suites) {
             if (new_suite.name != old_suite.name) continue;
             found = true;

@@ -28,7 +28,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// Two sessions as one, for people who wait.
+/// Two sessions as one, for the progress display.
 struct SharedProgress {
     std::shared_ptr<ProgressObserver> shown;
     std::vector<const measure::Session*> sessions;
@@ -58,7 +58,7 @@ class SideProgress final : public ProgressObserver {
     std::string side_;
 };
 
-/// The plugins that an option names: a file, or all of a folder.
+/// The plugins that an option names: a file, or all in a folder.
 std::vector<std::string> plugins_of(std::string_view option, const std::string& value) {
     if (value.empty()) return {};
     if (!std::filesystem::is_directory(value)) return {value};
@@ -71,13 +71,13 @@ std::vector<std::string> plugins_of(std::string_view option, const std::string& 
     return plugins;
 }
 
-/// The name of the base where messages name the file of a baseline.
+/// The name of the base in messages that otherwise name a baseline file.
 std::string base_name(const AbRequest& request) {
     return "base " + (request.base.empty() ? request.base_root : request.base);
 }
 
-/// The choice for one build: its plugins and those that both have, without the bundled ones, which
-/// offer the same workloads where a build of perfgate's own is compared.
+/// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
+/// which offer the same workloads if builds of perfgate's own are compared.
 MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::string>& plugins,
                         const SharedProgress& progress, const std::string& name) {
     MeasuringChoice side = choice;
@@ -112,7 +112,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     MeasuringChoice of_base = side_of(choice, base_plugins, progress, "base");
     of_base.backend.backend = head.name;
     of_base.out = (std::filesystem::path(choice.out) / "base").string();
-    // The head's lock holds for both.
+    // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
     model::Plan head_plan = plan_for(request.suites, of_head, head);

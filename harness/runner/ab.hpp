@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `perfgate ab`: two builds of the plugins, or two checkouts of programs, measured back to back;
-// the one judged by the other.
+// the head is judged against the base.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace perfgate::runner {
 
 struct AbRequest {
     std::vector<std::string> suites;  ///< files
-    std::string base, head;           ///< a plugin, or a folder of plugins; empty: there are none
-    /// Where programs run: checkouts in place of the suite's folder. Empty: there are no programs.
+    std::string base, head;           ///< a plugin, or a folder of plugins; empty: none
+    /// Where programs run: checkouts that replace the suite's folder. Empty: no programs.
     std::string base_root, head_root;
     MeasuringChoice measuring;
     model::Policy policy;
@@ -24,7 +24,7 @@ struct AbRequest {
 
 /// Returns the exit code. The suites are the head's; a case that the base does not offer is skipped
 /// there. The base's journal and run are in the folder `base` of the output folder. Throws as
-/// run_suites does, and InputError where no base is named or a folder has no plugin.
+/// run_suites does, and InputError if no base is named or a folder has no plugin.
 int compare_builds(const AbRequest& request);
 
 }  // namespace perfgate::runner

@@ -14,7 +14,7 @@ void BackToBack::measure_all() {
     if (run().verify_only) return;
     for (std::size_t n = 1; n < processes_ && !interrupted(); ++n) {
         pass(in_both(), 0);
-        // What the base does not offer is measured all the same, and has no baseline.
+        // Cases that the base does not offer are still measured, and have no baseline.
         if (!interrupted()) head_.pass(in_head(model::CaseStatus::skipped), 0);
     }
     replace_excluded();
@@ -60,7 +60,7 @@ std::vector<model::CaseIndex> BackToBack::in_both() const {
 
 /// One process of each side.
 void BackToBack::pass(const std::vector<model::CaseIndex>& cases, std::int64_t round) {
-    // A case that has failed on one side is done with.
+    // A case that has failed on one side is not measured again.
     const std::vector<model::CaseIndex> both = in_both();
     std::vector<model::CaseIndex> left;
     std::copy_if(cases.begin(), cases.end(), std::back_inserter(left),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two builds of the same cases on one device, back to back: one process of each in turn, in the
-// order A B B A A B B A …, so that what drifts hits both alike and each process has a partner that
-// ran right beside it.
+// order A B B A A B B A …, so that drift affects both equally and each process has a partner that
+// ran directly before or after it.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 namespace perfgate::runner {
 
 /// The nth batch of a round in the base and the nth in the head are a pair. A case is measured
-/// again on both sides or on none. Both sessions are prepared and have one device, the same, and
+/// again on both sides or on none. Both sessions are prepared and have the same single device and
 /// the same cases in the same order; a case that one build does not offer is skipped there.
 class BackToBack final : public measure::Measuring {
   public:
     BackToBack(measure::Session& base, measure::Session& head, std::size_t processes)
         : base_(base), head_(head), processes_(processes) {}
 
-    /// So many processes of each build, begun with the base; where the environment has spoilt too
-    /// much of a case, as often again.
+    /// This many processes of each build, starting with the base; as many again for cases with too
+    /// many disturbed batches.
     void measure_all();
 
-    /// The head's; base_run() is the other.
+    /// The head's run; base_run() is the other one.
     const model::Run& run() const override { return head_.run(); }
     const model::Run& base_run() const { return base_.run(); }
     bool interrupted() const override { return base_.interrupted() || head_.interrupted(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measuring what a baseline is made of: more processes than a usual run, and nothing judged.
+// Measures runs for a baseline: with more processes than a usual run, and without judging.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace perfgate::runner {
 
-/// All of a prepared session's usual run, with as many processes again for cases that are noisy for
-/// their tolerance.
+/// The complete usual run of a prepared session, with as many processes again for cases that are
+/// noisy for their tolerance.
 void measure_for_baseline(measure::Session& session, std::size_t processes);
 
-/// So many runs of the suites, one after the other; several each in a folder of its own, run-1 and
-/// so on. The processes of a baseline are spread over them unless the choice says how many. After
-/// an interruption the last run is not whole and there are no more.
+/// This many runs of the suites, one after another; if there are several, each in its own folder,
+/// run-1 and so on. The processes of a baseline are divided among them unless the choice states a
+/// number. After an interruption the last run is incomplete, and no more follow.
 std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& suites,
                                               const MeasuringChoice& choice, std::size_t runs);
 

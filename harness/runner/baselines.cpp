@@ -96,7 +96,7 @@ StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
     return result;
 }
 
-/// The runs that the request names, or measures now; nothing where that was interrupted.
+/// The runs that the request names, or measures now; nothing if that was interrupted.
 std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
     const auto suites = std::count_if(request.inputs.begin(), request.inputs.end(), is_suite_file);
     std::vector<model::Run> runs;
@@ -122,7 +122,7 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
     std::optional<std::vector<model::Run>> runs = runs_of(request);
     if (!runs) return std::nullopt;
     model::Run run = baseline::combine_runs(std::move(*runs));
-    // Suites of which nothing was selected stay as they are.
+    // Suites without selected cases stay unchanged.
     std::erase_if(run.suites, [](const model::SuiteResult& suite) {
         return suite.partial && suite.cases.empty();
     });
@@ -161,7 +161,7 @@ std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std
 }
 
 PruneOutcome prune_baselines(const PruneRequest& request) {
-    // Without baselines there is nothing to remove, and no folder to make.
+    // Without baselines there is nothing to remove, and no folder to create.
     baseline::stored_places(request.baselines);
     std::optional<baseline::BaselineLock> lock;
     if (!request.dry_run) lock.emplace(request.baselines, waiting_for_baselines(request.baselines));

@@ -40,7 +40,7 @@ struct RefreshedSuite {
     baseline::PoolingFindings findings;
 };
 
-/// Nothing where measuring was interrupted. All suites are refreshed before the first file is
+/// Nothing if measuring was interrupted. All suites are refreshed before the first file is
 /// written: if one is refused (InputError), no file changes.
 std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request);
 
@@ -49,7 +49,7 @@ struct AcceptedSuite {
     std::filesystem::path file;
 };
 
-/// As baseline::accept, of a run document; writes what changed.
+/// As baseline::accept, for a run document; writes what changed.
 std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std::string& baselines,
                                           const model::Policy& policy,
                                           const baseline::AcceptChoice& choice,
@@ -100,9 +100,9 @@ struct StoredDiff {
     baseline::BaselineDiff difference;
 };
 
-/// What a refresh with the document would change, for each of its suites: a run, of which
-/// `selection` takes cases, or another baseline. Throws InputError if the document cannot be used
-/// or a stored baseline is of another device.
+/// What a refresh with the document would change, for each of its suites. The document is a run,
+/// from which `selection` takes cases, or another baseline. Throws InputError if the document
+/// cannot be used or a stored baseline is of another device.
 std::vector<StoredDiff> diff_against_stored(const std::string& document,
                                             const model::Selection& selection,
                                             const std::string& baselines);

@@ -25,7 +25,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The first time that the case gates and has.
+/// The first time metric that the case gates and has.
 const model::GateRule* gated_time(const model::Run& run, const model::CaseResult& result) {
     const auto is_time = [&](const model::GateRule& gate) {
         const auto definition = run.metric_definitions.find(gate.metric);
@@ -38,7 +38,7 @@ const model::GateRule* gated_time(const model::Run& run, const model::CaseResult
     return found == result.gates.end() ? nullptr : &*found;
 }
 
-/// That case alone, its code forgotten: to the gate the canary's has changed.
+/// Only that case, without its code, so that the gate considers the canary's code changed.
 model::Run alone(const model::Run& run, const model::SuiteResult& suite,
                  const model::CaseResult& result) {
     model::Run base = run;

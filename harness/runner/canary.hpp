@@ -17,12 +17,12 @@ namespace perfgate::runner {
 /// The measured case that took least time and gates a time; nothing where there is none.
 std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Policy& policy);
 
-/// Leaves the canary's case, its time alone, and makes it slower.
+/// Reduces the plan to the time of the canary's case and slows it down.
 void keep_canary(model::Plan& plan, const gate::Canary& canary);
 
 /// Measures a quick case of the run once more, made slower, into the folder `canary` of the run's,
-/// and says on standard error what the gate makes of it. 0 where it is found or where no case gates
-/// a time, 3 where it is not, 130 where the measurement was interrupted.
+/// and reports the gate's result on standard error. 0 if the slowdown is found or no case gates a
+/// time, 3 if it is missed, 130 if the measurement was interrupted.
 int try_canary(const model::Run& run, const std::vector<std::string>& suites,
                MeasuringChoice measuring, const model::Policy& policy);
 

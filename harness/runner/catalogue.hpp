@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads that plugins offer, asked of a worker: the coordinator itself loads no plugin.
+// The workloads that plugins offer, queried from a worker: the coordinator itself loads no plugin.
 #pragma once
 
 #include <string>

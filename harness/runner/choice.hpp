@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How suites are measured and judged, as far as the user says it.
+// How suites are measured and judged, as far as the user chooses.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace perfgate::runner {
 
 struct BackendChoice {
     std::string backend = "auto";      ///< "auto", "cuda" or "host"
-    std::string devices;               ///< empty: the first one; "all", or a list with commas
+    std::string devices;               ///< empty: the first one; "all", or a comma-separated list
     std::vector<std::string> plugins;  ///< besides the bundled ones
     bool bundled = true;               ///< the plugins that come with perfgate
     bool no_cupti = false;
 };
 
-/// Shows how far a measurement is.
+/// Shows the progress of a measurement.
 class ProgressObserver {
   public:
     virtual ~ProgressObserver() = default;
-    /// A measurement begins; the one before is over.
+    /// A measurement begins; the previous one is over.
     virtual void begin() = 0;
     /// One call at a time, from any thread.
     virtual void show(const measure::Progress& step) = 0;
@@ -40,7 +40,7 @@ struct MeasuringChoice {
     bool verify_only = false;
     double case_limit_s = 120;
     std::optional<std::uint64_t> verify_seed;    ///< absent: a fresh one
-    std::shared_ptr<ProgressObserver> progress;  ///< null: nobody looks
+    std::shared_ptr<ProgressObserver> progress;  ///< null: no display
     std::optional<std::size_t> processes;        ///< absent: usual_processes
     double lock_wait_s = 600;
     std::string resume;    ///< the output folder of an earlier execution; empty: none

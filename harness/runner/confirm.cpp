@@ -15,7 +15,7 @@ namespace {
 
 using Cases = std::vector<model::CaseIndex>;
 
-/// Whatever the gate says, there is an end.
+/// Bounds the rounds, whatever the gate flags.
 constexpr int most_rounds = 20;
 
 /// Rounds that were begun, with the processes that are still missing.

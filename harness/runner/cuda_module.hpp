@@ -4,11 +4,11 @@
 
 namespace perfgate::runner {
 
-/// Whether this installation has it.
+/// Whether this installation includes it.
 bool has_cuda_module();
 
-/// The address of a function that the library exports. Loads the library, which stays. Throws Error
-/// where the library is absent, cannot be loaded, or exports no such function.
+/// The address of a function that the library exports. Loads the library, which stays loaded.
+/// Throws Error if the library is absent, cannot be loaded, or exports no such function.
 void* cuda_symbol(const char* symbol);
 
 template <class Function>

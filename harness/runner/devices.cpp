@@ -16,18 +16,18 @@
 namespace perfgate::runner {
 namespace {
 
-/// A worker must say what it can do within this time; the first CUDA start on a cold machine takes
-/// seconds.
+/// A worker must report what it can do within this time; the first CUDA start on a cold machine
+/// takes seconds.
 constexpr double describe_limit_s = 60;
 
 measure::Capabilities describe(measure::Workers& workers) {
     const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, describe_limit_s);
     const auto* described = std::get_if<measure::DescribeReply>(&reply);
-    if (!described) throw model::Error("worker: it answered something else than what was asked");
+    if (!described) throw model::Error("worker: its reply does not match the request");
     return described->capabilities;
 }
 
-/// The chosen devices, and the worker that knows of them.
+/// The chosen devices, and the worker that listed them.
 struct Listed {
     std::vector<measure::ListedDevice> devices;
     std::unique_ptr<measure::Workers> by;
@@ -40,7 +40,7 @@ Listed list_devices(const BackendChoice& choice, const std::string& backend) {
         workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
     const auto* listed = std::get_if<measure::DevicesReply>(&reply);
     if (!listed || listed->devices.empty()) {
-        throw model::Error("worker: it answered something else than what was asked");
+        throw model::Error("worker: its reply does not match the request");
     }
     return {listed->devices, std::move(workers)};
 }
@@ -64,7 +64,7 @@ measure::DeviceLock::Waiting waiting_of(const MeasuringChoice& choice) {
 
 std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
                                           const measure::DeviceLock::Waiting& how) {
-    // All runs take them in one order, so that no two wait for each other.
+    // All runs lock them in the same order, so that no two runs wait for each other.
     std::sort(devices.begin(), devices.end(), [](const auto& left, const auto& right) {
         return left.device.board < right.device.board;
     });
@@ -145,7 +145,7 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
     } catch (const model::Error& error) {
         why = error.what();
     }
-    // From here on a GPU that fails is an error: it is there.
+    // From here on a GPU exists, so its failure is an error.
     if (why.empty()) return open_devices(choice, "cuda", std::move(listed), lock);
     fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
                why);
@@ -168,7 +168,7 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
     }
     if (!named) devices.resize(count);
     if (!backend.locks.empty()) {
-        // Released first: all runs take all of their locks in one order.
+        // Released first, because all runs take all of their locks in the same order.
         backend.locks.clear();
         backend.locks = lock_all(devices, waiting_of(choice));
     }

@@ -25,26 +25,27 @@ std::vector<std::string> plugins_of(const BackendChoice& choice);
 /// A backend whose worker has answered. The devices have one key.
 struct OpenedBackend {
     std::string name;                        ///< "cuda" or "host"
-    std::vector<measure::DeviceLock> locks;  ///< where they were asked for; the last to go
+    std::vector<measure::DeviceLock> locks;  ///< if requested; released last
     struct Device {
-        std::string id;  ///< as a worker takes it: with CUDA the device's number
+        std::string id;  ///< as passed to a worker: with CUDA, the device number
         model::Device device;
         std::unique_ptr<measure::Workers> workers;
     };
     std::vector<Device> devices;  ///< one at least
-    /// The GPUs that programs see, by UUID; none on the host. One, or as many as share_gpus took.
+    /// The GPUs visible to programs, by UUID; none on the host. One, or as many as share_gpus
+    /// chose.
     std::vector<std::string> visible;
     measure::Capabilities capabilities;  ///< of the first
-    /// Has the devices open, without a context, for as long as this lives: the driver sets up and
-    /// tears down a device that nobody has open, and each worker would wait for that. None on the
-    /// host.
+    /// Keeps the devices open, without a context, for the lifetime of this object: the driver sets
+    /// up and tears down a device that is not open, and each worker would wait for that. None on
+    /// the host.
     std::unique_ptr<measure::Workers> keeper;
-    std::chrono::steady_clock::time_point since;  ///< when it was asked for
+    std::chrono::steady_clock::time_point since;  ///< when it was requested
 };
 
-/// `auto` takes the GPU where there is one and says in one line on stderr when there is none. With
-/// `lock`, the devices are locked before they are opened. Throws model::Error where the chosen
-/// backend cannot measure, with the remedy.
+/// `auto` takes the GPU if there is one, and otherwise says so in one line on stderr. With `lock`,
+/// the devices are locked before they are opened. Throws model::Error, with the remedy, if the
+/// chosen backend cannot measure.
 OpenedBackend open_backend(const BackendChoice& choice,
                            const measure::DeviceLock::Waiting* lock = nullptr);
 
@@ -53,14 +54,14 @@ OpenedBackend open_backend(const BackendChoice& choice,
 /// the device key. Throws model::InputError if there are too few.
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
-/// For a run: with the devices locked, and from now on interruptions end it in order.
+/// For a run: locks the devices, and from now on interruptions end it gracefully.
 OpenedBackend open_to_measure(const MeasuringChoice& choice);
 
 measure::Workers& first_workers(OpenedBackend& backend);
 
-/// Empty where the worker does not answer.
+/// Empty if the worker does not answer.
 model::BoardState board_state(measure::Workers& workers);
-/// What went wrong is in `problem`: a run stands without its ceilings.
+/// Errors are in `problem`: a run is valid without its ceilings.
 model::Ceilings measure_ceilings(measure::Workers& workers);
 
 }  // namespace perfgate::runner

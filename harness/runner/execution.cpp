@@ -27,7 +27,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The plugin's file and its second module, which stands beside it and begins with its name.
+/// The plugin's file and its second module, which is beside it and begins with its name.
 std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugin) {
     std::vector<std::filesystem::path> modules;
     std::error_code error;
@@ -43,7 +43,7 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
     return modules;
 }
 
-/// Results of an earlier execution must not pass for this one's, should it end early.
+/// Results of an earlier execution must not be mistaken for this one's if it ends early.
 void remove_results(const std::filesystem::path& folder) {
     std::error_code ignored;
     for (const char* name : {"run.json", "verdict.json", "junit.xml"}) {
@@ -55,7 +55,7 @@ std::size_t processes_of(const MeasuringChoice& choice) {
     return choice.processes.value_or(usual_processes);
 }
 
-/// What must be the same for two executions to make one run.
+/// What must be equal for two executions to form one run.
 measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend& backend,
                               const model::Plan& plan) {
     measure::Identity identity{
@@ -86,7 +86,7 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
     return identity;
 }
 
-/// What --resume goes on with. Throws model::InputError where that was another run.
+/// What --resume continues. Throws model::InputError if that was another run.
 std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choice,
                                                     const measure::Identity& now) {
     if (choice.resume.empty()) return std::nullopt;
@@ -166,7 +166,7 @@ model::Run Execution::finish(const std::string& suite_file) {
     model::Run run = conclude();
     run.environment.before = before_;
     if (!run.interrupted) {
-        // After the cases: what the ceilings do to the board's temperature is not theirs to bear.
+        // After the cases, so that the ceilings do not heat up the board for them.
         measure::Workers& workers = first_workers(backend_);
         if (!choice_.verify_only && choice_.ceilings) {
             run.environment.ceilings = measure_ceilings(workers);

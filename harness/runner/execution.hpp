@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One execution of a plan on opened devices: the journal, what is resumed, and what a Run says of
-// the circumstances that it was measured in.
+// One execution of a plan on opened devices: the journal, what is resumed, and what a Run records
+// about its environment.
 #pragma once
 
 #include <filesystem>
@@ -21,9 +21,9 @@ class Execution {
   public:
     using Unsupported = measure::Session::Unsupported;
 
-    /// Removes what an earlier execution has left in the output folder, begins the journal, and
-    /// prepares the session. All arguments outlive the execution. Throws model::InputError where
-    /// what is to be resumed was another run, and as Session::prepare does.
+    /// Removes the results of an earlier execution from the output folder, starts the journal, and
+    /// prepares the session. All arguments outlive the execution. Throws model::InputError if
+    /// another run is to be resumed, and as Session::prepare does.
     Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
               Unsupported unsupported = Unsupported::refuse);
     Execution(const Execution&) = delete;
@@ -32,11 +32,11 @@ class Execution {
 
     measure::Session& session() { return *session_; }
 
-    /// The run, with the device's state and ceilings after it. `suite_file` says which repository's
-    /// revision it is of.
+    /// The run, with the device's state and ceilings after it. `suite_file` determines the
+    /// repository whose revision is recorded.
     model::Run finish(const std::string& suite_file);
-    /// The run of another build, measured side by side with `other` on the same device: what was
-    /// read of the device holds for both.
+    /// The run of another build, measured side by side with `other` on the same device: readings of
+    /// the device apply to both.
     model::Run finish_beside(const model::Run& other);
 
   private:

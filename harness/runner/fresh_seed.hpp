@@ -6,7 +6,7 @@
 
 namespace perfgate::runner {
 
-/// One that no run had before, small enough for readers whose integers have a sign.
+/// A new seed for each run, small enough for readers with signed integers.
 inline std::uint64_t fresh_seed() {
     std::random_device random;
     return (std::uint64_t{random()} << 32 | random()) >> 1;

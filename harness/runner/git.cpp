@@ -18,7 +18,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// What git prints; nothing where it fails or there is none.
+/// The output of git; nothing if it fails or is not installed.
 std::optional<std::string> git_bytes(std::vector<std::string> words) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<std::string> git_bytes(std::vector<std::string> words) {
     return text;
 }
 
-/// The same without the last newline; empty where there is nothing.
+/// The same without the last newline; empty if there is nothing.
 std::string git_output(std::vector<std::string> words) {
     std::string text = git_bytes(std::move(words)).value_or("");
     while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -80,7 +80,7 @@ std::optional<std::vector<GitFile>> git_files(const std::string& revision,
     const std::string tree =
         git_output({"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{tree}"});
     if (tree.empty()) return std::nullopt;
-    // Paths are of where perfgate runs, which is where it looks for the files themselves.
+    // Paths are relative to the current folder, as for the files of the working tree.
     std::vector<std::string> words{
         "--no-replace-objects", "--literal-pathspecs", "ls-tree", "-r", "-l", "-z", tree, "--"};
     words.insert(words.end(), folders.begin(), folders.end());

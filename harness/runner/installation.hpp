@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the parts of this perfgate are: found from the running binary, so that the build tree, an
-// installed tree and an unpacked archive in any folder work alike.
+// Where the parts of this perfgate are: found from the running binary, so that a build tree, an
+// installation and an unpacked archive in any folder all work.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +18,10 @@ std::filesystem::path cuda_backend_module();
 std::filesystem::path injection_library();
 
 /// The plugins that come with perfgate: lib/perfgate/plugins/*.so, sorted, without the second
-/// modules (*_cuda.so), which the first ones name.
+/// modules (*_cuda.so), which are named by the first ones.
 std::vector<std::string> bundled_plugins();
 
-/// Likewise of any folder. Empty where there is none.
+/// Likewise of any folder. Empty if there is none.
 std::vector<std::string> plugins_in(const std::filesystem::path& folder);
 
 }  // namespace perfgate::runner

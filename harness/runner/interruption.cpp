@@ -14,8 +14,8 @@ std::atomic<bool> flag = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void set_flag(int signal) {
-    // Twice: whoever asks means now. The workers' guards end them when this process ends. A
-    // terminal that goes away says so more than once, by itself and through its shell.
+    // The second time, end at once. The workers' guards end them when this process ends. Not for
+    // SIGHUP: a terminal that goes away sends it more than once, itself and through its shell.
     if (flag.exchange(true) && signal != SIGHUP) _exit(130);
 }
 

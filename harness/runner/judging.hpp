@@ -14,8 +14,8 @@
 
 namespace perfgate::runner {
 
-/// Judges the run as it stands, and explains what moved. Throws model::InputError for a baseline
-/// that cannot be used.
+/// Judges the current run, and explains what changed. Throws model::InputError for a baseline that
+/// cannot be used.
 model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice);
 
 /// The same, and the reports are written. Returns the exit code.
@@ -32,8 +32,8 @@ std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
                                             const gate::BaselineSet& baselines,
                                             const model::Policy& policy, const gate::Rule& rule);
 
-/// The same by the stored baselines. None where one cannot be used: judge_run says so, once the run
-/// is stored.
+/// The same with the stored baselines. None if one cannot be used: judge_run reports that after the
+/// run is stored.
 std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
                                                    const JudgingChoice& choice);
 

@@ -63,7 +63,7 @@ std::string difference(const Shard& first, const Shard& other) {
                                               right.cases.begin(), right.cases.end());
         if (one == left.cases.end() && two == right.cases.end()) {
             if (left.partial == right.partial) {
-                return fmt::format("suite '{}' has other tolerances or relations in one",
+                return fmt::format("suite '{}' has different tolerances or relations",
                                    model::printable(left.name));
             }
             return fmt::format("suite '{}' was filtered in one", model::printable(left.name));
@@ -99,7 +99,7 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
                            model::printable(other.file), different));
     }
     if (first.run.selections != other.run.selections) {
-        refuse(fmt::format("{} and {} were selected with other --filter or --tag",
+        refuse(fmt::format("{} and {} were selected with different --filter or --tag",
                            model::printable(first.file), model::printable(other.file)));
     }
 }
@@ -110,7 +110,7 @@ void require_all(const std::vector<NamedRun>& shards) {
     for (const NamedRun& named : shards) {
         const auto [place, is_new] = found.emplace(named.run.shard->index, &named);
         if (!is_new) {
-            refuse(fmt::format("{} and {} both are shard {}/{}",
+            refuse(fmt::format("{} and {} are both shard {}/{}",
                                model::printable(place->second->file), model::printable(named.file),
                                named.run.shard->index, named.run.shard->count));
         }
@@ -195,7 +195,7 @@ Run merge_shards(std::vector<NamedRun> shards) {
     for (const NamedRun& named : shards) require_shard(named);
     for (const NamedRun& named : shards) require_alike(shards.front(), named);
     require_all(shards);
-    // The same document, whatever order they were named in.
+    // The result does not depend on the order of the arguments.
     std::sort(shards.begin(), shards.end(), [](const NamedRun& left, const NamedRun& right) {
         return index_of(left) < index_of(right);
     });

@@ -15,13 +15,13 @@ struct NamedRun {
     model::Run run;
 };
 
-/// The run that would have been, had one machine measured it all: every case once, in the suites'
-/// order, the suites as whole as they were. Environment and tools are the first shard's; times add
-/// up. Shards may be of several boards of a device key: each case's batches say which was its own.
+/// The run that one machine would have produced: every case once, in the suites' order, suites as
+/// complete as before they were divided. Environment and tools are the first shard's; times add up.
+/// Shards may come from several boards of one device key: each case's batches name its board.
 ///
-/// Throws InputError, naming files and what is wrong, where one is no shard, was interrupted, or
-/// was filtered since; where a shard is there twice or missing, or a case is; and where shards are
-/// of other suites, devices, backends, drivers, tools or revisions.
+/// Throws InputError, naming the files and the problem, if one is not a shard, was interrupted, or
+/// was filtered since; if a shard or a case is duplicated or missing; and if shards differ in
+/// suites, devices, backends, drivers, tools or revisions.
 model::Run merge_shards(std::vector<NamedRun> shards);
 
 }  // namespace perfgate::runner

@@ -116,7 +116,8 @@ std::string write_json(const MetricList& list) {
         write_field(json, "fold", to_text(definition.fold));
         write_field(json, "source", to_text(row.metric.source));
         write_field(json, "counters", row.counters);
-        // value = scale * sum of the numerator / sum of the denominator; no denominator is 1.
+        // value = scale * sum of the numerator / sum of the denominator; without a denominator, it
+        // is 1.
         write_field(json, "scale", row.metric.scale);
         write_terms(json, "numerator", row.metric.numerator, row.counters);
         write_terms(json, "denominator", row.metric.denominator, row.counters);

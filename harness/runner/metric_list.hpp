@@ -33,10 +33,10 @@ struct MetricList {
     std::vector<ListedSet> sets;
 };
 
-/// The metrics of these names (raw CUPTI names included), or all of the catalogue. Throws
+/// The metrics with these names (raw CUPTI names included), or the whole catalogue. Throws
 /// InputError for an unknown metric or chip.
 MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip);
-/// The same with what `chips` says; null: nothing is known of any chip.
+/// The same with the data of `chips`; null: nothing is known about any chip.
 MetricList list_metrics(const std::vector<std::string>& names, const std::string& chip,
                         measure::CounterCatalogue* chips);
 

@@ -39,7 +39,7 @@ std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSp
     return {};
 }
 
-/// The GPUs that each case sees; of a plugin's it is one.
+/// The number of GPUs visible to each case; for a plugin's case, one.
 int gpus_of(const model::Plan& plan) {
     const model::PlannedCase* first = nullptr;
     int gpus = 1;
@@ -128,8 +128,8 @@ model::Plan without_programs(model::Plan plan) {
     }
     if (!left) {
         throw model::InputError(
-            "the suites have programs alone: work of a known length can be added to the launches "
-            "of plugins' cases, and not to programs");
+            "the suites have only programs: work of a known length can be added to the launches "
+            "of plugins' cases, not to programs");
     }
     return plan;
 }

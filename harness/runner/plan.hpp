@@ -15,13 +15,13 @@ namespace perfgate::runner {
 enum class Programs { included, left_out };
 
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
-/// are absolute. If the programs see several GPUs, it calls share_gpus for the backend. Throws
-/// model::InputError if suites are wrong, nothing is selected, there are too few GPUs, or cases see
+/// are absolute. If the programs use several GPUs, it calls share_gpus for the backend. Throws
+/// model::InputError if suites are wrong, nothing is selected, there are too few GPUs, or cases use
 /// different numbers of them: a run has one device key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs = Programs::included);
 
-/// The same cases, those skipped that a build with this catalogue does not offer.
+/// The same cases, skipping those that a build with this catalogue does not offer.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
 
 bool has_programs(const model::Plan& plan);

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs the program until it ends, is interrupted, or its time is over. Returns why it did not end
-/// normally; nothing if it did.
+/// Runs the program until it ends, is interrupted, or reaches its time limit. Returns why it did
+/// not end normally; nothing if it did.
 std::optional<std::string> record(const ProfileRequest& request, const fs::path& folder) {
     inject::Settings settings = request.settings;
     settings.folder = folder.native();
@@ -47,7 +47,7 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
     return std::nullopt;
 }
 
-/// Before the program runs, which may take long.
+/// Checked before the program runs, which may take long.
 void check_suite_request(const ProfileRequest& request) {
     const activity::ProfileOptions& part = request.analysis;
     if (part.delay_s > 0 || std::isfinite(part.duration_s) || !part.range.empty() ||

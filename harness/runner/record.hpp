@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out `profile`: runs a program under the injection library, or takes recordings that are
-// stored, and analyses them.
+// Carries out `profile`: runs a program under the injection library, or reads stored recordings,
+// and analyses them.
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ std::vector<Destination> destinations(const OutputOptions& options) {
     return result;
 }
 
-/// Whether a file is read by this call: the command line names it, or it is a baseline.
+/// Whether this call reads a file: the command line names it, or it is a baseline.
 bool is_input(const OutputOptions& options, const fs::path& file) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored)) return false;
@@ -63,7 +63,7 @@ bool is_input(const OutputOptions& options, const fs::path& file) {
 void clear(const OutputOptions& options, const fs::path& file) {
     std::error_code ignored;
     if (file == "-" || !fs::is_regular_file(file, ignored) || is_input(options, file)) return;
-    // A link stays, as it does when its target is written.
+    // A link stays, as when its target is written.
     if (fs::is_symlink(file, ignored)) {
         fs::resize_file(file, 0, ignored);
     } else {
@@ -78,8 +78,8 @@ bool takes_standard_output(const OutputOptions& options) {
     return false;
 }
 
-/// The errno of making something in the folder, 0 where that works. Tried and not looked up: file
-/// systems refuse for more reasons than permission bits tell.
+/// The errno of creating something in the folder, 0 on success. This has to be tried: permission
+/// bits do not show every reason why a file system refuses.
 int try_folder(const fs::path& folder) {
     std::string probe = (folder / ".perfgate-XXXXXX").string();
     if (::mkdtemp(probe.data()) == nullptr) return errno;
@@ -98,12 +98,12 @@ void require_writable(const fs::path& file) {
     };
     std::error_code ignored;
     if (fs::is_directory(file, ignored)) refuse(file, "it is a folder");
-    // What is there and no plain file (/dev/null) is written to and not replaced.
+    // An existing file that is not a regular one (/dev/null) is written in place.
     if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) {
         if (::access(file.c_str(), W_OK) != 0) refuse_errno(file, errno);
         return;
     }
-    // Folders that are not there yet are made with the first report: ask the nearest that is.
+    // Missing folders are created with the first report: check the nearest existing one.
     fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     while (fs::status(folder, ignored).type() == fs::file_type::not_found) {
         const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
@@ -111,7 +111,7 @@ void require_writable(const fs::path& file) {
         folder = parent;
     }
     if (!fs::is_directory(folder, ignored)) refuse(folder, "it is not a folder");
-    // A full disk may have room again when the reports are written.
+    // A full disk may have space again when the reports are written.
     const int error = try_folder(folder);
     if (error != 0 && error != ENOSPC && error != EDQUOT) refuse_errno(folder, error);
 }
@@ -126,7 +126,7 @@ bool wants_color(const std::string& choice, int descriptor) {
     return ::isatty(descriptor) == 1 && !environment_says("NO_COLOR") && !environment_says("CI");
 }
 
-/// 0 where nobody watches: then lines are as long as they get.
+/// 0 if there is no terminal: lines are then not limited.
 std::size_t width_of(int descriptor) {
     winsize size{};
     if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
@@ -139,7 +139,7 @@ std::string host_name() {
     return name.data();
 }
 
-/// A message on standard error that cannot be written there has no other place to go.
+/// If a message cannot be written to standard error, there is no other place for it.
 void print_error(const std::string& text) {
     std::fputs(text.c_str(), stderr);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where `run`, `compare` and `report` put what they say: files in each format, and the table.
+// The outputs of `run`, `compare` and `report`: files in each format, and the table.
 #pragma once
 
 #include <filesystem>
@@ -15,43 +15,44 @@
 
 namespace perfgate::runner {
 
-/// The format that the terminal gets.
+/// The format for the terminal.
 inline constexpr std::string_view table_format = "console";
 
 struct OutputOptions {
     std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
     std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
     std::string junit_profile = "github";
-    std::string report_url;  ///< where people find the whole report
+    std::string report_url;  ///< address of the whole report
     std::string color = "auto";
     bool verbose = false;  ///< a row for every case
-    /// What the command line names and no output may overwrite.
+    /// Files named on the command line, which no output may overwrite.
     std::vector<std::string> inputs;
-    /// Run documents that the verb stores besides the reports.
+    /// Run documents that the verb stores in addition to the reports.
     std::vector<std::filesystem::path> runs;
 };
 
-/// The run documents that a verb stores in its output folder; of `selftest`, those that are there.
+/// The run documents that a verb stores in its output folder; for `selftest`, those that exist.
 std::vector<std::filesystem::path> stored_runs(std::string_view verb,
                                                const std::filesystem::path& out);
 
-/// Removes what an earlier call left where this one writes: its results must not pass for this
-/// one's, should this one end early. Left alone are inputs, baselines, and what is no plain file.
+/// Removes what an earlier call left where this one writes: its results must not be mistaken for
+/// this one's if this one ends early. Leaves inputs, baselines, and anything that is not a regular
+/// file.
 void clear_outputs(const OutputOptions& options);
 
-/// Clears the outputs. Throws InputError, before anything is measured or judged, where two reports
-/// want standard output, one would overwrite an input or a baseline, or a file cannot be written
-/// where it should go.
+/// Clears the outputs. Throws InputError, before anything is measured or judged, if two reports
+/// want standard output, one would overwrite an input or a baseline, or a file cannot be written at
+/// its destination.
 void check_outputs(const OutputOptions& options);
 
-/// Prints what `write` makes for the terminal (or the file) that it goes to: standard output, or
-/// standard error where a report takes that.
+/// Prints the output of `write` to standard output, or to standard error if a report uses standard
+/// output; formatted for a terminal or a file.
 void print_for_people(const OutputOptions& options,
                       const std::function<std::string(const report::Options&)>& write);
 
-/// Writes every report and prints the table, on standard error where a report takes standard
-/// output. A report that cannot be written does not keep back the others: it is named on standard
-/// error and makes the result 3, otherwise 0.
+/// Writes every report and prints the table, on standard error if a report uses standard output. A
+/// report that cannot be written does not prevent the others: it is named on standard error and the
+/// result is 3, otherwise 0.
 int write_reports(const model::VerdictDocument& document, const model::Run& run,
                   const OutputOptions& options);
 

@@ -46,8 +46,8 @@ std::size_t limit_of(FileRole role) {
     return role == FileRole::ledger ? baseline::ledger_limit_bytes : suite::most_yaml_bytes;
 }
 
-/// Whether the verbs would read a file of this name in a folder of `role`, which becomes the
-/// file's.
+/// Whether the verbs would read a file of this name in a folder of `role`, which becomes the file's
+/// role.
 bool is_read(const std::string& path, FileRole& role) {
     if (role == FileRole::baseline && path.ends_with(ledger_ending)) role = FileRole::ledger;
     if (role == FileRole::ledger) return true;
@@ -112,7 +112,7 @@ void add_file(review::Files& files, const fs::path& path, const fs::file_status&
     add(files, name, std::move(file));
 }
 
-/// `root` and what is below it, links not followed.
+/// `root` and everything below it, without following links.
 void add_tree(review::Files& files, const fs::path& root, FileRole role) {
     std::error_code error;
     const fs::file_status status = fs::symlink_status(root, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `review` compares, of a commit and of the working tree. They are a stranger's:
-// none is run, no link is followed, and sizes are bounded.
+// The files that `review` compares, of a commit and of the working tree. They are untrusted: none
+// is run, no link is followed, and sizes are bounded.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct ReviewedFolders {
     std::string suites = "suites", profiles = "configs", baselines = "baselines";
 };
 
-/// Throws InputError where git does not know the revision.
+/// Throws InputError if git does not know the revision.
 review::Files files_of_revision(const std::string& revision, const ReviewedFolders& folders);
 review::Files files_of_working_tree(const ReviewedFolders& folders);
 

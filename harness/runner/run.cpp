@@ -21,7 +21,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// Whether a baseline has the case with the code and the inputs of this launch.
+/// Whether a baseline has the case with the same code and inputs as this launch.
 bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
                   const model::Plan& plan, const gate::BaselineSet& baselines) {
     const auto stored = baselines.find(run.suites[launch.at.suite].name);
@@ -34,7 +34,7 @@ bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
     return gate::compare_code(now, gate::code_of(expected->second)).runs_the_same;
 }
 
-/// --changed-only: one launch of each case says whether it needs to be measured.
+/// --changed-only: one launch of each case shows whether it needs to be measured.
 void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
                          const std::string& folder) {
     const gate::BaselineSet baselines = baseline::load_baselines(folder, session.run());
@@ -46,7 +46,7 @@ void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
     }
 }
 
-/// Devices are locked and open for as long as this lasts.
+/// Devices are locked and open for the lifetime of this object.
 model::Run measure_run(const RunRequest& request) {
     OpenedBackend backend = open_to_measure(request.measuring);
     model::Plan plan = plan_for(request.suites, request.measuring, backend);

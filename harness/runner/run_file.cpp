@@ -18,8 +18,8 @@ namespace perfgate::runner {
 
 namespace {
 
-/// A folder that nobody else may write to, with a name that nobody can guess: where temporary files
-/// go, others may have put links under any name that they can.
+/// A private folder with an unguessable name: in the folder for temporary files, others may have
+/// planted links under any guessable name.
 std::filesystem::path make_private_folder() {
     std::error_code error;
     const std::filesystem::path place = std::filesystem::temp_directory_path(error);

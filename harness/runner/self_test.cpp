@@ -33,7 +33,7 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The JUnit file must say what the verdicts say: a reader of CI sees nothing else.
+/// The JUnit file must agree with the verdicts, because CI shows only that file.
 std::string junit_problem(const model::VerdictDocument& verdict, const model::Run& run) {
     const auto counts = model::count_verdicts(verdict);
     const auto regressed = counts.find(model::Verdict::regressed);
@@ -145,7 +145,7 @@ class SelfTest {
         return stored(execution, choice);
     }
 
-    /// What each case of this trial gets, which the gate is not told.
+    /// The slowdown of each case in this trial, which the gate does not know.
     void deal(model::Plan& plan, std::size_t number, gate::Trial& trial) const {
         std::size_t cases = 0;
         for (const model::PlannedSuite& suite : plan.suites) cases += suite.cases.size();
@@ -164,7 +164,7 @@ class SelfTest {
     gate::BatchRule rule_;
     std::vector<double> sizes_;
     gate::BaselineSet baselines_;
-    int stored_ = 0;  ///< 3 where a run is not in its place
+    int stored_ = 0;  ///< 3 if a run is not in its place
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `perfgate selftest`: cases made slower by known sizes, and what the gate finds of it.
+// `perfgate selftest`: cases are slowed down by known amounts, and the verdicts of the gate are
+// checked.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct SelfTestRequest {
     std::vector<double> sizes;  ///< slowdowns, fractions of a launch's time
     double tolerance = 0;       ///< of every time, a fraction
     std::size_t processes_of_base = baseline_processes;
-    std::uint64_t seed = 0;  ///< who gets which size when
+    std::uint64_t seed = 0;  ///< determines which case gets which size in which trial
 };
 
 struct SelfTestOutcome {
@@ -40,18 +41,18 @@ SelfTestOutcome self_test(const SelfTestRequest& request);
 /// Schema perfgate.selftest.
 std::string write_json(const SelfTestOutcome& outcome, const SelfTestRequest& request);
 
-/// For each case the order in which it gets the sizes, one a trial: all of them once, in an order
-/// of its own. `[case][trial]` is an index into the sizes.
+/// For each case, the order in which it gets the sizes, one per trial: each size once, in a
+/// different order for each case. `[case][trial]` is an index into the sizes.
 std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t sizes,
                                                  std::uint64_t seed);
 
-/// Makes a plan one of times alone: each case keeps the first time that it measures (gpu_time,
-/// gpu_span, host_time), gated with `tolerance` in both directions; relations are left out. Cases
-/// that measure no time are left out too.
+/// Reduces a plan to times: each case keeps the first time that it measures (gpu_time, gpu_span,
+/// host_time), gated with `tolerance` in both directions; relations are left out. Cases that
+/// measure no time are left out too.
 void keep_times_alone(model::Plan& plan, double tolerance);
 
-/// Removes from a run what proves that the code has not changed: added work slows a case down
-/// without changing its machine code.
+/// Removes the evidence of unchanged code from a run: added work slows a case down without changing
+/// its machine code.
 void forget_code(model::Run& run);
 
 }  // namespace perfgate::runner

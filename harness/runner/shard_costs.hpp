@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of a plan have cost, for dividing it into shards.
+// The cost of the cases of a plan, for dividing it into shards.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace perfgate::runner {
 
-/// As the run document `run` tells, or, where that is empty, the baselines of this device in
-/// `folder`. Throws InputError for a document that cannot be used.
+/// From the run document `run` or, if that is empty, the baselines of this device in `folder`.
+/// Throws InputError for a document that cannot be used.
 suite::CaseCosts shard_costs(const model::Plan& plan, const std::string& run,
                              const std::string& folder, const std::string& device_key);
 

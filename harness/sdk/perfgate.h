@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plugin interface of perfgate: a C ABI, so that any compiler's plugin loads.
+ * The plugin interface of perfgate: a C ABI, so that plugins from any compiler load.
  *
  * A plugin is one shared library, or two. The first, the descriptor module, describes workloads and
  * contains their host variants; it must load on a machine without CUDA. The second, named by
- * pg_plugin.cuda_module and found beside the first, contains the CUDA variants. Where the second is
+ * pg_plugin.cuda_module and found beside the first, contains the CUDA variants. If the second is
  * absent, the CUDA variants are listed as not built.
  *
  * Both export pg_plugin_entry (PG_PLUGIN_SYMBOL). Every struct starts with its size in bytes as the
@@ -80,19 +80,19 @@ typedef struct pg_values {
     const pg_value* values;
 } pg_values;
 
-/* What the harness gives to a plugin. */
+/* What the harness provides to a plugin. */
 typedef struct pg_host {
     size_t size;
     void* context;
-    /* Says why the function that is running is about to return something else than PG_OK. The text
-     * is copied. */
+    /* States why the running function is about to return something other than PG_OK. The text is
+     * copied. */
     void (*set_error)(void* context, const char* message);
     /* A line for the log (stderr). The text is copied. */
     void (*log)(void* context, const char* message);
 } pg_host;
 
-/* The type that arithmetic is done in, which decides how fast a machine can do it: the inputs' type
- * of a matrix product on tensor cores, else the type of the operations. */
+/* The arithmetic type, which determines the peak rate of a machine: for a matrix product on tensor
+ * cores the type of its inputs, else the type of the operations. */
 typedef enum pg_arithmetic {
     PG_ARITHMETIC_UNSTATED = 0,
     PG_F32 = 1,
@@ -106,8 +106,8 @@ typedef struct pg_work {
     size_t size;
     double flops; /* arithmetic operations that the result needs, a multiply-add counting 2 */
     double bytes; /* least bytes that must move: every input read once, every output written once */
-    /* Since 1.1: what the flops are of. Written only where `size`, which the harness sets, says
-     * that the field is there. */
+    /* Since 1.1: the arithmetic type of the flops. Written only if `size`, which the harness sets,
+     * covers this field. */
     pg_arithmetic arithmetic;
 } pg_work;
 
@@ -133,26 +133,27 @@ struct pg_variant {
     int32_t needs_reset; /* non-zero: launch() changes its inputs; reset() restores them */
 
     /* Whether the variant can run these parameters at all, on any machine. PG_OK or
-     * PG_UNSUPPORTED with set_error. NULL: it runs everything. Present in descriptor modules. */
+     * PG_UNSUPPORTED with set_error. NULL: it can run all parameters. Present in descriptor
+     * modules. */
     pg_status (*supports)(const pg_variant* self, const pg_host*, const pg_values*);
     /* Bytes of memory that create() allocates for the parameters (device memory for CUDA). NULL:
-     * not known. Present in descriptor modules. */
+     * unknown. Present in descriptor modules. */
     uint64_t (*memory_bytes)(const pg_variant* self, const pg_values*);
 
-    /* Sets the case up. CUDA: the harness's context is current; allocate device memory here. The
+    /* Sets up the case. CUDA: the harness's context is current; allocate device memory here. The
      * values are valid during the call only; the host table stays valid. */
     pg_status (*create)(const pg_variant* self, const pg_host*, const pg_values*,
                         pg_instance** out);
     void (*destroy)(pg_instance*);
-    /* Puts the inputs that `seed` stands for in place and fills the outputs with NaN (or 0xFF
-     * bytes), and waits until that is done. */
+    /* Generates the inputs for `seed`, fills the outputs with NaN (or 0xFF bytes), and waits until
+     * both are done. */
     pg_status (*fill)(pg_instance*, uint64_t seed);
     /* Does the work once. `stream` is a CUstream (cudaStream_t), NULL for host variants. */
     pg_status (*launch)(pg_instance*, void* stream);
     /* Enqueues what restores the inputs. NULL unless needs_reset. */
     pg_status (*reset)(pg_instance*, void* stream);
     /* Compares the outputs of the last launch with a float64 reference for the inputs of the last
-     * fill. The device is idle. Returns PG_OK also where the result is wrong. */
+     * fill. The device is idle. Returns PG_OK even if the result is wrong. */
     pg_status (*verify)(pg_instance*, pg_verification* out);
 };
 

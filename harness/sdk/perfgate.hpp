@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ that plugin authors write against: header-only, over the C ABI of perfgate.h.
+// The C++ interface for plugin authors: header-only, on top of the C ABI of perfgate.h.
 //
 //   class Axpy : public perfgate::sdk::Instance { fill, launch, verify … };
 //
@@ -11,8 +11,8 @@
 //   }
 //   PERFGATE_PLUGIN(plugin)
 //
-// Exceptions are the way to fail: Unsupported, DeviceError, OutOfMemory (or std::bad_alloc), and
-// any std::exception for the rest. Their text reaches the user.
+// Errors are exceptions: Unsupported, DeviceError, OutOfMemory (or std::bad_alloc), or any other
+// std::exception. Their text is shown to the user.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ enum class Target { host = PG_HOST, cuda = PG_CUDA };
 enum class Submission { async = PG_ASYNC, synchronous = PG_SYNCHRONOUS, graph = PG_GRAPH };
 
 /// The parameters of a case, typed. Asking for a name or type that the workload does not declare is
-/// a defect of the plugin and throws std::logic_error.
+/// an error in the plugin and throws std::logic_error.
 class Values {
   public:
     explicit Values(const pg_values& values) : values_(&values) {}
@@ -87,11 +87,11 @@ class Instance {
   public:
     virtual ~Instance() = default;
 
-    /// Puts the inputs of `seed` in place, poisons the outputs and waits for both.
+    /// Generates the inputs for `seed`, poisons the outputs and waits for both.
     virtual void fill(std::uint64_t seed) = 0;
     /// Does the work once, on `stream` (a cudaStream_t; null for host variants).
     virtual void launch(void* stream) = 0;
-    /// Enqueues what restores the inputs; called only where Variant::needs_reset.
+    /// Enqueues work that restores the inputs; called only if Variant::needs_reset.
     virtual void reset(void* /*stream*/) {}
     /// Compares the outputs of the last launch with a float64 reference. The device is idle.
     virtual Verification verify() = 0;
@@ -132,7 +132,7 @@ struct Variant {
     Submission submission = Submission::async;
     int min_compute_capability = 0;  ///< 80 for 8.0
     bool needs_reset = false;        ///< launch() changes its inputs
-    /// Throws Unsupported where the variant cannot run the parameters on any machine.
+    /// Throws Unsupported if the variant cannot run the parameters on any machine.
     std::function<void(const Values&)> supports = {};
     /// Bytes that create() allocates on the variant's target.
     std::function<std::uint64_t(const Values&)> memory_bytes = {};
@@ -140,8 +140,8 @@ struct Variant {
     std::function<std::unique_ptr<Instance>(const Values&)> create = {};
 };
 
-/// The type that arithmetic is done in: of the inputs of a matrix product on tensor cores, else of
-/// the operations.
+/// The arithmetic type: for a matrix product on tensor cores that of its inputs, else that of the
+/// operations.
 enum class Arithmetic {
     unstated = PG_ARITHMETIC_UNSTATED,
     f32 = PG_F32,
@@ -154,7 +154,8 @@ enum class Arithmetic {
 struct Work {
     double flops = 0;  ///< operations the result needs, a multiply-add counting 2
     double bytes = 0;  ///< least bytes that must move
-    /// What the flops are of. With it reports can say which ceiling of the machine bounds the case.
+    /// The arithmetic type of the flops. With it, reports can say which ceiling of the machine
+    /// bounds the case.
     Arithmetic arithmetic = Arithmetic::unstated;
 };
 
@@ -282,7 +283,7 @@ class Tables {
             const Work stated = static_cast<const Workload*>(self->user)->work(Values(*values));
             out->flops = stated.flops;
             out->bytes = stated.bytes;
-            // A harness from before the field has no room for it.
+            // An older harness has no space for this field.
             if (out->size >= sizeof(pg_work)) {
                 out->arithmetic = static_cast<pg_arithmetic>(stated.arithmetic);
             }

@@ -12,7 +12,7 @@ namespace perfgate::stats {
 
 namespace {
 
-/// Sums and quantiles stay in double: long double costs time and no decision needs its digits.
+/// Sums and quantiles stay in double: long double is slower, and no decision needs its precision.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using Normal = boost::math::normal_distribution<double, Policy>;
 using Student = boost::math::students_t_distribution<double, Policy>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distributions that tests are judged by: normal, Student, Fisher, binomial. Tails are computed
-// as tails, so that a probability of 1e-12 has digits. Pure functions.
+// The distributions that the tests use: normal, Student, Fisher, binomial. Tails are computed
+// directly, so that a probability of 1e-12 is accurate. Pure functions.
 //
 // All throw std::invalid_argument outside their domain: probabilities in (0, 1), degrees of freedom
-// over 0, arguments that are not NaN.
+// above 0, arguments that are not NaN.
 #pragma once
 
 #include <cstddef>

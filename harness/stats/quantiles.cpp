@@ -14,14 +14,14 @@ namespace {
 
 std::vector<double> checked_copy(std::span<const double> samples) {
     if (samples.empty()) throw std::invalid_argument("no samples");
-    // Besides meaning nothing, NaN would break the order that the selection relies on.
+    // NaN is meaningless here, and would break the ordering that the selection relies on.
     if (!std::all_of(samples.begin(), samples.end(), [](double x) { return std::isfinite(x); })) {
         throw std::invalid_argument("a sample is not finite");
     }
     return {samples.begin(), samples.end()};
 }
 
-/// The sample of rank `rank`, from 0. Reorders: smaller ones come to lie before it.
+/// The sample of rank `rank`, from 0. Reorders the samples: smaller ones end up before it.
 double select(std::vector<double>& samples, std::size_t rank) {
     const auto at = samples.begin() + static_cast<std::ptrdiff_t>(rank);
     std::nth_element(samples.begin(), at, samples.end());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where samples lie and how well their median is known. Pure functions; the samples need no order.
+// The location of samples and the precision of their median. Pure functions; samples may be in any
+// order.
 //
 // All throw std::invalid_argument for no samples and for samples that are not finite: a caller that
-// may have none asks first. What needs more samples than there are is absent instead.
+// may have none checks first. A result that needs more samples than there are is absent.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,11 @@ namespace perfgate::stats {
 /// (1996), the default of R and NumPy.
 double quantile(std::span<const double> samples, double probability);
 
-/// quantile(samples, 0.5): the mean of the two middle samples where their number is even.
+/// quantile(samples, 0.5): the mean of the two middle samples if their number is even.
 double median(std::span<const double> samples);
 
-/// Median of the distances from the median, as it stands: for normal samples the standard deviation
-/// is 1.4826 times as much.
+/// Median absolute deviation, unscaled: for normal samples the standard deviation is 1.4826 times
+/// as large.
 double median_absolute_deviation(std::span<const double> samples);
 
 struct Interval {
@@ -30,9 +31,9 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 
-/// Contains the median of what the samples were drawn from with at least this probability, whatever
-/// its distribution: the order statistics of ranks k and n + 1 - k (from 1), with the largest k for
-/// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent where
+/// Contains the median of the samples' population with at least this probability, whatever its
+/// distribution: the order statistics of ranks k and n + 1 - k (from 1), with the largest k for
+/// which P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Assumes independent samples. Absent if
 /// there are too few: 95 % takes 6 samples. `confidence` is in (0, 1).
 std::optional<Interval> median_interval(std::span<const double> samples, double confidence = 0.95);
 
@@ -44,8 +45,8 @@ std::vector<double> thinned(std::span<const double> samples, std::size_t most);
 /// raised to lie over one of these with probability p, whatever the distribution.
 std::vector<double> pairwise_differences(std::span<const double> samples);
 
-/// Half the interval's width as a fraction of the median's magnitude: how precisely the median is
-/// known. Absent where there is no interval or the median is 0.
+/// Half the interval's width as a fraction of the median's magnitude: the precision of the median.
+/// Absent if there is no interval or the median is 0.
 std::optional<double> median_relative_half_width(std::span<const double> samples,
                                                  double confidence = 0.95);
 

@@ -59,8 +59,8 @@ double choices_up_to(std::span<const std::uint64_t> ranks, std::size_t chosen, s
     for (const std::uint64_t rank : ranks) below.push_back(below.back() + rank);
     if (most < below[chosen]) return 0;
     const std::size_t sums = std::min(most, below.back()) + 1;
-    // ways[k · sums + s]: choices of k of the ranks seen so far that add up to s. Sums that the
-    // smallest ranks still to come would lift above `most` are left out.
+    // ways[k · sums + s]: choices of k of the ranks processed so far that add up to s. Sums that
+    // the smallest ranks still to come would lift above `most` are left out.
     std::vector<double> ways((chosen + 1) * sums, 0.0);
     ways[0] = 1;
     for (std::size_t seen = 1; seen <= ranks.size(); ++seen) {
@@ -91,7 +91,7 @@ double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
     const std::uint64_t unit = odd ? 1 : 2;
     const std::uint64_t mirror = 2 * (ranks.doubled.size() + 1);
     std::vector<std::uint64_t> counted(ranks.doubled.begin(), ranks.doubled.end());
-    // The sum of the others is small where the group's is large; a group's own sum is small in
+    // The sum of the others is small if the group's is large; a group's own sum is small in
     // mirrored ranks.
     std::uint64_t most = mirror / 2 * ranks.doubled.size() - ranks.group_sum;
     if (group <= others) {
@@ -159,7 +159,7 @@ std::size_t pairs_left_out(std::size_t n, std::size_t m, double probability) {
 double rank_sum_greater(std::span<const double> others, std::span<const double> group) {
     const Ranks ranks = ranks_of(others, group);
     const std::size_t all = others.size() + group.size();
-    constexpr std::size_t most_exact = 100;  // some million additions
+    constexpr std::size_t most_exact = 100;  // a few million additions
     if (all <= most_exact) return exact_tail(ranks, others.size(), group.size());
     return normal_tail(ranks, static_cast<double>(others.size()),
                        static_cast<double>(group.size()));

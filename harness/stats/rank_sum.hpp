@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rank-sum test of Wilcoxon, Mann and Whitney, exact, ties included: whether one group's values
-// are larger than another's can be told without knowing how either is distributed. Under the
-// hypothesis that all values come from one source, every division of them into the two groups is
-// equally likely; the test counts the divisions that look at least as extreme.
+// The rank-sum test of Wilcoxon, Mann and Whitney, exact, ties included: tests whether one group's
+// values are larger than another's without assuming a distribution. If all values come from one
+// source, every division of them into the two groups is equally likely; the test counts the
+// divisions that are at least as extreme.
 //
 // All throw std::invalid_argument for an empty group and for values that are not finite.
 #pragma once
@@ -15,13 +15,13 @@
 
 namespace perfgate::stats {
 
-/// P(the rank sum of `group` is at least what it is), given the values. Exact up to some hundred
-/// values in all; beyond that the normal approximation with corrections for ties and continuity,
-/// whose far tail is the heavier one.
+/// P(the rank sum of `group` is at least what it is), given the values. Exact up to about a hundred
+/// values in total; beyond that the normal approximation with corrections for ties and continuity,
+/// whose far tail is heavier.
 double rank_sum_greater(std::span<const double> others, std::span<const double> group);
 
-/// The least probability that the test can give, 1 / C(n + m, m): with less than that as its level
-/// the test is blind.
+/// The smallest probability that the test can return, 1 / C(n + m, m): at a lower level it can
+/// never reject.
 double rank_sum_least(std::size_t others, std::size_t group);
 
 /// Contains, with at least this probability, the shift by which the group's source lies over the

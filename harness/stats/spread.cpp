@@ -20,7 +20,7 @@ void require_finite(std::span<const double> values) {
 }
 
 double mean(std::span<const double> values) {
-    // Around the first value: equal values have exactly that mean, and no spread.
+    // Relative to the first value, so that equal values have exactly that mean and no spread.
     const double origin = values.front();
     double sum = 0;
     for (const double value : values) sum += value - origin;
@@ -42,7 +42,7 @@ double trimmed_mean(std::span<const double> samples, double fraction) {
     require_finite(samples);
     std::vector<double> sorted(samples.begin(), samples.end());
     std::sort(sorted.begin(), sorted.end());
-    // The tolerance makes 10 % of 30 three, also where the product of doubles is below it.
+    // The tolerance makes 10 % of 30 three, even if the product of doubles is slightly below it.
     const auto dropped =
         static_cast<std::size_t>(static_cast<double>(sorted.size()) * fraction + 1e-9);
     return mean(std::span(sorted).subspan(dropped, sorted.size() - 2 * dropped));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Location and spread of batches: one number per process, how far processes lie apart, and whether
-// whole runs of processes lie further apart than their processes explain.
+// Location and spread of batches: one number per process, the spread between processes, and whether
+// runs differ by more than the spread of their processes explains.
 //
-// All throw std::invalid_argument for values that are not finite and where there is nothing.
+// All throw std::invalid_argument for values that are not finite and for no values.
 #pragma once
 
 #include <cstddef>
@@ -13,34 +13,34 @@
 namespace perfgate::stats {
 
 /// The mean of what is left when the floor(n · fraction) smallest and as many of the largest are
-/// dropped. `fraction` is in [0, 0.5). Ignores outliers as the median does, and of two modes it
-/// keeps the share, where the median jumps from one to the other.
+/// dropped. `fraction` is in [0, 0.5). Ignores outliers like the median. For two modes it follows
+/// their proportion, while the median jumps from one to the other.
 double trimmed_mean(std::span<const double> samples, double fraction);
 
 /// Pooled standard deviation of several groups around their own means.
 struct PooledSpread {
     double deviation = 0;
-    double df = 0;  ///< Σ (size - 1) over the groups; 0: no spread is known
+    double df = 0;  ///< Σ (size - 1) over the groups; 0: the spread is unknown
 
     bool operator==(const PooledSpread&) const = default;
 };
 PooledSpread pooled_spread(std::span<const std::vector<double>> groups);
 
-/// The spread with what was known before it: `prior` counts as `prior.df` further degrees of
-/// freedom. So few values that agree by chance do not make a spread of nothing.
+/// The spread combined with a prior, which counts as `prior.df` further degrees of freedom, so that
+/// a few values that agree by chance do not yield a spread of zero.
 PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior);
 
-/// One-way random effects: value = mean + group's effect + own effect.
+/// One-way random effects: value = mean + the group's effect + its own effect.
 struct VarianceComponents {
     double within = 0;       ///< standard deviation of the own effects
-    double between = 0;      ///< standard deviation of the groups' effects; 0 where none shows
-    double probability = 1;  ///< of groups that lie so far apart where there is no such effect
+    double between = 0;      ///< standard deviation of the groups' effects; 0 if none shows
+    double probability = 1;  ///< of groups at least this far apart if there is no such effect
 };
-/// Absent with fewer than two groups, or where no group has two values.
+/// Absent with fewer than two groups, or if no group has two values.
 std::optional<VarianceComponents> variance_components(std::span<const std::vector<double>> groups);
 
-/// The shift, in standard deviations, that a one-sided comparison of means of n and m values with
-/// this level finds with this probability: (t(level) + t(1 - power)) · √(1/n + 1/m).
+/// The shift, in standard deviations, that a one-sided comparison of the means of n and m values at
+/// this level detects with this power: (t(level) + t(1 - power)) · √(1/n + 1/m).
 double detectable_shift(std::size_t n, std::size_t m, double df, double level, double power);
 
 }  // namespace perfgate::stats

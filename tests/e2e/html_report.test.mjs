@@ -105,7 +105,7 @@ describe("a pull request with a regression", () => {
       await page.getByRole("status").filter({ hasText: " of 81 cases" }).waitFor();
       await page.getByLabel("Filter").fill("no such case");
       await countIs(page, "0 of 81 cases");
-      await page.getByText("No case is like that.").waitFor();
+      await page.getByText("No case matches.").waitFor();
       await page.keyboard.press("Escape");
       await countIs(page, "81 cases");
     }));

@@ -738,7 +738,7 @@ esac""")
         self.assertEqual("baselines: accepted by ada in #7\n\n"
                          "https://github.com/owner/kernels/pull/7#issuecomment-9",
                          self.git("log", "-1", "--format=%B", "tune").strip())
-        self.assertIn("closing and opening the pull request", self.answer())
+        self.assertIn("closing and reopening the pull request", self.answer())
 
         # What was accepted passes, and there is nothing more to accept.
         self.git("switch", "--quiet", "tune")
@@ -759,7 +759,7 @@ esac""")
                                                  check_out(runner, inputs))[1]
         self.assert_accepted(self.comment("/perfgate accept meant"))
         self.assertEqual([None, None, "of an app"], tokens)
-        self.assertNotIn("closing and opening", self.answer())
+        self.assertNotIn("closing and reopening", self.answer())
 
     def test_case_says_what_alone_is_accepted(self):
         self.assert_accepted(self.comment(f"/perfgate accept --case '{self.cases[0]}'  meant"))
@@ -909,15 +909,15 @@ esac""")
                        f"#!/bin/sh\ngit -C '{self.repository}' update-ref {move}\n")
                 jobs = self.comment("/perfgate accept meant")
                 self.assertEqual("success", jobs["push"].result, jobs["push"].log)
-                self.assertEqual(f"Not accepted: the branch has moved from {self.head}. When the new "
-                                 "results are meant, too, comment again.\n", self.answer())
+                self.assertEqual(f"Not accepted: the branch has moved from {self.head}. To accept "
+                                 "the new results as well, comment again.\n", self.answer())
                 self.assertRegex(self.calls.read_text(), r"reactions -f content=-1\n$")
                 self.assertEqual(self.git("rev-parse", to) if to else "", self.git(
                     "for-each-ref", "--format=%(objectname)", "refs/heads/tune"))
 
     def test_a_branch_that_takes_no_push_is_answered(self):
         script(self.repository / ".git/hooks/update", "#!/bin/sh\nexit 1\n")
-        self.assert_refused(self.comment("/perfgate accept meant"), "takes no push")
+        self.assert_refused(self.comment("/perfgate accept meant"), "rejects pushes")
 
     def test_baselines_with_a_link_in_them_are_not_touched(self):
         outside = self.folder / "outside"
@@ -950,7 +950,7 @@ esac""")
                       "rename from suites/small.yaml\nrename to baselines/small.yaml\n"):
             with self.assertRaises(AssertionError):  # the annotation
                 self.comment("/perfgate accept meant")
-            self.assertIn("did not come to its end", self.answer())
+            self.assertIn("did not finish", self.answer())
             self.assertEqual(self.head, self.git("rev-parse", "tune").strip())
 
     def test_a_job_that_fails_is_answered(self):
@@ -959,7 +959,7 @@ esac""")
         jobs = self.comment("/perfgate accept meant")
         self.assertEqual("failure", jobs["accept"].result)
         self.assertEqual("Not accepted: [the workflow](https://github.com/owner/kernels/actions/runs/7)"
-                         " did not come to its end.\n", self.answer())
+                         " did not finish.\n", self.answer())
 
     def test_other_comments_start_nothing(self):
         for body, issue in (("what of /perfgate accept?", None),

@@ -51,7 +51,7 @@ class Shards(tool.Case):
         self.assertEqual(0, self.read_json("merged/verdict.json")["exit_code"])
         self.run_tool("compare", "merged/run.json")
 
-        for wrong, part in (([parts[0]], "missing: 2"), ([*parts, parts[0]], "both are shard 1/2"),
+        for wrong, part in (([parts[0]], "missing: 2"), ([*parts, parts[0]], "are both shard 1/2"),
                             (["merged/run.json"], "is not a shard")):
             done = self.run_tool("merge", *wrong, "--out", "refused", code=2)
             self.assert_one_line(done.stderr, part)

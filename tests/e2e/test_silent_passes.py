@@ -186,7 +186,7 @@ class SilentPasses(tool.Case):
         self.write("probe.yaml", SUITE.replace("10000%", "5000%"))
         self.measure("--shard", "2/2", "--out", "shard-2")
         done = self.run_tool("merge", "shard-1/run.json", "shard-2/run.json", "--out", "merged", code=2)
-        self.assert_one_line(done.stderr, "suite 'probe' has other tolerances")
+        self.assert_one_line(done.stderr, "suite 'probe' has different tolerances")
 
     def test_two_suites_of_one_name_are_no_run(self):
         self.write("again.yaml", SUITE)

@@ -137,9 +137,10 @@ TEST(TooThin, TheReasonSaysHowManyCountAndWhatSpoiltMostOfTheRest) {
     model::CaseResult result = with_clocks({1980, 1980, 1980});
     auto& batches = result.metrics["gpu_time"].batches;
     batches[0].excluded = batches[1].excluded = "throttled: hardware power brake";
-    EXPECT_EQ(too_thin(result, 3),
-              "the environment spoilt it: 1 of 3 batches count (throttled: hardware power brake); "
-              "measure again when the device is quiet");
+    EXPECT_EQ(
+        too_thin(result, 3),
+        "disturbed by the environment: 1 of 3 batches count (throttled: hardware power brake); "
+        "measure again when the device is quiet");
 }
 
 TEST(TooThin, WhatComesFromBareRunsNeedNotBeInEveryBatch) {

@@ -156,7 +156,7 @@ TEST(Merge, RefusesGaps) {
 
 TEST(Merge, RefusesOverlaps) {
     EXPECT_EQ(spoilt([](auto& runs) { runs.push_back(runs[0]); }),
-              "the runs cannot be merged: shard-1.json and shard-1.json both are shard 1/2");
+              "the runs cannot be merged: shard-1.json and shard-1.json are both shard 1/2");
     EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.suites[0].cases.push_back(measured_case(3)); }),
               "the runs cannot be merged: shard-1.json and shard-2.json both have case "
               "gemm/tiled[m=3] of suite 's': give all shards the same baselines or --costs");
@@ -182,7 +182,7 @@ TEST(Merge, RefusesOtherSuites) {
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].partial = true; }),
               "suite 's' was filtered in one");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].gates = "0ther"; }),
-              "suite 's' has other tolerances or relations in one");
+              "suite 's' has different tolerances or relations");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases.pop_back(); }),
               "suite 's' differs from case 'gemm/tiled[m=3]' on");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases[1] = "x"; }),
@@ -205,11 +205,12 @@ TEST(Merge, RefusesOtherMachinesAndTools) {
     names("cupti", [](model::Run& run) { run.environment.cupti = "1"; });
     names("tool_version", [](model::Run& run) { run.tool_version = "9"; });
     names("git_revision", [](model::Run& run) { run.git_revision = "def"; });
-    EXPECT_EQ(mixed([](model::Run& run) {
-                  run.selections = {{{"*"}, {}}};
-              }),
-              "the runs cannot be merged: shard-1.json and shard-2.json were selected with other "
-              "--filter or --tag");
+    EXPECT_EQ(
+        mixed([](model::Run& run) {
+            run.selections = {{{"*"}, {}}};
+        }),
+        "the runs cannot be merged: shard-1.json and shard-2.json were selected with different "
+        "--filter or --tag");
     names("verify_only", [](model::Run& run) { run.verify_only = true; });
 }
 

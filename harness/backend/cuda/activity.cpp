@@ -21,12 +21,12 @@ namespace perfgate::backend::cuda {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kBufferAlignment = 8;  // what CUPTI asks for
+constexpr std::size_t kBufferAlignment = 8;  // required by CUPTI
 constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
-// The kinds whose records are wanted. An external correlation record comes with the record of the
-// API call that the application made, be it of the driver or the runtime: without both kinds it
-// never comes.
+// The requested record kinds. An external correlation record comes with the record of the API call
+// that the application made, which may be a driver or a runtime call; it only comes if that kind is
+// enabled, so both are.
 constexpr std::array kKinds{
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
     CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -47,8 +47,8 @@ struct Buffer {
     std::uint32_t stream_id = 0;
 };
 
-// CUPTI's callbacks have no user pointer, so what they fill is global. The lock is held for a push
-// or a swap only, never during a call into CUPTI.
+// CUPTI's callbacks have no user pointer, so what they fill is global. The lock is only held for a
+// push or a swap, never during a call into CUPTI.
 struct Buffers {
     std::mutex mutex;
     std::vector<Buffer> full;
@@ -92,7 +92,7 @@ void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream_id, std::u
         const std::lock_guard lock(buffers().mutex);
         buffers().full.push_back(std::move(entry));
     } catch (const std::bad_alloc&) {
-        // The records are lost; the launches without records say so.
+        // The records are lost, which shows as launches without records.
     }
 }
 
@@ -106,7 +106,7 @@ void give_back(std::vector<Buffer> used) {
     for (Buffer& buffer : used) buffers().spare.push_back(std::move(buffer));
 }
 
-/// What a copy from or to an array goes between, its memory kinds tell.
+/// For copies from or to an array, the direction follows from the memory kinds.
 model::MemoryOperationKind operation_kind(std::uint32_t cupti) {
     using enum model::MemoryOperationKind;
     switch (cupti) {
@@ -152,8 +152,8 @@ model::MemoryKind memory_kind(std::uint32_t cupti) {
     }
 }
 
-// A record before it is known to which launch it belongs: CUPTI writes the correlation with a
-// launch and the activity into buffers in no particular order.
+// A record that is not yet assigned to a launch: CUPTI writes correlation and activity records into
+// buffers in no particular order.
 struct Pending {
     std::uint32_t correlation_id = 0;
     ActivityRecord record;
@@ -273,7 +273,7 @@ class Parser {
         return facts;
     }
 
-    // Launches repeat few different kernels: a scan is enough.
+    // Launches use few different kernels, so a linear search is enough.
     std::size_t intern(KernelFacts facts) {
         std::string& name = name_of_[facts.symbol];
         if (name.empty()) name = model::demangled(facts.symbol);
@@ -356,8 +356,8 @@ void ActivityRecorder::launch(const std::function<void()>& submit) {
 }
 
 ActivityTrace ActivityRecorder::finish() {
-    // The flush does not wait for the device: a record of running work would come late or without
-    // time.
+    // The flush does not wait for the device: records of work that is still running would come late
+    // or without times.
     check(driver().cuCtxSynchronize(), "work on the device failed");
     check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED),
           "cannot fetch the activity records");

@@ -24,13 +24,13 @@ struct KernelFacts {
     std::string symbol;  ///< as in the machine code
     std::array<std::uint32_t, 3> grid{};
     std::array<std::uint32_t, 3> block{};
-    std::array<std::uint32_t, 3> cluster{};  ///< 0 where the kernel has no cluster
+    std::array<std::uint32_t, 3> cluster{};  ///< 0 if the kernel has no cluster
     std::uint32_t registers_per_thread = 0;
     std::uint32_t static_smem_bytes = 0;
     std::uint32_t dynamic_smem_bytes = 0;
     std::uint32_t local_bytes_per_thread = 0;
     bool smem_optin = false;         ///< the function raised its limit of dynamic shared memory
-    int smem_carveout_percent = -1;  ///< as the function asked for; -1: did not ask
+    int smem_carveout_percent = -1;  ///< as requested for the function; -1: not requested
     bool cooperative = false;
 
     bool operator==(const KernelFacts&) const = default;
@@ -38,7 +38,7 @@ struct KernelFacts {
 
 enum class ActivityKind { kernel, copy, memset };
 
-/// One record. Times are the device's, in nanoseconds of an arbitrary origin.
+/// One record. Times are device time stamps, in nanoseconds since an arbitrary origin.
 struct ActivityRecord {
     ActivityKind kind = ActivityKind::kernel;
     std::uint64_t start_ns = 0;
@@ -58,7 +58,7 @@ struct LaunchActivity {
 };
 
 struct ActivityTrace {
-    std::vector<KernelFacts> kernels;  ///< the different kernels seen
+    std::vector<KernelFacts> kernels;  ///< the distinct kernels
     std::vector<LaunchActivity>
         launches;                  ///< one per launch, in order; one that did nothing is empty
     std::size_t dropped = 0;       ///< records that CUPTI lost
@@ -66,8 +66,8 @@ struct ActivityTrace {
     std::size_t outside = 0;       ///< records of no launch: flushes, resets
 };
 
-/// Records device activity while it lives; one at a time per process, and none while counters are
-/// being collected (no kernel record would arrive). Costs about 4 µs of CPU time per launch.
+/// Records device activity during its lifetime; one at a time per process, and not while counters
+/// are collected (no kernel records would arrive). Costs about 4 µs of CPU time per launch.
 class ActivityRecorder {
   public:
     /// Throws CuptiError, or model::Error if a recorder exists already.
@@ -76,8 +76,8 @@ class ActivityRecorder {
     ActivityRecorder(const ActivityRecorder&) = delete;
     ActivityRecorder& operator=(const ActivityRecorder&) = delete;
 
-    /// Runs `submit`; the work that it submits from this thread is the next launch's. What is
-    /// submitted outside is recorded as nobody's.
+    /// Runs `submit`; the work that it submits from this thread belongs to the next launch. Work
+    /// submitted otherwise belongs to no launch.
     void launch(const std::function<void()>& submit);
 
     /// Waits for the device and returns everything since construction or the last `finish`. Throws

@@ -10,8 +10,8 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// PTX, compiled by the driver for whatever device is there, so that this module needs no nvcc. One
-// thread that watches its SM's cycles go by.
+// PTX, compiled by the driver for the current device, so that this module does not need nvcc. One
+// thread polls its SM's cycle counter.
 constexpr const char* kPtx = R"(
 .version 7.0
 .target sm_75
@@ -37,7 +37,7 @@ WAIT:
 )";
 
 constexpr const char* kFailure = "cannot add work to a launch";
-/// Two lengths, whose difference has nothing of what a launch costs.
+/// Two lengths: their difference does not contain the launch overhead.
 constexpr double kShortCycles = 50'000;
 constexpr double kLongCycles = 550'000;
 constexpr int kRepetitions = 5;

@@ -11,15 +11,15 @@ namespace perfgate::backend::cuda {
 
 class AddedWork {
   public:
-    /// Compiles the kernel for the current context's device and measures on `stream` how many
-    /// cycles are a nanosecond: the device should be warm. Throws CudaError.
+    /// Compiles the kernel for the current context's device and measures on `stream` the number of
+    /// cycles per nanosecond; the device should be warmed up. Throws CudaError.
     explicit AddedWork(CUstream stream);
     ~AddedWork();
     AddedWork(const AddedWork&) = delete;
     AddedWork& operator=(const AddedWork&) = delete;
 
-    /// Queues one kernel whose length is `ns` and what the shortest kernel takes (about 1 µs).
-    /// Returns without waiting for it. The length follows the clock as other kernels' does.
+    /// Queues one kernel of length `ns` plus that of the shortest kernel (about 1 µs). Returns
+    /// without waiting for it. Like other kernels, its length depends on the clock.
     void operator()(CUstream stream, double ns) const;
 
   private:

@@ -17,7 +17,7 @@ StreamBlocker::~StreamBlocker() {
     }
     changed_.notify_all();
     watchdog_.join();
-    // The device may still be about to read the word; it must not be unmapped before.
+    // The device may still be about to read the word; it must not be unmapped before that.
     driver().cuCtxSynchronize();
 }
 

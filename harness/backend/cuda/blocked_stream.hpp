@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Holds a stream back while work is queued on it, so that the time between two queued events
-// contains no launch cost. The stream waits for a word in host memory; a watchdog writes that word
-// too, so that submitted work that waits for the stream cannot hang the process.
+// contains no launch overhead. The stream waits for a word in host memory; a watchdog writes that
+// word too, so that submitted work that waits for the stream cannot hang the process.
 #pragma once
 
 #include <cuda.h>
@@ -32,9 +32,8 @@ class StreamBlocker {
         ~Block();
         Block(const Block&) = delete;
         Block& operator=(const Block&) = delete;
-        /// Lets the stream run. Returns false if the watchdog had already done so: then what was
-        /// queued in between synchronises or does not fit the launch queue, and its times are not
-        /// valid.
+        /// Lets the stream run. Returns false if the watchdog had already done so: then the queued
+        /// work synchronises or does not fit into the launch queue, and its times are invalid.
         bool release();
 
       private:

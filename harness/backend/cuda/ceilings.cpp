@@ -28,21 +28,21 @@ namespace {
 
 /// Both halves of the copy; the matrices lie in the same memory. Far beyond any L2 cache.
 constexpr std::size_t kBufferBytes = std::size_t{1} << 30;
-/// The most of the free memory that is taken.
+/// The largest share of free memory that is used.
 constexpr std::size_t kFreeShare = 2;
 constexpr std::size_t kLeastBufferBytes = std::size_t{64} << 20;
 
-/// Clocks come up within this much work.
+/// Clocks reach their peak within this much work.
 constexpr double kWarmUpNs = 60e6;
 constexpr int kCopies = 20;
 
-/// What one arithmetic type may take on a slow device.
+/// Time limit for one arithmetic type on a slow device.
 constexpr double kBudgetNs = 120e6;
 constexpr int kLaunchesPerAlgorithm = 4;
 constexpr std::size_t kAlgorithms = 4;
 
-/// The fastest of the launches of `work`, nanoseconds: at most `count`, and no more once they have
-/// taken `budget_ns` together.
+/// The fastest of the launches of `work`, nanoseconds: at most `count`, stopping when they have
+/// taken `budget_ns` in total.
 template <class Work>
 double fastest_ns(CUstream stream, int count, double budget_ns, const Work& work) {
     const Event begin;
@@ -96,8 +96,8 @@ struct MatrixType {
     cublasComputeType_t compute;
     std::size_t in_bytes, out_bytes;
     int largest;  ///< side of the square matrices
-    /// Of the first input. fp8 has products of inputs alone that are contiguous along the sum; f32
-    /// is a little faster without (seen on an H100).
+    /// Whether the first input is transposed. fp8 products require inputs that are contiguous along
+    /// the sum; f32 is slightly faster without (seen on an H100).
     cublasOperation_t operation;
     /// A word of inputs is `base` with pseudo-random bits where `random` has ones: signs and
     /// mantissas, so that values lie between 0.5 and 1. Constant inputs would need less power and
@@ -105,7 +105,7 @@ struct MatrixType {
     std::uint32_t base, random;
 };
 
-// Row by row what users call these types. f32 is smaller because it takes twenty times as long.
+// The types by the names that users know. f32 is smaller because it takes twenty times as long.
 constexpr std::array matrix_types{
     MatrixType{"f32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, 4, 4, 4096, CUBLAS_OP_N,
                0x3f000000, 0x807fffff},
@@ -120,7 +120,7 @@ constexpr std::array matrix_types{
 };
 
 // Each word of the buffer becomes `base` with the bits of `mask` from a hash of its index. PTX, as
-// in l2_flush.cpp: this module needs no nvcc.
+// in l2_flush.cpp, so that this module needs no nvcc.
 constexpr const char* kFillPtx = R"(
 .version 7.0
 .target sm_75
@@ -301,7 +301,7 @@ Owner<cublasLtMatmulDesc_t> description_of(const MatrixType& type) {
                                                     &type.operation, sizeof(type.operation)),
             "cublasLtMatmulDescSetAttribute");
     if (type.in == CUDA_R_8F_E4M3) {
-        const std::int8_t fast = 1;  // accumulates as the tensor cores do
+        const std::int8_t fast = 1;  // accumulates like the tensor cores
         require(cublas().cublasLtMatmulDescSetAttribute(
                     description.get(), CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof(fast)),
                 "cublasLtMatmulDescSetAttribute");
@@ -319,7 +319,7 @@ class MatrixRates {
     MatrixRates(const MatrixRates&) = delete;
     MatrixRates& operator=(const MatrixRates&) = delete;
 
-    /// Operations per second; 0 where the device or cuBLAS does not have the type.
+    /// Operations per second; 0 if the device or cuBLAS does not have the type.
     double rate(const MatrixType& type) {
         int side = type.largest;
         while (bytes_of(type, side) > buffer_.bytes()) side /= 2;

@@ -27,7 +27,7 @@ CudaCase& opened(const CounterCase& entry) {
     return dynamic_cast<CudaCase&>(*entry.opened);
 }
 
-// A copy is no range; a kernel is one.
+// A copy is not a range; a kernel is.
 void flush(L2Flush& l2, CUstream stream) {
     if (l2.copies()) {
         l2.copy(stream);
@@ -80,8 +80,8 @@ class Collection {
                (entry.cache == model::Cache::cold ? ranges_per_flush(device_.flush()) : 0);
     }
 
-    // Each batch's counter data stays below kSessionBytes; a case larger than that gets a session
-    // of its own all the same.
+    // Each batch's counter data stays below kSessionBytes; a larger case still gets a session of
+    // its own.
     void collect_in_batches(const std::vector<std::size_t>& members) {
         if (members.empty() || wanted(members).empty()) return;
         std::size_t bytes = 0;
@@ -107,7 +107,8 @@ class Collection {
         collect(batch);
     }
 
-    // A case that spoils a session costs only itself: the session is halved until it is alone.
+    // A case that breaks a session costs only itself: the session is halved until the case is
+    // isolated.
     void collect(const std::vector<std::size_t>& members) {
         if (members.empty() || wanted(members).empty()) return;
         try {
@@ -188,7 +189,7 @@ class Collection {
             lose(result, metrics, mismatch(result.kernels, entry.expected_kernels));
             return;
         }
-        // A value for some of the kernels would fold into a wrong value of the case.
+        // Values of only some of the kernels would fold into a wrong value for the case.
         for (const std::string& counter : not_a_number) {
             for (auto& values : result.values) values.erase(counter);
             result.not_collected.push_back(

@@ -16,7 +16,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr Elf64_Half machine_cuda = 190;  // EM_CUDA, which older elf.h lack
+constexpr Elf64_Half machine_cuda = 190;  // EM_CUDA, missing in older elf.h
 constexpr std::string_view text_prefix = ".text.";
 /// The bank of a function's parameters: filled at launch, empty in the image.
 constexpr std::string_view parameter_bank = ".nv.constant0.";
@@ -32,27 +32,27 @@ std::span<const char> part(std::span<const char> image, std::uint64_t offset, st
     return image.subspan(offset, size);
 }
 
-/// The `index`th record of a table; nothing says that it is aligned.
+/// The record of a table at `index`, which may be unaligned.
 template <class Record>
 Record record(std::span<const char> table, std::uint64_t index) {
-    if (index >= table.size() / sizeof(Record)) damaged("an index leads out of its table");
+    if (index >= table.size() / sizeof(Record)) damaged("an index is out of range");
     Record result;
     std::memcpy(&result, table.data() + index * sizeof(Record), sizeof(Record));
     return result;
 }
 
 std::string_view text_at(std::span<const char> strings, std::uint64_t offset) {
-    if (offset >= strings.size()) damaged("a name lies outside of its table");
+    if (offset >= strings.size()) damaged("a name is outside its table");
     const std::string_view rest(strings.data() + offset, strings.size() - offset);
     const std::size_t end = rest.find('\0');
-    if (end == std::string_view::npos) damaged("a name has no end");
+    if (end == std::string_view::npos) damaged("a name is not terminated");
     return rest.substr(0, end);
 }
 
 struct Section {
     std::string_view name;
     Elf64_Shdr header;
-    std::span<const char> content;  ///< empty where it takes no room in the file
+    std::span<const char> content;  ///< empty if it takes no space in the file
 };
 
 std::vector<Section> sections_of(std::span<const char> image) {
@@ -60,17 +60,17 @@ std::vector<Section> sections_of(std::span<const char> image) {
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_machine != machine_cuda) {
-        throw model::InputError("a loaded cubin is no 64-bit ELF file for NVIDIA devices");
+        throw model::InputError("a loaded cubin is not a 64-bit ELF file for NVIDIA devices");
     }
     if (header.e_shoff == 0) return {};
-    if (header.e_shentsize != sizeof(Elf64_Shdr)) damaged("its section headers have another size");
+    if (header.e_shentsize != sizeof(Elf64_Shdr)) damaged("its section headers have a wrong size");
     if (header.e_shoff > image.size()) damaged("it ends too early");
     const std::span<const char> from = image.subspan(header.e_shoff);
     // Counts that do not fit their field are in the first section's header.
     const auto first = record<Elf64_Shdr>(from, 0);
     const std::uint64_t count = header.e_shnum != 0 ? header.e_shnum : first.sh_size;
     const std::uint64_t names = header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link;
-    if (count > from.size() / sizeof(Elf64_Shdr)) damaged("it has not all of its sections");
+    if (count > from.size() / sizeof(Elf64_Shdr)) damaged("sections are missing");
     std::vector<Section> sections(count);
     for (std::uint64_t i = 0; i < count; ++i) {
         sections[i].header = record<Elf64_Shdr>(from, i);
@@ -88,7 +88,7 @@ std::vector<Section> sections_of(std::span<const char> image) {
     return sections;
 }
 
-/// What a function refers to: a place in its code, and what is put there.
+/// A reference of a function: the place in its code, and what is patched in there.
 struct Reference {
     std::uint64_t offset = 0;
     std::uint32_t type = 0;
@@ -100,7 +100,7 @@ struct Function {
     std::size_t text = 0;                ///< section
     std::vector<std::size_t> constants;  ///< sections
     std::vector<Reference> references;
-    std::string own;  ///< fingerprint of all that, without what it refers to
+    std::string own;  ///< fingerprint of all that, without the functions it refers to
 };
 
 class Image {
@@ -128,7 +128,7 @@ class Image {
     }
 
   private:
-    /// ".nv.constant2.saxpy" is of ".text.saxpy".
+    /// ".nv.constant2.saxpy" belongs to ".text.saxpy".
     void add_constants(std::size_t index) {
         const std::string_view name = sections_[index].name;
         if (!name.starts_with(constant_prefix) || name.starts_with(parameter_bank)) return;
@@ -169,12 +169,12 @@ class Image {
         };
         add(function.text);
         for (const std::size_t constants : function.constants) {
-            // The bank's number: a value that moves to another one is other code.
+            // The bank's number: a value that moves to another bank is different code.
             hash.add(sections_[constants].name.substr(0, constant_prefix.size() + 1));
             add(constants);
         }
         for (const Reference& reference : function.references) {
-            // Names and values move with what else is in the module; the kind and size do not.
+            // Names and values depend on the rest of the module; kind and size do not.
             hash.add_number(reference.offset);
             hash.add_number(reference.type);
             hash.add_number(static_cast<std::uint64_t>(reference.addend));
@@ -184,7 +184,8 @@ class Image {
         return hash.fingerprint();
     }
 
-    /// The function's own fingerprint and, in the order of reference, those of all that it reaches.
+    /// The function's own fingerprint and those of all functions it reaches, in the order of
+    /// reference.
     std::string with_callees(std::size_t text) const {
         std::vector<std::size_t> reached = {text};
         std::vector<bool> seen(sections_.size());

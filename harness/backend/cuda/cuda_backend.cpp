@@ -82,7 +82,7 @@ class CudaBackend : public measure::Backend {
         std::size_t free = 0;
         std::size_t total = 0;
         guarded(device_.context(), [&] {
-            device_.flush();  // before the question: a cold case needs it too
+            device_.flush();  // before the query: a cold case needs this memory too
             check(driver().cuMemGetInfo(&free, &total), "cannot ask for the device's free memory");
         });
         return free;
@@ -110,7 +110,7 @@ class CudaBackend : public measure::Backend {
     }
 
   private:
-    // Host variants have nothing to do with the device, yet belong to suites that run here.
+    // Host variants do not use the device, but belong to suites that run here.
     measure::Backend& host() {
         if (!host_) host_ = make_host_backend(options_);
         return *host_;

@@ -14,7 +14,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// Waiting now and then keeps the clock in step with the work, whatever one launch takes.
+// Waiting now and then keeps the clock in step with the work, however long a launch takes.
 constexpr int kLaunchesPerWait = 8;
 
 model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
@@ -39,8 +39,8 @@ model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
     return kernel;
 }
 
-/// Local memory per thread, as the compiler laid it out: kernel records say 0 for it where the
-/// driver has enough local memory already (seen with CUPTI 130001).
+/// Local memory per thread, as compiled: kernel records report 0 if the driver has already
+/// allocated enough local memory (seen with CUPTI 130001).
 std::int64_t local_bytes_of(CUfunction function) {
     int bytes = 0;
     const CUfunction of_context = function_of_context(function);
@@ -78,7 +78,7 @@ void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());
 }
 
-/// A launch, and what a self-test adds to it.
+/// A launch, and the work that a self-test adds to it.
 void CudaCase::enqueue_timed(CUstream stream) {
     instance_->launch(stream);
     if (added_ns_ > 0) device_.added_work()(stream, added_ns_);
@@ -97,7 +97,7 @@ model::Verification CudaCase::verify(std::uint64_t seed) {
         const NvtxRange range("verify");
         instance_->fill(seed);
         {
-            // Of its own name, so that a tool can be pointed at the case's kernels alone.
+            // With its own name, so that a tool can select only the case's kernels.
             const NvtxRange launch("launch");
             enqueue_launch();
         }
@@ -155,7 +155,7 @@ measure::LaunchRecord CudaCase::record_launch() {
                     break;
             }
         }
-        // Nodes of a graph are launched by no call; theirs stays what the record says.
+        // Graph nodes have no launch call; they keep what the record says.
         if (launches.size() == result.kernels.size()) {
             for (std::size_t i = 0; i < launches.size(); ++i) {
                 model::Kernel& kernel = result.kernels[i];
@@ -222,8 +222,8 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
 
 measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
     const bool cold = cache == model::Cache::cold;
-    // A process that takes times alone has recorded nothing, and the method follows from what a
-    // launch enqueues.
+    // A process that only takes times has recorded nothing, and the method depends on what a launch
+    // enqueues.
     if (operations_ == 0 && device_.has_cupti()) record_launch();
     const NvtxRange range(cold ? "gpu_span cold" : "gpu_span hot");
     TimingRequest request;
@@ -232,7 +232,7 @@ measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
         request.reset = [this](CUstream stream) { instance_->reset(stream); };
     }
     request.cold = cold;
-    // Tools that serialise launches, for which --no-cupti is there, wait for each kernel: no launch
+    // Tools that serialise launches (the reason for --no-cupti) wait for each kernel: no launch
     // returns while the stream is blocked.
     request.async = device_.wants_cupti() && instance_->submission() != PG_SYNCHRONOUS;
     request.count = static_cast<std::size_t>(std::max(count, 0));

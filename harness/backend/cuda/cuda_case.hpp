@@ -15,8 +15,8 @@
 namespace perfgate::backend::cuda {
 
 /// Runs `work`; a sticky CUDA error becomes measure::DeviceLost, and so does any error of a plugin:
-/// its CUDA runtime may hand the error, sticky or not, to the next case that asks for the last one.
-/// What the context says of itself is added.
+/// its CUDA runtime may return the error, sticky or not, to the next case that queries the last
+/// error. The state of the context is added to the message.
 void guarded(const PrimaryContext& context, const std::function<void()>& work);
 
 class CudaCase : public measure::Case {
@@ -35,7 +35,7 @@ class CudaCase : public measure::Case {
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();
     void enqueue_launch();
-    /// Kernels that the last `record_launch` saw in a reset; 0 before.
+    /// Kernels that the last `record_launch` found in a reset; 0 before.
     std::size_t reset_kernels() const { return reset_kernels_; }
 
   private:
@@ -45,7 +45,7 @@ class CudaCase : public measure::Case {
 
     OpenDevice& device_;
     std::unique_ptr<PluginInstance> instance_;
-    std::size_t operations_ = 0;  ///< of a reset and a launch, as record_launch saw them
+    std::size_t operations_ = 0;  ///< of a reset and a launch, as found by record_launch
     std::size_t reset_kernels_ = 0;
     double added_ns_ = 0;
 };

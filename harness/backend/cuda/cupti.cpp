@@ -63,14 +63,14 @@ std::string name_of(CUptiResult code) {
 
 std::string message(CUptiResult code, std::string_view what, std::string_view detail) {
     const std::string_view advice = remedy(code);
-    // Where there is a remedy it says more than CUPTI's text does.
+    // If there is a remedy, it is more informative than CUPTI's text.
     std::string text = fmt::format("{}: {}", what, advice.empty() ? describe(code) : name_of(code));
     if (!detail.empty()) text += fmt::format("; {}", detail);
     if (!advice.empty()) text += fmt::format("; {}", advice);
     return text;
 }
 
-// Each run of white space, line breaks included, as one blank; without a full stop at the end.
+// Each run of white space, line breaks included, as one space; without a full stop at the end.
 std::string one_line(std::string_view text) {
     std::string line;
     for (const char c : text) {
@@ -85,7 +85,7 @@ std::string one_line(std::string_view text) {
     return line;
 }
 
-/// What a launch call was given.
+/// The arguments of a launch call.
 Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call) {
     Subscriber::Launch launch;
     launch.context = call.context;
@@ -113,7 +113,7 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
     return launch;
 }
 
-// One attempt; on MULTIPLE_SUBSCRIBERS `holder` gets the name of who holds it.
+// One attempt; on MULTIPLE_SUBSCRIBERS, `holder` gets the name of the current subscriber.
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* self,
                       std::string& holder) {
     std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
@@ -150,7 +150,7 @@ std::string describe(CUptiResult code) {
     cuptiGetResultString(code, &name);
     cuptiGetErrorMessage(code, &text);
     std::string words = name_of(code);
-    // For many results CUPTI's text is the name again, for some it is a paragraph.
+    // For many results CUPTI's text repeats the name; for some it is a paragraph.
     if (text != nullptr && (name == nullptr || std::string_view(name) != text)) {
         words += fmt::format(": {}", one_line(text));
     }
@@ -176,7 +176,7 @@ void preload_metric_libraries() {
         if (dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &cupti) == 0) return false;
         const auto folder = std::filesystem::path(cupti.dli_fname).parent_path();
         for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
-            // Kept open: what CUPTI then asks for by name is this one.
+            // Kept open, so that CUPTI gets this one when it opens it by name.
             dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
         }
         return true;
@@ -228,8 +228,7 @@ void Subscriber::on_module(ModuleHandler handler) {
 
 void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data) {
-    // Nothing may be thrown through the driver's frames; a lost record shows as a count that
-    // differs.
+    // Nothing may be thrown through the driver's frames; a lost record shows as a wrong count.
     try {
         const auto* subscriber = static_cast<const Subscriber*>(self);
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every use of CUPTI shares: results as exceptions with a remedy, the version that is
-// required, and the one callback subscription that a process may hold.
+// Shared by all uses of CUPTI: results as exceptions with a remedy, the required version, and the
+// one callback subscription that a process may hold.
 #pragma once
 
 #include <cupti.h>
@@ -20,8 +20,7 @@ namespace perfgate::backend::cuda {
 /// The oldest CUPTI that is accepted: 13.0 before update 1 deadlocks.
 inline constexpr std::uint32_t kRequiredCuptiVersion = 130001;
 
-/// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy where one is
-/// known.
+/// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy if one is known.
 class CuptiError : public model::Error {
   public:
     CuptiError(CUptiResult code, std::string_view what, std::string_view detail = {});
@@ -39,7 +38,7 @@ void check(CUptiResult code, std::string_view what);
 /// "CUPTI_ERROR_HARDWARE_BUSY (26): …".
 std::string describe(CUptiResult code);
 
-/// What a user can do about it; empty where there is nothing particular.
+/// What a user can do about it; may be empty.
 std::string_view remedy(CUptiResult code);
 
 /// API version of the loaded library, 130001 for CUDA 13.0 update 1.
@@ -47,23 +46,23 @@ std::uint32_t cupti_version();
 
 /// Loads the metric libraries that CUPTI itself looks for by name (libnvperf_host,
 /// libnvperf_target) from the folder of the loaded libcupti, so that they need not be on the
-/// loader's path. Call it before anything that needs them; does nothing the second time, or where
-/// they are not there.
+/// loader's path. Call it before anything that needs them; does nothing the second time, or if they
+/// do not exist.
 void preload_metric_libraries();
 
 /// Throws model::Error if the loaded library is older than `kRequiredCuptiVersion`.
 void require_cupti_version();
 
-/// The process's callback subscription. Holding it keeps other tools' CUPTI out and tells which
-/// tool holds it already.
+/// The process's callback subscription. Holding it excludes other tools from CUPTI; if it is taken,
+/// the error names the tool that holds it.
 class Subscriber {
   public:
     /// A kernel launch that is about to enter the driver; valid during the call.
     struct Launch {
         CUcontext context = nullptr;
-        std::string_view symbol;           ///< mangled; empty where CUPTI does not know it
-        CUfunction function = nullptr;     ///< null for the obsolete ways to launch
-        void* const* arguments = nullptr;  ///< one per parameter; null: given in another way
+        std::string_view symbol;           ///< mangled; empty if CUPTI does not know it
+        CUfunction function = nullptr;     ///< null for obsolete launch calls
+        void* const* arguments = nullptr;  ///< one per parameter; null: passed in another way
     };
     using LaunchHandler = std::function<void(const Launch&)>;
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
@@ -75,8 +74,8 @@ class Subscriber {
     Subscriber(const Subscriber&) = delete;
     Subscriber& operator=(const Subscriber&) = delete;
 
-    /// Calls `handler` for each launch of a kernel, from the launching thread; an empty one stops
-    /// it. Change it only while no work is being submitted.
+    /// Calls `handler` for each launch of a kernel, from the launching thread; an empty handler
+    /// stops that. Change it only while no work is being submitted.
     void on_launch(LaunchHandler handler);
     /// Likewise for loaded modules.
     void on_module(ModuleHandler handler);
@@ -89,8 +88,8 @@ class Subscriber {
     ModuleHandler module_;
 };
 
-/// Who holds CUPTI in this process, if it is not free: "CUPTI for Nsight Systems". For diagnosis;
-/// subscribes for a moment. Throws CuptiError for other failures.
+/// The holder of CUPTI in this process, if any: "CUPTI for Nsight Systems". For diagnosis;
+/// subscribes briefly. Throws CuptiError for other failures.
 std::optional<std::string> other_subscriber();
 
 }  // namespace perfgate::backend::cuda

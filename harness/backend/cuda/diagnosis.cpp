@@ -40,7 +40,7 @@ std::vector<Diagnosis> diagnose_board(const NvmlReading& reading, unsigned own_p
                            mhz(reading.max_memory_clock_mhz))));
     } else {
         found.push_back(
-            warning("clocks", "NVML does not tell them", "gate on cycles rather than on time"));
+            warning("clocks", "NVML does not report them", "gate on cycles rather than on time"));
     }
     if (reading.throttle_bits) {
         const std::string reasons = fmt::format("{}", fmt::join(reading.throttle_reasons, ", "));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `perfgate doctor` says about the device and the tools around it.
+// What `perfgate doctor` reports about the device and its tools.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace perfgate::backend::cuda {
 std::vector<measure::Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
                                          const std::string& nvml_problem);
 
-/// The part that judges a reading of the board; apart so that it can be tested without one.
+/// The part that judges a reading of the board, separate so that it can be tested without a board.
 std::vector<measure::Diagnosis> diagnose_board(const NvmlReading& reading, unsigned own_pid);
 
 }  // namespace perfgate::backend::cuda

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kLibrary = "libcuda.so.1";
 
 // dlsym with the versioned symbol that cuda.h maps each name to, rather than cuGetProcAddress: the
-// symbol is the ABI that the table's types were compiled from, whatever the driver's newest one is.
+// symbol has the ABI that the table's types were compiled with, even if the driver has a newer one.
 DriverApi load() {
     // Never closed: CUPTI, the CUDA runtime and cuBLAS share it until the process ends.
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
@@ -72,7 +72,7 @@ int attribute(CUdevice device, CUdevice_attribute which) {
     return value;
 }
 
-// For facts that a driver or a device may not know: 0 is documented as "not reported".
+// For attributes that a driver or a device may not support: 0 is documented as "not reported".
 int optional_attribute(CUdevice device, CUdevice_attribute which) {
     int value = 0;
     return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;

@@ -2,7 +2,7 @@
 //
 // The CUDA driver, reached by dlopen: a typed table of the functions that the backend calls, and an
 // owner for each kind of handle. The module therefore loads on a machine without a driver, where
-// `driver_available()` says why there is none.
+// `driver_available()` says why.
 #pragma once
 
 #include <cuda.h>
@@ -83,8 +83,8 @@ int device_count();
 /// CUDA version that the driver supports: 13000 for 13.0.
 int driver_cuda_version();
 
-/// A launch may be given a kernel of a library, which has a function for each context: that one, or
-/// `launched` itself. Null where the driver does not know it.
+/// A launch may pass a kernel of a library, which has a function for each context: returns that
+/// function, or `launched` itself. Null if the driver does not know it.
 CUfunction function_of_context(CUfunction launched);
 
 /// Facts that do not change while the process runs. Sizes in bytes, clocks in kHz.
@@ -100,8 +100,8 @@ struct DeviceFacts {
     std::size_t l2_bytes = 0;
     int sm_count = 0;
     int warp_size = 0;
-    int sm_clock_khz = 0;      ///< peak; 0 where the driver does not tell
-    int memory_clock_khz = 0;  ///< peak; 0 where the driver does not tell
+    int sm_clock_khz = 0;      ///< peak; 0 if the driver does not tell
+    int memory_clock_khz = 0;  ///< peak; 0 if the driver does not tell
     int memory_bus_bits = 0;
     int max_threads_per_block = 0;
     int max_threads_per_sm = 0;
@@ -170,7 +170,7 @@ class Event {
     CUevent event_ = nullptr;
 };
 
-/// Time between two recorded and reached events, in nanoseconds (resolution about 0.5 µs or finer).
+/// Time between two completed events, in nanoseconds (resolution about 0.5 µs or finer).
 double elapsed_ns(const Event& begin, const Event& end);
 
 class DeviceBuffer {
@@ -188,7 +188,7 @@ class DeviceBuffer {
     std::size_t bytes_ = 0;
 };
 
-/// Page-locked host memory that the device sees too.
+/// Page-locked host memory that is mapped on the device.
 class PinnedBuffer {
   public:
     explicit PinnedBuffer(std::size_t bytes);

@@ -66,12 +66,12 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     model::Environment environment;
     describe_host(environment);
     std::string chip;
-    // Only where CUPTI is ours: under another tool this question crashes (seen with ncu).
+    // Only if we hold CUPTI: under another tool this call crashes (seen with ncu).
     if (device.has_cupti()) {
         try {
             chip = chip_name(device.facts().ordinal);
         } catch (const model::Error&) {
-            // A chip newer than this CUPTI: the name stays empty, counters say why.
+            // A chip newer than this CUPTI: the name stays empty, and counters report why.
         }
     }
     environment.device = describe_device(device.facts(), chip);
@@ -111,7 +111,7 @@ std::vector<std::string> other_processes(const std::vector<ComputeProcess>& proc
                     [own_pid](const ComputeProcess& process) { return process.pid == own_pid; });
     std::vector<std::string> others;
     if (!sees_itself) {
-        // A container's process ids differ from the driver's: one of these is this process.
+        // Process ids in a container differ from the driver's; one of these is this process.
         if (processes.size() > 1) {
             others.push_back(fmt::format("{} outside this container", processes.size() - 1));
         }

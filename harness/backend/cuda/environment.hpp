@@ -11,16 +11,16 @@
 
 namespace perfgate::backend::cuda {
 
-/// 16 hexadecimal digits that tell boards apart without giving the UUID away.
+/// 16 hexadecimal digits that distinguish boards without revealing the UUID.
 std::string board_id(const std::string& uuid);
 
-/// What keys a baseline. `chip` is CUPTI's name, empty where it is not known.
+/// What keys a baseline. `chip` is CUPTI's name, empty if unknown.
 model::Device describe_device(const DeviceFacts& facts, const std::string& chip);
 
 /// Everything but the board's readings. `nvml` may be null.
 model::Environment describe_environment(OpenDevice& device, const Nvml* nvml);
 
-/// The board's state now; empty where `nvml` is null.
+/// The board's state now; empty if `nvml` is null.
 model::BoardState read_board(const Nvml* nvml);
 
 /// Compute processes other than this one, in words.

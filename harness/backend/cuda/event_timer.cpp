@@ -10,12 +10,12 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// A stream takes about a thousand operations before a submission waits for room. Half of that
-// leaves space for large kernel arguments.
+// A stream holds about a thousand operations before a submission blocks. Half of that leaves space
+// for large kernel arguments.
 constexpr std::size_t kQueueBudget = 512;
 constexpr std::size_t kEventsPerLaunch = 2;
 constexpr std::size_t kLargestChunk = 64;
-// Without a rest; longer work has one after each launch.
+// Longest work without a rest; longer work is followed by one after each launch.
 constexpr double kLongestChunkNs = 1e6;
 
 }  // namespace
@@ -26,7 +26,8 @@ std::size_t launches_per_block(std::size_t operations, bool cold) {
 }
 
 EventSamples EventTimer::measure(const TimingRequest& request) {
-    // An unknown number of operations gets a block of its own per launch, under the watchdog.
+    // If the number of operations is unknown, each launch is blocked separately, under the
+    // watchdog.
     const std::size_t chunk =
         request.operations == 0 ? 1 : launches_per_block(request.operations, request.cold);
     const bool blocked = request.async && chunk > 0;
@@ -70,7 +71,7 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
     std::vector<Event> end(begin.size());
     Pace pace;
     while (spans_ns.size() < request.count) {
-        // The first shows how many are too long.
+        // The first launch shows how many are too long.
         const std::size_t launches =
             spans_ns.empty() ? 1 : std::min(chunk, request.count - spans_ns.size());
         bool in_time = false;
@@ -88,7 +89,7 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
             chunk = std::clamp(static_cast<std::size_t>(affordable), std::size_t{1}, chunk);
             pace.rest();
         } else if (chunk > 1) {
-            chunk = 1;  // perhaps the queue was full; one launch alone tells
+            chunk = 1;  // perhaps the queue was full; a single launch will show it
         } else {
             throw model::Error(
                 "the variant is declared async, but its launch waits for the device (or enqueues "

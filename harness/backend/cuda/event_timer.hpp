@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times launches with event pairs, with CUPTI off: `gpu_span`. Work that is only submitted is
-// queued behind a blocked stream in chunks, so that no launch cost lies between the events.
+// queued on a blocked stream in chunks, so that there is no launch overhead between the events.
 #pragma once
 
 #include <cuda.h>
@@ -21,12 +21,12 @@ using Submit = std::function<void(CUstream)>;
 
 struct TimingRequest {
     Submit launch;
-    Submit reset;       ///< puts the inputs back before a launch; may be empty
+    Submit reset;       ///< restores the inputs before a launch; may be empty
     bool cold = true;   ///< flush the L2 cache before each launch
     bool async = true;  ///< the launch only enqueues; without this nothing is blocked
     std::size_t count = 1;
     /// Operations (kernels, copies) that one launch and its reset enqueue, as the dry launch
-    /// showed; 0: not known, then one launch is blocked at a time.
+    /// showed; 0: unknown, then one launch is blocked at a time.
     std::size_t operations = 0;
 };
 
@@ -35,8 +35,7 @@ struct EventSamples {
     std::string method;            ///< "event/cold/blocked", "event/hot/unblocked", …
 };
 
-/// How many launches of `operations` operations are queued behind one block: 0 if not even one
-/// fits.
+/// How many launches of `operations` operations fit on a blocked stream; 0 if not even one does.
 std::size_t launches_per_block(std::size_t operations, bool cold);
 
 class EventTimer {

@@ -51,7 +51,7 @@ std::vector<std::string> copied(const char* const* texts, std::size_t count) {
 
 }  // namespace
 
-// Owns one CUPTI host object. Adding a bad metric name spoils the object for good.
+// Owns one CUPTI host object. Adding a bad metric name makes the object unusable.
 class HostEvaluator::Object {
   public:
     Object(const std::string& chip, const std::vector<std::uint8_t>& availability) {
@@ -90,8 +90,8 @@ class HostEvaluator::Object {
     CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 
-// A bad name spoils the object that it is added to, and a new object costs some ms: one serves for
-// all questions until it is spoilt.
+// A bad name makes the object unusable, and a new object costs a few ms, so one object is used for
+// all queries until then.
 struct HostEvaluator::Probe {
     std::map<std::string, bool, std::less<>> known;
     std::unique_ptr<Object> object;
@@ -115,8 +115,8 @@ bool HostEvaluator::metric_exists(const std::string& metric) const {
     if (const auto found = probe_->known.find(metric); found != probe_->known.end()) {
         return found->second;
     }
-    // The properties know a name without roll-up too, which cannot be collected: so try to schedule
-    // it. The cheap question first, for the common misspelling.
+    // The properties also accept a name without roll-up, which cannot be collected, so try to
+    // schedule it. The cheap query comes first, for common misspellings.
     bool exists = describe(metric).has_value();
     if (exists) {
         if (!probe_->object) probe_->object = std::make_unique<Object>(chip_, availability_);
@@ -163,8 +163,8 @@ std::vector<std::string> HostEvaluator::submetrics(const std::string& base, Metr
 
 CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) const {
     if (metrics.empty()) throw model::Error("no counter metric to configure");
-    // CUPTI packs metrics into passes in the order in which it hears of them: those that need
-    // several first leaves fewer passes (GH100, full set: 20 instead of 21).
+    // CUPTI packs metrics into passes in the order in which they are added; adding those that need
+    // several passes first results in fewer passes (GH100, full set: 20 instead of 21).
     std::vector<std::string> order = metrics;
     std::stable_partition(order.begin(), order.end(), [this](const std::string& metric) {
         const auto info = describe(metric);
@@ -172,7 +172,7 @@ CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) 
     });
     const Object object(chip_, availability_);
     if (const CUptiResult code = object.add(order); code != CUPTI_SUCCESS) {
-        // CUPTI does not say which name it refused.
+        // CUPTI does not report which name it refused.
         std::vector<std::string> unknown;
         for (const std::string& metric : metrics) {
             if (!metric_exists(metric)) unknown.push_back(metric);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's Host API: which metrics a chip has, what collecting them takes, and the values in a
-// counter-data image. Needs no GPU and no driver: suites are validated and recorded images decoded
-// anywhere.
+// CUPTI's Host API: which metrics a chip has, how many passes they take, and the values in a
+// counter-data image. Needs no GPU and no driver, so suites can be validated and recorded images
+// decoded anywhere.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct MetricInfo {
     MetricKind kind = MetricKind::counter;
 };
 
-/// A compiled choice of metrics for one chip.
+/// A compiled configuration of metrics for one chip.
 struct CounterConfig {
     std::vector<std::string> metrics;  ///< in the order in which values are returned
     std::vector<std::uint8_t> image;
@@ -39,7 +39,7 @@ struct CounterConfig {
 
 class HostEvaluator {
   public:
-    /// `availability`: what the device at hand can count, as `RangeProfiler::availability()` gives
+    /// `availability`: what the current device can count, as `RangeProfiler::availability()` gives
     /// it; empty to assume everything that the chip has. Throws CuptiError for an unknown chip.
     explicit HostEvaluator(std::string chip, std::vector<std::uint8_t> availability = {});
 
@@ -51,7 +51,7 @@ class HostEvaluator {
     [[nodiscard]] std::optional<MetricInfo> describe(const std::string& metric) const;
     /// Names without roll-up ("dram__bytes"), for suggestions and listings.
     [[nodiscard]] std::vector<std::string> base_metrics(MetricKind kind) const;
-    /// The endings that a base name can take (".sum", ".avg.per_second", …).
+    /// The suffixes that a base name can take (".sum", ".avg.per_second", …).
     [[nodiscard]] std::vector<std::string> submetrics(const std::string& base,
                                                       MetricKind kind) const;
 
@@ -60,9 +60,9 @@ class HostEvaluator {
     /// `configure(metrics).passes`.
     [[nodiscard]] std::size_t passes(const std::vector<std::string>& metrics) const;
 
-    /// The values of one range of a decoded counter-data image, in the order of `metrics`. A NaN
-    /// says that the unit was shared or not available while it was recorded. CUPTI does not check
-    /// `range` against the image: the caller knows how many ranges were recorded.
+    /// The values of one range of a decoded counter-data image, in the order of `metrics`. NaN
+    /// means that the unit was shared or unavailable during recording. CUPTI does not check `range`
+    /// against the image: the caller knows how many ranges were recorded.
     [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
                                                std::size_t range,
                                                const std::vector<std::string>& metrics) const;
@@ -73,7 +73,7 @@ class HostEvaluator {
     std::string chip_;
     std::vector<std::uint8_t> availability_;
     std::shared_ptr<Object> object_;  // for queries and evaluation; never gets a bad name added
-    std::shared_ptr<Probe> probe_;    // which names can be scheduled, as far as it was asked
+    std::shared_ptr<Probe> probe_;    // cache of which names can be scheduled
 };
 
 }  // namespace perfgate::backend::cuda

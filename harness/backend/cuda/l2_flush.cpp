@@ -7,7 +7,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// A device that reports no L2 size still gets a buffer larger than any L2 of its time.
+// A device that reports no L2 size still gets a buffer larger than any current L2.
 constexpr std::size_t kMinimumBytes = std::size_t{64} << 20;
 // Twice the L2 left a trace of modified lines on an H100 (34 kB of a GEMM's writes), 2.5 times
 // none.
@@ -16,7 +16,7 @@ constexpr std::size_t kVectorBytes = 16;
 constexpr unsigned kThreads = 256;
 constexpr unsigned kBlocksPerSm = 8;
 
-// PTX, compiled by the driver for whatever device is there, so that this module needs no nvcc. It
+// PTX, compiled by the driver for the current device, so that this module does not need nvcc. It
 // reads `vectors` 16-byte words from `buffer`, past the L1, and would store their OR if that were
 // not 0: the buffer holds zeros, so nothing is written, yet no load can be optimised away.
 constexpr const char* kPtx = R"(
@@ -83,7 +83,7 @@ L2Flush::L2Flush(const DeviceFacts& device)
             target_.emplace(device.ordinal, buffer_.bytes());
         }
     } catch (const CudaError&) {
-        target_.reset();  // the kernel does it everywhere
+        target_.reset();  // the kernel works everywhere
     }
     check(driver().cuModuleLoadData(&module_, kPtx),
           "cannot compile the kernel that flushes the L2 cache");

@@ -2,12 +2,14 @@
 //
 // Empties the L2 cache before each cold launch, by reading a buffer larger than it.
 //
-// Reading, not writing: a memset leaves the cache full of modified lines, whose write-back the next
-// kernel pays. On an H100 that made a 70 µs saxpy 78 µs and added 22 MB to its DRAM writes.
+// Reads instead of writing: a memset leaves the cache full of modified lines, whose write-back
+// slows down the next kernel. On an H100 that made a 70 µs saxpy 78 µs and added 22 MB to its DRAM
+// writes.
 //
-// Who reads is a small kernel, or, where a kernel would become a range of a counter session, a copy
-// to memory that is 2 MiB behind 125 MiB of addresses. After either, time and counters are those
-// that ncu sees with --cache-control all. Copies to or from the host do not pass through the cache.
+// The reader is a small kernel or, where a kernel would become a range of a counter session, a copy
+// to 125 MiB of addresses that map the same 2 MiB repeatedly. After either, time and counters are
+// those that ncu reports with --cache-control all. Copies to or from the host do not pass through
+// the cache.
 #pragma once
 
 #include <cuda.h>

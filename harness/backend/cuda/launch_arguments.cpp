@@ -17,7 +17,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-/// Sizes of the parameters; nothing where the driver does not tell.
+/// Sizes of the parameters; nothing if the driver does not report them.
 std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function) {
     constexpr std::size_t most = 4096;  // a kernel's parameters take 32764 bytes at most
     const CUfunction of_context = function_of_context(function);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel is launched with: its arguments as a fingerprint that is the same in another
-// process where the values are.
+// What a kernel is launched with: a fingerprint of its arguments that is the same in another
+// process if the values are the same.
 #pragma once
 
 #include <cuda.h>

@@ -10,19 +10,19 @@
 
 namespace perfgate::backend::cuda {
 
-/// From any thread: modules are loaded by whichever needs them.
+/// Thread-safe: modules are loaded by any thread that needs them.
 class LoadedCode {
   public:
     /// An image that cannot be read adds nothing: its functions stay unknown.
     void add(std::span<const char> cubin);
 
-    /// The fingerprint of the function's machine code. Empty where no module has it, or where two
-    /// have different ones of this name and the launched one cannot be told.
+    /// The fingerprint of the function's machine code. Empty if no module has it, or if two modules
+    /// have different code of this name and the launched one is unknown.
     std::string of(const std::string& symbol) const;
 
   private:
     mutable std::mutex mutex_;
-    std::map<std::string, std::string> by_symbol_;  ///< "": different ones
+    std::map<std::string, std::string> by_symbol_;  ///< "": ambiguous
 };
 
 }  // namespace perfgate::backend::cuda

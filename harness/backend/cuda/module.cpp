@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the worker looks up in libperfgate_cuda.so.
+// The functions that the worker looks up in libperfgate_cuda.so.
 #include "backend/cuda/counter_catalogue.hpp"
 #include "backend/cuda/cuda_backend.hpp"
 

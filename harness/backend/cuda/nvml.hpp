@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The board's state from NVML, the library behind nvidia-smi, by dlopen. Everything is optional: a
-// machine without NVML, or a board that does not tell, yields empty values and never an error.
+// machine without NVML, or a board that does not report a value, yields empty values, never an
+// error.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace perfgate::backend::cuda {
 
 struct ComputeProcess {
-    unsigned pid = 0;  ///< as the driver sees it: in a container it may not be this namespace's
+    unsigned pid = 0;  ///< in the driver's namespace, which may differ inside a container
     std::optional<std::uint64_t> memory_bytes;
 };
 
@@ -39,13 +40,13 @@ struct NvmlReading {
 /// their number, so that a newer driver's reason is not lost.
 std::vector<std::string> throttle_words(std::uint64_t bits);
 
-/// True if one of the reasons means that the clocks are held below what was asked for (idleness and
-/// an application's clock setting are none).
+/// True if one of the reasons means that the clocks are held below what was requested (idleness and
+/// an application's clock setting do not count).
 bool throttled(std::uint64_t bits);
 
 class Nvml {
   public:
-    /// `uuid` as DeviceFacts gives it, `pci_bus_id` where the UUID is not found. Null if there is
+    /// `uuid` as DeviceFacts gives it, `pci_bus_id` if the UUID is not found. Null if there is
     /// no NVML; `why` gets the reason.
     static std::unique_ptr<Nvml> open(const std::string& uuid, const std::string& pci_bus_id,
                                       std::string* why = nullptr);
@@ -53,7 +54,7 @@ class Nvml {
     Nvml(const Nvml&) = delete;
     Nvml& operator=(const Nvml&) = delete;
 
-    /// "580.159.04"; empty if it is not told.
+    /// "580.159.04"; empty if it is not reported.
     [[nodiscard]] std::string driver_version() const;
     [[nodiscard]] NvmlReading read() const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX ranges of the domain "perfgate", so that a timeline in nsys, and ncu's --nvtx filters, show
-// which case and phase is running. Cost nothing without such a tool.
+// NVTX ranges in the domain "perfgate", so that a timeline in nsys and the --nvtx filters of ncu
+// show which case and phase is running. Free without such a tool.
 #pragma once
 
 #include <string>

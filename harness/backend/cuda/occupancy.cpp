@@ -44,7 +44,7 @@ Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& ke
     function.sharedSizeBytes = kernel.static_smem_bytes;
     function.shmemLimitConfig =
         kernel.smem_optin ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT;
-    // The launch worked, so what it asked for is a limit that the function has.
+    // The launch succeeded, so the function has at least the limit that was requested.
     function.maxDynamicSharedSizeBytes = kernel.dynamic_smem_bytes;
     function.numBlockBarriers = 1;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How many warps of a kernel an SM can hold, from the kernel's launch facts and the device's
-// limits, by the toolkit's own calculator. Clusters and other kernels on the device are not
-// considered.
+// limits, computed with the toolkit's own calculator. Clusters and other kernels on the device are
+// not considered.
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ std::vector<int> find_devices(const std::string& wanted) {
     if (wanted == "all") {
         const int count = device_count();
         for (int ordinal = 0; ordinal < count; ++ordinal) ordinals.push_back(ordinal);
-        if (ordinals.empty()) find_device("");  // says what is wrong
+        if (ordinals.empty()) find_device("");  // reports what is wrong
         return ordinals;
     }
     for (std::size_t begin = 0; begin <= wanted.size();) {

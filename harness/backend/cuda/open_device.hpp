@@ -24,7 +24,7 @@ namespace perfgate::backend::cuda {
 /// beginning) or a PCI bus id. Throws model::InputError listing the devices for anything else.
 int find_device(const std::string& wanted);
 
-/// The ordinals that `--devices` means: "all", or a list with commas of what find_device takes.
+/// The ordinals that `--devices` means: "all", or a comma-separated list of what find_device takes.
 /// Throws model::InputError for a device that is named twice.
 std::vector<int> find_devices(const std::string& wanted);
 
@@ -50,7 +50,7 @@ class OpenDevice {
     /// CUPTI may be used: records and counters. If not, `cupti_problem` says why, with the remedy.
     bool has_cupti() const { return subscriber_.has_value(); }
     const std::string& cupti_problem() const { return cupti_problem_; }
-    /// Whether CUPTI was asked for at all.
+    /// Whether CUPTI was requested at all.
     bool wants_cupti() const { return use_cupti_; }
     /// Throws model::Error with `cupti_problem` if CUPTI may not be used.
     void require_cupti(const char* what) const;
@@ -59,10 +59,10 @@ class OpenDevice {
     std::vector<ObservedLaunch> launches_made_by(const std::function<void()>& launch);
     /// As measure::Backend::keep_code.
     void keep_code();
-    /// As LoadedCode::of, of what was loaded since keep_code(); always empty without CUPTI.
+    /// As LoadedCode::of, for code loaded since keep_code(); always empty without CUPTI.
     std::string machine_code_of(const std::string& symbol) const { return code_.of(symbol); }
 
-    /// Made at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
+    /// Created at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
     RangeProfiler& profiler();
     /// Why `profiler()` throws; empty if it does not.
     std::string counters_problem();

@@ -8,7 +8,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 constexpr std::chrono::microseconds kShortestRest{500};
-// What works longer than this runs into the power limit by itself, rested or not.
+// Work that is longer than this reaches the power limit on its own, with or without a rest.
 constexpr std::chrono::milliseconds kLongestRest{200};
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rest between launches that are timed. A GPU that works without pause runs into its power limit,
-// and from then on its clock is what the work before allows: README.md has what that does to times.
+// Rest between launches that are timed. A GPU that works without pause reaches its power limit, and
+// its clock then depends on the previous work; README.md shows the effect on times.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace perfgate::backend::cuda {
 class Pace {
   public:
     /// With the device idle: waits for as long as it was busy since the last call (at first, since
-    /// construction), 0.2 s at most. Short times are saved up until they are worth a wait.
+    /// construction), 0.2 s at most. Short times are accumulated until they are worth a wait.
     void rest();
 
   private:

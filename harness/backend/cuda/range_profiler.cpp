@@ -15,7 +15,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// CUPTI may ask for more passes than it announced, but not for endlessly many.
+// CUPTI may request more passes than it announced, but not without bound.
 constexpr std::size_t kExtraPasses = 8;
 
 void require_supported(CUdevice device) {
@@ -47,7 +47,7 @@ void require_supported(CUdevice device) {
 }
 
 std::vector<std::uint8_t> read_availability(CUcontext context) {
-    // The definitive probe for permission: enabling a session succeeds without it.
+    // The definitive test for permission: enabling a session succeeds even without it.
     constexpr const char* kWhat = "cannot read which counters are available";
     CUpti_Profiler_GetCounterAvailability_Params params{};
     params.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
@@ -60,7 +60,7 @@ std::vector<std::uint8_t> read_availability(CUcontext context) {
     return image;
 }
 
-// Device profiling is switched on while it lives.
+// Device profiling is enabled during its lifetime.
 class Enabled {
   public:
     explicit Enabled(CUcontext context) {
@@ -206,9 +206,9 @@ class RangeProfiler::Session final : public Pass {
         bool operator==(const Launch&) const = default;
     };
 
-    // From the launch callback, perhaps on a thread of the workload's own.
+    // Called from the launch callback, perhaps on one of the workload's own threads.
     void note(CUcontext context, std::string_view symbol) {
-        // The kernels of other contexts are not profiled and become no ranges.
+        // Kernels of other contexts are not profiled and do not become ranges.
         if (request_.mode != RangeMode::kernel || context != owner_.context_.get()) return;
         const std::lock_guard lock(mutex_);
         launches_.push_back({tag_, std::string(symbol)});

@@ -2,9 +2,9 @@
 //
 // Hardware counters by CUPTI's range profiler with user replay: many launches share one session,
 // whose passes the caller repeats. Either each kernel is a range of its own (exact values per
-// kernel), or each launch is one (for CUDA graphs, which the first way cannot see into).
+// kernel), or each launch is one (for CUDA graphs, whose kernels the first mode cannot separate).
 //
-// Never while an ActivityRecorder lives: with both on, no kernel record arrives.
+// Not to be used while an ActivityRecorder exists: with both enabled, no kernel record arrives.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ struct CounterData {
         ranges;  ///< in launch order; what was launched outside a tag is left out
     std::size_t passes = 0;
     std::size_t total_ranges = 0;     ///< with those left out
-    std::vector<std::uint8_t> image;  ///< the counter-data image, where asked for
+    std::vector<std::uint8_t> image;  ///< the counter-data image, if requested
 };
 
-/// Handed to the caller's pass: tells which launches count.
+/// Passed to the caller's pass, to mark which launches count.
 class Pass {
   public:
     virtual ~Pass() = default;
@@ -54,8 +54,8 @@ class Pass {
 
 class RangeProfiler {
   public:
-    /// Finds out what the context's device can count (about 0.5 s). Throws CuptiError, with
-    /// `no_permission()` where counters are restricted, or model::Error where the device cannot be
+    /// Determines what the context's device can count (about 0.5 s). Throws CuptiError, with
+    /// `no_permission()` if counters are restricted, or model::Error if the device cannot be
     /// profiled.
     RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber);
     ~RangeProfiler();
@@ -67,7 +67,7 @@ class RangeProfiler {
     [[nodiscard]] const std::string& chip() const { return host_->chip(); }
     [[nodiscard]] const std::vector<std::uint8_t>& availability() const { return availability_; }
 
-    /// The compiled choice, kept for the next call with the same metrics.
+    /// The compiled configuration, kept for the next call with the same metrics.
     const CounterConfig& config(const std::vector<std::string>& metrics);
 
     /// Host memory that each range of a session takes, about 1 MB for 30 metrics. Batch
@@ -82,9 +82,9 @@ class RangeProfiler {
         bool keep_image = false;
     };
 
-    /// Calls `run` once per pass: it launches the same work in the same order each time, having put
-    /// inputs back where a launch changes them. Throws model::Error if the passes differ in their
-    /// kernels, if a range got lost, or if the work fails.
+    /// Calls `run` once per pass: it launches the same work in the same order each time, with
+    /// inputs restored if a launch changes them. Throws model::Error if the passes differ in their
+    /// kernels, if a range is lost, or if the work fails.
     CounterData collect(const Request& request, const std::function<void(Pass&)>& run);
 
   private:

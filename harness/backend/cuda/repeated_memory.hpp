@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A long range of device addresses behind which stands one small piece of memory, again and again:
-// what is copied to it is read from all of the source, yet modifies next to nothing.
+// A long range of device addresses that maps one small piece of memory repeatedly: a copy to it
+// reads all of the source but modifies almost nothing.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@ namespace perfgate::backend::cuda {
 
 class RepeatedMemory {
   public:
-    /// Whether the device can map memory so.
+    /// Whether the device can map memory like this.
     static bool supported(int ordinal);
 
     /// At least one and at most `bytes` bytes of addresses, in whole pieces (2 MiB on today's

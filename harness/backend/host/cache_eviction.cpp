@@ -24,7 +24,7 @@ std::size_t buffer_bytes() {
 void CacheEviction::evict() {
     if (buffer_.empty()) buffer_.resize(buffer_bytes());
     std::memset(buffer_.data(), ++value_, buffer_.size());
-    // The compiler must not drop stores to a buffer that nobody reads.
+    // The compiler must not drop stores to a buffer that is never read.
     asm volatile("" : : "r"(buffer_.data()) : "memory");
 }
 

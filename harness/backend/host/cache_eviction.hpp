@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Empties the processor's caches of a case's data, for cold measurements.
+// Evicts a case's data from the CPU caches, for cold measurements.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace perfgate::backend {
 
 class CacheEviction {
   public:
-    /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call makes
-    /// it, so that processes which measure nothing cold start fast.
+    /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call
+    /// allocates it, so that processes without cold measurements start fast.
     void evict();
 
   private:

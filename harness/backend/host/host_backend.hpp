@@ -8,7 +8,7 @@
 
 namespace perfgate::backend {
 
-/// The machine as a device: the one that there is.
+/// The machine as the only device.
 model::Device host_device();
 
 std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options);

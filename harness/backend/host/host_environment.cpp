@@ -12,7 +12,7 @@
 namespace perfgate::backend {
 namespace {
 
-/// The value of the first line "key<separator>value" of a file, unquoted; empty where there is
+/// The value of the first line "key<separator>value" of a file, unquoted; empty if there is
 /// none.
 std::string first_value(const char* path, std::string_view key, char separator) {
     std::ifstream file(path);

@@ -26,7 +26,7 @@ constexpr std::string_view platform_names[] = {
     "libstdc++", "libgcc_s",
     // CUDA driver
     "libcuda", "libcudadebugger", "libnvidia-*",
-    // CUDA toolkit; what is released apart from it, like cuDNN and NCCL, is not
+    // CUDA toolkit; libraries released separately, like cuDNN and NCCL, are not part of it
     "libcudart", "libcublas", "libcublasLt", "libnvblas", "libcufft", "libcufftw", "libcurand",
     "libcusolver", "libcusolverMg", "libcusparse", "libnpp*", "libnvjpeg", "libnvrtc",
     "libnvrtc-builtins", "libnvJitLink", "libnvfatbin", "libnvvm", "libcufile", "libcufile_rdma",
@@ -50,7 +50,7 @@ void read_dynamic(const dl_phdr_info& info, const ElfW(Dyn) * entry, LoadedObjec
     const char* strings = nullptr;
     for (const auto* at = entry; at->d_tag != DT_NULL; ++at) {
         if (at->d_tag != DT_STRTAB) continue;
-        // Relocated by glibc where the section can be written to.
+        // Relocated by glibc if the section is writable.
         const ElfW(Addr) address = at->d_un.d_ptr;
         strings = reinterpret_cast<const char*>(address < info.dlpi_addr ? address + info.dlpi_addr
                                                                          : address);

@@ -19,7 +19,7 @@
 namespace perfgate::backend {
 namespace {
 
-/// A struct of the ABI as this build knows it: fields that the plugin's older header lacked are 0.
+/// A struct of the ABI as in this build: fields missing in the plugin's older header are 0.
 template <class T>
 T known_part(const T* from) {
     T copy{};
@@ -36,9 +36,10 @@ bool is_name(const std::string& name) {
     return std::regex_match(name, pattern);
 }
 
-/// Bounds what a plugin may allocate when it is only asked: an endless leak then costs an
-/// allocation that fails and not the machine's memory. Of the measured parts there is no such
-/// bound. Limits the data of the process; address space that drivers reserve does not count.
+/// Bounds what a plugin may allocate while it only answers queries, so that an endless leak ends in
+/// a failed allocation and does not exhaust the machine's memory. Measured functions have no such
+/// bound. Limits the data segment of the process; address space that drivers reserve does not
+/// count.
 class DataLimit {
   public:
     DataLimit() {
@@ -65,7 +66,7 @@ class DataLimit {
 };
 
 const pg_plugin* entry_of(const std::filesystem::path& file) {
-    // The loader would wait for ever for what a pipe has to say.
+    // The loader would wait forever for data from a pipe.
     std::error_code unreadable;
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
@@ -74,7 +75,8 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
             file.string()));
     }
     const DataLimit limit;
-    // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: what is unresolved shows here.
+    // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: unresolved symbols are
+    // reported here.
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char* why = dlerror();
@@ -193,7 +195,7 @@ void log_line(void* /*context*/, const char* message) {
     std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
 }
 
-/// As the model spells it; empty where it is not stated, or by a plugin newer than this.
+/// The model's name; empty if it is not stated, or unknown because the plugin is newer.
 std::string_view name_of(pg_arithmetic arithmetic) {
     switch (arithmetic) {
         case PG_F32:
@@ -448,7 +450,7 @@ std::optional<model::Libraries> PluginSet::libraries_of(
     for (const Library& library : libraries_loaded_by(modules, modules_)) {
         const std::string& code = fingerprint(library.file);
         if (code.empty()) return std::nullopt;
-        libraries[library.name] += code;  // of a name that two folders have: both, in their order
+        libraries[library.name] += code;  // if two folders have the name: both, in order
     }
     return libraries;
 }

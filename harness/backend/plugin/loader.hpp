@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads plugins and calls them: what crosses the C ABI is checked here and nowhere else.
+// Loads plugins and calls them: all data that crosses the C ABI is checked here.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@
 
 namespace perfgate::backend {
 
-/// A plugin said that it failed.
+/// A plugin reported a failure.
 class PluginError : public model::Error {
   public:
     using Error::Error;
@@ -34,10 +34,10 @@ class PluginInstance {
 
     void fill(std::uint64_t seed);
     void launch(void* stream);
-    void reset(void* stream);  ///< no-op where the variant needs none
+    void reset(void* stream);  ///< no-op if the variant needs none
     bool needs_reset() const;
     pg_submission submission() const;
-    model::Verification verify();  ///< `seed` is the caller's to fill in
+    model::Verification verify();  ///< `seed` is filled in by the caller
 
   private:
     void check(pg_status status, const char* what);
@@ -49,7 +49,7 @@ class PluginInstance {
 };
 
 /// The plugins of a worker. They stay loaded until the process ends: kernels and callbacks of
-/// unloaded code have no good end.
+/// unloaded code would crash.
 class PluginSet {
   public:
     /// Throws InputError naming the file: not a shared library, no plugin entry, another ABI, names
@@ -58,26 +58,26 @@ class PluginSet {
 
     const model::WorkloadCatalogue& catalogue() const { return catalogue_; }
 
-    /// What the plugin says of a case without setting it up.
+    /// What the plugin reports about a case without setting it up.
     measure::CaseFacts facts(const model::CaseSpec& spec) const;
     const model::VariantInfo& variant(const model::CaseSpec& spec) const;
     std::unique_ptr<PluginInstance> open(const model::CaseSpec& spec) const;
-    /// The modules that the variant's functions came from, and what those have loaded so far. A
-    /// file is read at the first call that it belongs to; what cannot be read is not known.
+    /// The modules that contain the variant's functions, and what those have loaded so far. A file
+    /// is read at the first call that needs it; if it cannot be read, the result is unknown.
     measure::HostCode host_code(const model::CaseSpec& spec) const;
-    /// What the plugins have loaded so far, as far as it can be read.
+    /// What the plugins have loaded so far, as far as it is readable.
     model::Libraries libraries() const;
 
   private:
     struct Variant {
         const pg_variant* described;  ///< in the descriptor module
-        const pg_variant* built;      ///< the one with functions; null where not built
+        const pg_variant* built;      ///< the one with functions; null if not built
     };
     struct Workload {
         const pg_workload* c;
         std::vector<Variant> variants;  ///< parallel to the catalogue's
         std::filesystem::path file;
-        std::filesystem::path cuda_file;  ///< empty where there is no such module
+        std::filesystem::path cuda_file;  ///< empty if there is no such module
     };
     struct Found {
         const model::WorkloadInfo* workload_info;

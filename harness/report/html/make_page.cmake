@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DNPM= -DSOURCE= -DWORK= -DPAGES= -DWANTED= -P make_page.cmake
 # Builds report.html and profile.html in the folder WORK, so that the sources stay clean, and copies
-# them to the folder PAGES. Where npm fails they are empty, unless WANTED=ON.
+# them to the folder PAGES. If npm fails, they are empty; with WANTED=ON, that is an error.
 set(pages report.html profile.html)
 function(npm)
   execute_process(COMMAND "${NPM}" ${ARGN} WORKING_DIRECTORY "${WORK}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The pages of the HTML reports, which npm makes in the build folder; html_page.cpp takes them into
+# The pages of the HTML reports, which npm builds in the build folder; html_page.cpp embeds them in
 # the binary. Without npm they are empty, and perfgate has no --html.
 set(PERFGATE_HTML AUTO CACHE STRING "The HTML reports: ON, OFF, or AUTO, which does without where npm does not work")
 find_program(PERFGATE_NPM npm)
@@ -15,7 +15,7 @@ else()
   if(NOT PERFGATE_NPM)
     message(FATAL_ERROR "perfgate: PERFGATE_HTML is ON and there is no npm; install npm, or configure with -DPERFGATE_HTML=AUTO")
   endif()
-  # Configuring again tries again.
+  # The next configuration tries again.
   foreach(page IN LISTS html_pages)
     if(EXISTS "${page}")
       file(SIZE "${page}" html_size)

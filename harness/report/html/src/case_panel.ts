@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case: what the gate says of it and why, and the figures that this rests on.
+// One case: its verdict, the reasons, and the values behind them.
 import type { Case, Details, Kernel, Report, Value } from "./document";
 import { el, name } from "./dom";
 import { changeText, quantityText, quantityTexts } from "./quantity";
@@ -22,7 +22,7 @@ function texts(value: Value): [string, string] {
   return [text(before), text(after)];
 }
 
-/** What is in per cent moves by points. */
+/** Percentages change by points. */
 function moveText(value: Value): string {
   if (value.before === null || value.after === null) return "";
   if (value.metric.unit === "%") {
@@ -40,7 +40,7 @@ function rank(value: Value): number {
 function metricRow(value: Value): HTMLElement {
   const [before, after] = texts(value);
   const metric = value.metric;
-  // The style sheet makes two lines of a row where it is narrow; the roles keep it a table.
+  // On narrow screens the style sheet splits a row into two lines; the roles keep it a table.
   return el(
     "tr",
     { role: "row", "data-tone": value.verdict ? toneOf(value.verdict) : null },
@@ -172,7 +172,7 @@ export class CasePanel {
     this.heading.focus();
   }
 
-  /** `where`: "3 of 12", its place among the cases that are shown. */
+  /** `where`: "3 of 12", its position among the cases shown. */
   show(of: Case, where: string): void {
     const width = this.contentWidth();
     const state = `${of.key} ${where} ${width}`;
@@ -186,7 +186,7 @@ export class CasePanel {
     this.element.scrollTop = isNew ? 0 : top;
   }
 
-  /** Draws what the width decides again. */
+  /** Redraws everything that depends on the width. */
   resize(of: Case, where: string): void {
     this.show(of, where);
   }
@@ -229,7 +229,7 @@ export class CasePanel {
       ...charts,
       point ? caseRoofline(this.report, this.points(), point, width) : null,
       details.values.length > 0 ? section("Metrics, before and after", metricTable(details.values)) : null,
-      told.length > 0 ? section("Of single metrics", lines(told.map((value) => value.sentence))) : null,
+      told.length > 0 ? section("By metric", lines(told.map((value) => value.sentence))) : null,
       details.kernels.length > 0 ? section("Kernels", kernelTable(details.kernels)) : null,
       details.notes.length > 0 ? section("Notes", lines(details.notes)) : null,
       section("Circumstances", facts(of, details, this.report.suites.length > 1)),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the charts share: how a chart stands in the page, with its words beside it.
+// Shared by the charts: a chart in the page, with its description.
 import { el } from "./dom";
 
-/** For the style sheet's variables, which change with light and dark. */
+/** For the style sheet's variables, which differ between light and dark. */
 export const ink = {
   text: "var(--text)",
   muted: "var(--muted)",
@@ -12,7 +12,7 @@ export const ink = {
   bad: "var(--bad)",
 };
 
-/** A chart and what it shows in words, which is all that some readers have. */
+/** A chart and its description in words, for readers who cannot see the chart. */
 export function figure(title: string, chart: SVGElement | HTMLElement, words: string, hasHeading = true): HTMLElement {
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", `${title}. ${words}`);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What html.cpp writes into the page, and what the page makes of it. The two are of one build: the
-// shape has no version.
+// The data that html.cpp writes into the page, and how the page reads it. Both come from the same
+// build, so the shape has no version.
 
 export interface Verdict {
   name: string;
   severity: number; // higher is worse
-  outcome: "pass" | "skipped" | "failure" | "error"; // by the run's policy
+  outcome: "pass" | "skipped" | "failure" | "error"; // according to the run's policy
 }
 
 export interface Metric {
@@ -34,7 +34,7 @@ export interface Suite {
   relations?: Relation[];
 }
 
-/** A number, or "" where there is none. */
+/** A number, or "" if there is none. */
 type Maybe = number | "";
 
 /** process, round, samples taken, why it is excluded (text, -1: it is used), SM clock in MHz, samples shown */
@@ -57,7 +57,7 @@ interface RawCase {
   not_applicable?: number[]; // texts
   verified?: string;
   work?: [Maybe, Maybe, string]; // flops, bytes, arithmetic
-  // launches and their time where the case is a program's
+  // launches and their time, if the case is a program's
   kernels?: [number, string, string, number, number, number, Maybe, Maybe?, Maybe?][];
   time?: number; // metric
   values?: Maybe[]; // metric, before, after, verdict or -1, tolerance (text) or -1; and so on
@@ -120,12 +120,12 @@ export interface Kernel {
   timeNs: number | null;
 }
 
-/** A case as the table has it; the rest is made when somebody opens it. */
+/** A case as in the table; its details are created when it is opened. */
 export interface Case {
   index: number;
   suite: Suite;
   id: string;
-  key: string; // suite and id: what a link names
+  key: string; // suite and id, as used in links
   workload: string;
   verdict: Verdict;
   tags: string[];

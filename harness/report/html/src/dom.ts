@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements made of values. Text becomes text nodes alone: nothing that a document says is markup.
+// Creates elements from values. Text becomes only text nodes: nothing in a document is treated as
+// markup.
 
 type Child = Node | string | null | false;
 type Attributes = Record<string, string | number | boolean | null | ((event: never) => void)>;
@@ -21,7 +22,7 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A name from outside: its direction is its own and does not reach the words around it. */
+/** An untrusted name: its text direction does not affect the surrounding text. */
 export function name(text: string, attributes: Attributes = {}): HTMLElement {
   return el("bdi", attributes, text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What narrows the cases down, beside the counts of verdicts.
+// The filters of the cases, in addition to the counts of verdicts.
 import type { Report } from "./document";
 import { debounced, el } from "./dom";
 import { everything, isFiltered, type Selection } from "./selection";
@@ -33,7 +33,7 @@ export function filterBar(report: Report, change: (change: Partial<Selection>) =
     );
     select.addEventListener("change", () => change({ [key]: select.value }));
     const element = el("label", {}, `${label} `, select);
-    // One is no choice, unless it is a tag, which not all have.
+    // A single value is not a choice, unless it is a tag, which not all cases have.
     element.hidden = sorted.length < (key === "tag" ? 1 : 2);
     return { key, select, element };
   };

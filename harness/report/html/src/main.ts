@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the data, puts the parts of the page together and keeps them and the address in step.
+// Reads the data, assembles the page, and keeps it synchronised with the address.
 import "./base.css";
 import "./style.css";
 import { CasePanel } from "./case_panel";
@@ -12,7 +12,7 @@ import { everything, fromHash, isFiltered, select, type Selection, type SortKey,
 import { CaseTable } from "./table";
 import { themeSwitch } from "./theme";
 
-/** Narrower than this the case covers the page. */
+/** Below this width the case covers the page. */
 const beside = window.matchMedia("(min-width: 1100px)");
 
 function start(report: Report): void {
@@ -30,7 +30,7 @@ function start(report: Report): void {
   const summary = overview(report, (verdict) => toggleVerdict(verdict));
   const bar = filterBar(report, (change) => change_(change));
   const count = el("p", { role: "status", class: "count" });
-  const none = el("p", { class: "none" }, "No case is like that. ", el("button", { type: "button", click: () => clear() }, "Show all"));
+  const none = el("p", { class: "none" }, "No case matches. ", el("button", { type: "button", click: () => clear() }, "Show all"));
   const cases = el(
     "section",
     { id: "cases", "aria-labelledby": "cases-title" },
@@ -44,7 +44,7 @@ function start(report: Report): void {
   const device = report.facts.find(([label]) => label === "device")?.[1] ?? "";
   const header = el("header", {}, el("span", { class: "brand" }, "perfgate"), name(device, { class: "muted" }), themeSwitch());
   const licences = document.getElementById("licences")?.textContent ?? "";
-  const footer = el("footer", {}, el("details", {}, el("summary", {}, "Licences of what draws the charts"), el("pre", { tabindex: 0 }, licences)));
+  const footer = el("footer", {}, el("details", {}, el("summary", {}, "Licences of the chart libraries"), el("pre", { tabindex: 0 }, licences)));
   document.body.append(header, el("div", { class: "page" }, main, panel.element), footer);
   document.title = `${outcomeOf(report).words}: ${report.counts} – perfgate`;
 
@@ -52,7 +52,7 @@ function start(report: Report): void {
     selection = next;
     if (history !== "none") {
       const address = toHash(selection) || window.location.pathname + window.location.search;
-      // Some pages, of a sandbox, have no history to write.
+      // Sandboxed pages may have no writable history.
       try {
         window.history[history === "push" ? "pushState" : "replaceState"](null, "", address);
       } catch {

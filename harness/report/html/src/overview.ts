@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the whole run says: how it ended, how many of each verdict, under which circumstances.
+// The whole run: exit code, counts of verdicts, environment.
 import type { Report, Suite, Verdict } from "./document";
 import { el, name } from "./dom";
 import type { Selection } from "./selection";
 import { badge, toneOf, wordOf } from "./verdicts";
 
-/** The exit code in words, as the README has it. */
+/** The exit code in words, as in the README. */
 export function outcomeOf(report: Report): { words: string; tone: string } {
   switch (report.exitCode) {
     case 0:
@@ -73,7 +73,7 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
 export interface Overview {
   element: HTMLElement;
   show(selection: Selection): void;
-  roofline: HTMLElement; // empty: filled when somebody looks
+  roofline: HTMLElement; // empty: filled when it is opened
 }
 
 export function overview(report: Report, toggleVerdict: (verdict: string) => void): Overview {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values with their unit, in the words of model/quantity.cpp, so that the page and the console say
-// the same; the browser test holds the two against each other.
+// Values with their unit, in the words of model/quantity.cpp, so that the page and the console
+// agree; the browser test compares them.
 
 type Step = readonly [size: number, suffix: string];
 
@@ -14,13 +14,13 @@ const scales: Record<string, readonly Step[]> = {
   "flop/s": [[1, "flop/s"], [1e3, "kflop/s"], [1e6, "Mflop/s"], [1e9, "Gflop/s"], [1e12, "Tflop/s"]],
 };
 
-/** Whether the decimal text of a number has nothing but a 5 behind its first `digits` digits. */
+/** Whether the decimal text of a number has exactly a 5 after its first `digits` digits. */
 function isTie(value: number, digits: number): boolean {
   const exact = value.toExponential(60).replace(/e.*/, "").replace(/[-.]/g, "");
   return /^50*$/.test(exact.slice(digits));
 }
 
-/** What lies in the middle goes to the even neighbour, as in C; JavaScript rounds it away from 0. */
+/** Ties go to the even neighbour, as in C; JavaScript rounds them away from 0. */
 function rounded(value: number, digits: number, text: (value: number) => string): string {
   const up = text(value);
   const lastDigit = Number(up.replace(/e.*/, "").at(-1));
@@ -49,7 +49,7 @@ function general(value: number, digits: number, keepsZeros = false): string {
   return withoutZeros(fixed(value, Math.max(0, digits - 1 - exponent)));
 }
 
-/** The shortest text that reads back as the same number, as model/text.hpp's number_text has it. */
+/** The shortest text that reads back as the same number, like model/text.hpp's number_text. */
 function numberText(value: number): string {
   const [mantissa = "", exponentText = "0"] = value.toExponential().split("e");
   const exponent = Number(exponentText);
@@ -87,7 +87,7 @@ export function quantityText(value: number, unit: string): string {
   return `${everyDigit ? numberText(value) : fourDigits(value / step[0])} ${step[1]}`;
 }
 
-/** As many digits as tell the two apart, in the end all. */
+/** Enough digits to distinguish the two, if necessary all. */
 function toldApart(before: number, after: number, unit: string): [string, string] {
   const steps = Object.hasOwn(scales, unit) ? scales[unit] : undefined;
   const [size, suffix] = steps ? stepFor(after, steps) : [1, ""];
@@ -99,7 +99,7 @@ function toldApart(before: number, after: number, unit: string): [string, string
   return [numberText(before) + plainSuffix(unit), numberText(after) + plainSuffix(unit)];
 }
 
-/** Both as a reader compares them: where rounding would make them look the same, with more digits. */
+/** Both values for comparison: with more digits if rounding would make them look the same. */
 export function quantityTexts(before: number, after: number, unit: string): [string, string] {
   const texts: [string, string] = [quantityText(before, unit), quantityText(after, unit)];
   return before === after || texts[0] !== texts[1] ? texts : toldApart(before, after, unit);

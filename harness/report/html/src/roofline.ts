@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases under the machine's ceilings: how much arithmetic a byte carries, and how fast it went.
+// Cases relative to the machine's ceilings: arithmetic intensity and achieved rate.
 import * as Plot from "@observablehq/plot";
 import { figure, ink } from "./chart";
 import type { Case, Details, Report } from "./document";
@@ -14,7 +14,7 @@ export interface Point {
   of: Case;
   after: Place;
   before: Place | null;
-  bytesFrom: string; // where the bytes come from, in words
+  bytesFrom: string; // source of the bytes, in words
 }
 
 const timeMetrics = ["gpu_time", "gpu_span", "host_time"];
@@ -24,7 +24,7 @@ function place(flops: number, bytes: number, timeNs: number | null | undefined):
   return { intensity: flops / bytes, rate: flops / (timeNs * 1e-9) };
 }
 
-/** Null where the case has no arithmetic, or nothing was measured of it. */
+/** Null if the case has no arithmetic or was not measured. */
 export function pointOf(of: Case, details: Details): Point | null {
   const find = (name: string) => details.values.find((value) => value.metric.name === name);
   const time = timeMetrics.map(find).find((value) => value?.after != null && value.metric.unit === "ns");
@@ -32,7 +32,8 @@ export function pointOf(of: Case, details: Details): Point | null {
   const dram = find("dram_bytes");
   const stated = details.work;
   const flops = (side: "before" | "after") => (stated && stated.flops > 0 ? stated.flops : (counted?.[side] ?? 0));
-  // Both sides by the same reference, or a change of reference would look like one of the case.
+  // Both sides use the same reference; otherwise a change of the reference would look like a change
+  // of the case.
   const isCounted = (dram?.after ?? 0) > 0 && (time?.before == null || (dram?.before ?? 0) > 0);
   const bytes = (side: "before" | "after") => (isCounted ? (dram?.[side] ?? 0) : (stated?.bytes ?? 0));
   const after = place(flops("after"), bytes("after"), time?.after);
@@ -51,14 +52,14 @@ export function hasCeilings(report: Report): boolean {
 
 interface Line {
   name: string;
-  below: boolean; // where its name stands: near lines would have theirs on each other
+  below: boolean; // whether the label is below: labels of close lines would overlap
   x1: number;
   y1: number;
   x2: number;
   y2: number;
 }
 
-/** Highest first; types that are as fast as each other have one line. */
+/** Highest first; types with the same rate share a line. */
 function ratesApart(rates: readonly [string, number][]): [string, number][] {
   const apart: [string, number][] = [];
   for (const [type, rate] of [...rates].sort(([, left], [, right]) => right - left)) {
@@ -96,7 +97,7 @@ function ceilingLines(report: Report, low: number, high: number, least: number):
   return lines;
 }
 
-/** Legible over dots and lines. */
+/** Readable on top of dots and lines. */
 const label = { fill: ink.muted, stroke: "var(--surface)", strokeWidth: 4 };
 
 function rateText(rate: number): string {
@@ -117,7 +118,7 @@ function bounds(report: Report, places: readonly Place[]): { x: [number, number]
   return { x: [least(xs) / 2, most(xs) * 3], y: [least(ys) / 2, most(ys) * 2.2] };
 }
 
-/** `chosen`: its before and after stand out. `open` is called for a case that is clicked. */
+/** `chosen`: its before and after are highlighted. `open` is called for a case that is clicked. */
 export function rooflineChart(
   report: Report,
   points: readonly Point[],
@@ -252,6 +253,6 @@ export function wholeRoofline(
   const bad = points.filter(({ of }) => of.verdict.outcome === "failure" || of.verdict.outcome === "error").length;
   const rest = withoutArithmetic > 0 ? ` ${withoutArithmetic} have no arithmetic, or were not measured.` : "";
   const bads = bad > 0 ? ` Triangles: the ${bad} that failed, with an arrow from where they were.` : "";
-  const lines = hasCeilings(report) ? " Lines: what the device was seen to do at best in this run." : "";
+  const lines = hasCeilings(report) ? " Lines: the best that the device achieved in this run." : "";
   return figure("Roofline", chart, `${points.length} cases by arithmetic per byte and rate.${bads}${lines}${rest}`, false);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cases are shown, in which order, and which one is open: a value that the address carries, so
-// that a link leads there.
+// Which cases are shown, in which order, and which one is open: a value that is stored in the
+// address, so that a link restores it.
 import type { Case } from "./document";
 
 export const sortKeys = ["verdict", "case", "before", "after", "change"] as const;
@@ -47,7 +47,7 @@ export function toHash(selection: Selection): string {
   return text === "" ? "" : `#${text}`;
 }
 
-/** Anything: what it does not understand is as if it were not there. */
+/** Accepts any text: unknown parts are ignored. */
 export function fromHash(hash: string): Selection {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const sort = fields.get("sort");
@@ -64,7 +64,7 @@ export function fromHash(hash: string): Selection {
   };
 }
 
-/** By size of the change where they are equally bad: what needs a look comes first. */
+/** By size of the change if they are equally bad, so that what needs attention comes first. */
 function worstFirst(left: Case, right: Case): number {
   const change = (of: Case) => Math.abs(of.time?.change ?? 0);
   return right.verdict.severity - left.verdict.severity || change(right) - change(left);
@@ -93,7 +93,7 @@ function ordered(cases: Case[], selection: Selection): Case[] {
   return cases.sort((left, right) => {
     const a = sortValue(left, selection.sort);
     const b = sortValue(right, selection.sort);
-    // What has no value comes last either way.
+    // Cases without a value come last in both directions.
     if (a === null || b === null) return Number(a === null) - Number(b === null);
     const order = typeof a === "string" || typeof b === "string" ? byName.compare(String(a), String(b)) : a - b;
     return sign * order;

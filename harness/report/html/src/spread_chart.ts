@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the values of a metric lie: the baseline's processes, this run's, and the samples of each
-// process of this run.
+// The spread of a metric's values: the baseline's processes, this run's processes, and the samples
+// of each process of this run.
 import * as Plot from "@observablehq/plot";
 import { figure, ink } from "./chart";
 import type { Batch, Spread, Value } from "./document";
 import { quantityText, scaleFor } from "./quantity";
 
 const rowHeight = 26;
-/** Rows of processes; a run has five, and after two rounds more. */
+/** Rows of processes; a run has five, and more after two rounds. */
 const mostProcesses = 16;
 
 function median(values: readonly number[]): number {
@@ -22,8 +22,8 @@ function quantile(sorted: readonly number[], share: number): number {
 }
 
 /**
- * From where to where it is drawn: all that was judged and nearly all samples; a few far away would
- * make the rest a line.
+ * The range that is drawn: all judged values and nearly all samples; a few distant ones would
+ * compress the rest to a line.
  */
 function extent(judged: readonly number[], samples: readonly number[]): [number, number] {
   const sorted = [...samples].sort((left, right) => left - right);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases, one row each. Only rows near the screen are in the page, so that thousands scroll as
-// ten do; the grid tells readers how many there are. It scrolls with the page.
+// The cases, one row each. Only rows near the viewport are in the page, so that thousands scroll
+// like ten; the grid reports their number to screen readers. It scrolls with the page.
 import type { Case } from "./document";
 import { el, name } from "./dom";
 import { changeText, quantityText, quantityTexts } from "./quantity";
@@ -15,9 +15,9 @@ const columns: readonly { key: SortKey; label: string; number: boolean }[] = [
   { key: "change", label: "Change", number: true },
 ];
 
-/** Above and below the screen. */
+/** Above and below the viewport. */
 const spareRows = 20;
-/** A print of more than this helps nobody; the page says how many it leaves out. */
+/** A longer printout is of no use; the page states how many rows it leaves out. */
 const mostPrinted = 300;
 
 export interface TableEvents {
@@ -124,7 +124,7 @@ export class CaseTable {
       row.remove();
       this.drawn.delete(index);
     }
-    // Rows that stay are left as they are: a click may be under way on one.
+    // Rows that stay are not touched: one may be in the middle of a click.
     let next: Element | null = null;
     for (let i = last - 1; i >= first; --i) {
       let row = this.drawn.get(i);
@@ -197,7 +197,7 @@ export class CaseTable {
     this.reveal();
   }
 
-  /** Scrolls so that the active row is on the screen, below the head. */
+  /** Scrolls so that the active row is visible, below the header. */
   private reveal(): void {
     if (this.cases.length === 0) return;
     const height = this.rowHeight();

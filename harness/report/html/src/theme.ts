@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light, dark, or as the system has it.
+// Light, dark, or the system setting.
 import { el } from "./dom";
 
 const themes = ["auto", "light", "dark"] as const;
 type Theme = (typeof themes)[number];
 const key = "perfgate-theme";
 
-/** A page from disk may be refused any storage: then the choice lasts as long as the page. */
+/** A page opened from disk may have no storage; then the choice lasts as long as the page. */
 function stored(): Theme {
   try {
     const found = window.localStorage.getItem(key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a verdict looks: a sign, its word and a colour, so that none of them carries the meaning alone.
+// The appearance of a verdict: a sign, a word and a colour, so that none of them carries the meaning
+// alone.
 import type { Verdict } from "./document";
 import { el } from "./dom";
 
@@ -23,7 +24,7 @@ export function signOf(verdict: string): string {
   return Object.hasOwn(signs, verdict) ? (signs[verdict] ?? "") : "";
 }
 
-/** What its colour says: bad is what CI is told of as a failure or an error. */
+/** The meaning of its colour: bad is what CI gets as a failure or an error. */
 export function toneOf(verdict: Verdict): "bad" | "warn" | "good" | "calm" {
   if (verdict.outcome === "failure" || verdict.outcome === "error") return "bad";
   if (verdict.name === "improved") return "good";
