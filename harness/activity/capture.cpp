@@ -14,8 +14,6 @@
 namespace perfgate::activity {
 namespace {
 
-constexpr std::string_view pageable_copy = "asynchronous copy of pageable memory";
-
 /// Calls whose name contains `part` and none of `without`. The first row that fits decides.
 struct Rule {
     std::string_view part;
@@ -58,7 +56,6 @@ constexpr Rule rules[] = {
     {"CtxDestroy", {}, contexts},
 };
 
-/// A call, or a copy that stands for the one that made it.
 struct Found {
     std::uint64_t time = 0;
     std::uint32_t thread = 0;
@@ -78,16 +75,6 @@ std::vector<Found> found_in(const Timeline& timeline, Interval interval,
         if (why->second.empty() || !is_outermost(timeline, call)) continue;
         found.push_back({call.start_ns, call.thread, call_name(name), why->second});
     }
-    for (const Work& work : timeline.launched_in(interval)) {
-        if (work.kind != WorkKind::copy || (thread && work.thread != *thread)) continue;
-        const Copy& copy = timeline.copy(work);
-        const bool pageable =
-            copy.source == MemoryKind::pageable || copy.destination == MemoryKind::pageable;
-        if (!pageable || copy.asynchronous == 0) continue;
-        found.push_back({work.launch_ns, work.thread, pageable_copy, "needs pinned memory"});
-    }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Found& a, const Found& b) { return a.time < b.time; });
     return found;
 }
 

@@ -12,13 +12,14 @@
 
 namespace perfgate::activity {
 
-/// Why the call must not be made during a capture in the default mode; empty: it may. By its name
-/// alone, which may have a version ("cudaMalloc_v3020").
+/// Why the call must not be made during a capture in the default mode: CUDA refuses it, or executes
+/// it at once, so that the graph lacks it. Empty: it may be made. By its name alone, which may have
+/// a version ("cudaMalloc_v3020").
 std::string_view why_uncapturable(std::string_view call);
 
 /// Those of the interval, by name and by the innermost range on their thread that began in the
-/// interval, most frequent first. Asynchronous copies of pageable memory are among them. A driver
-/// call that a runtime call made is not counted with it. Empty if API calls are not on record.
+/// interval, most frequent first. A driver call that a runtime call made is not counted with it.
+/// Empty if API calls are not on record.
 std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline, Interval interval,
                                                  std::optional<std::uint32_t> thread = {});
 

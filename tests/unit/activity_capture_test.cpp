@@ -91,18 +91,6 @@ class Calls {
         now_ += 100;
         return *this;
     }
-    Calls& copy(bool pageable, bool asynchronous) {
-        call("cudaMemcpyAsync_v3020");
-        Copy copy;
-        copy.start_ns = now_;
-        copy.end_ns = now_ + 5;
-        copy.place.correlation = correlation_;
-        copy.source = pageable ? MemoryKind::pageable : MemoryKind::pinned;
-        copy.destination = MemoryKind::device;
-        copy.asynchronous = asynchronous ? 1 : 0;
-        recording_.records.copies.push_back(copy);
-        return *this;
-    }
     Calls& begin(const std::string& name, std::uint32_t thread = 1) {
         open_.push_back(++marker_);
         recording_.records.markers.push_back(
@@ -160,7 +148,11 @@ TEST(UncapturableCalls, AreCountedByNameAndByTheInnermostRange) {
 
 TEST(UncapturableCalls, OfAGraphFriendlyRangeThereAreNone) {
     Calls calls;
-    calls.begin("step").call("cudaLaunchKernel").call("cudaMallocAsync").copy(false, true).end();
+    calls.begin("step")
+        .call("cudaLaunchKernel")
+        .call("cudaMallocAsync")
+        .call("cudaMemcpyAsync_v3020")
+        .end();
     EXPECT_EQ(found(calls), Texts{});
 }
 
@@ -168,12 +160,6 @@ TEST(UncapturableCalls, ADriverCallWithinARuntimeCallIsTheSameOne) {
     Calls calls;
     calls.begin("step").nested("cudaMalloc_v3020", "cuMemAlloc_v2").call("cuMemFree_v2").end();
     EXPECT_EQ(found(calls), (Texts{"cuMemFree_v2 1", "cudaMalloc 1"}));
-}
-
-TEST(UncapturableCalls, AsynchronousCopiesOfPageableMemoryAreAmongThem) {
-    Calls calls;
-    calls.begin("step").copy(true, true).copy(false, true).end();
-    EXPECT_EQ(found(calls), Texts{"asynchronous copy of pageable memory 1"});
 }
 
 TEST(UncapturableCalls, OfOtherThreadsCountUnlessTheRangeIsItsThreads) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that a stream capture may or may not allow. `capture_rules try` makes each one while a
-// stream is captured in the default mode and prints a line "NAME ERROR" (0: allowed, and the
-// capture ended well); `capture_rules call` makes each one in the NVTX range "calls", without a
-// capture.
+// stream is captured in the default mode and prints a line "NAME: OUTCOME": captured, error N
+// (of the call or of the capture's end), or not captured (it ran at once and the graph lacks it);
+// `capture_rules call` makes each one in the NVTX range "calls", without a capture.
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -109,8 +109,7 @@ const std::vector<std::pair<std::string, Call>> calls = {
      }},
 };
 
-/// The first error of the call or of the capture's end.
-cudaError_t captured(const Call& call) {
+std::string outcome(const Call& call) {
     Memory memory;
     must(cudaStreamBeginCapture(memory.stream, cudaStreamCaptureModeGlobal));
     work<<<1, 32, 0, memory.stream>>>(memory.device);
@@ -118,7 +117,13 @@ cudaError_t captured(const Call& call) {
     cudaGraph_t graph = nullptr;
     const cudaError_t end = cudaStreamEndCapture(memory.stream, &graph);
     cudaGetLastError();
-    return error != cudaSuccess ? error : end;
+    if (error != cudaSuccess || end != cudaSuccess) {
+        return "error " + std::to_string(static_cast<int>(error != cudaSuccess ? error : end));
+    }
+    std::size_t nodes = 0;
+    must(cudaGraphGetNodes(graph, nullptr, &nodes));
+    must(cudaGraphDestroy(graph));
+    return nodes > 1 ? "captured" : "not captured";
 }
 
 }  // namespace
@@ -127,7 +132,7 @@ int main(int argc, char** argv) {
     const std::string mode = argc > 1 ? argv[1] : "";
     if (mode == "try") {
         for (const auto& [name, call] : calls) {
-            std::printf("%s %d\n", name.c_str(), static_cast<int>(captured(call)));
+            std::printf("%s: %s\n", name.c_str(), outcome(call).c_str());
         }
         return 0;
     }
