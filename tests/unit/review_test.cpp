@@ -34,6 +34,7 @@ baselines: baselines
 processes: 8
 creep: 5%
 canary: true
+prove: true
 )";
 constexpr const char* suite_path = "suites/gemm.yaml";
 constexpr const char* profile_path = "configs/ci.yaml";

@@ -116,7 +116,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:1:10: unknown value for 'backend': 'gpu'; expected one of auto, cuda, host\n"
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"
               "p.yaml:2:43: wrong value for 'inconclusive'; expected fail or pass, found 1\n"
-              "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, "
+              "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, not_shown, "
               "false_alarms, rounds, acknowledgement_days, changed\n"
               "p.yaml:3:16: wrong value for 'junit_profile'; expected github or strict, found a "
               "list\n"
