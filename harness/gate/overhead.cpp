@@ -48,8 +48,9 @@ std::optional<Overhead> overhead_of(const Metrics& metrics) {
 }
 
 std::string to_text(const Overhead& overhead) {
-    if (!overhead.low)
+    if (!overhead.low) {
         return fmt::format("{} % (one batch: no interval)", signed_percent(overhead.mean));
+    }
     return fmt::format("{} % ({} to {} %)", signed_percent(overhead.mean),
                        signed_percent(*overhead.low), signed_percent(*overhead.high));
 }
