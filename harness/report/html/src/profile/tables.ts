@@ -274,7 +274,7 @@ export class Tables {
             "div",
             { class: swatch === undefined ? null : "named" },
             swatch !== undefined && el("span", { class: "swatch", "aria-hidden": "true", style: `--colour: var(--kernel-${swatch < 0 ? "other" : swatch})` }),
-            action ? el("button", { type: "button", class: "find", title: words, click: action }, text) : text,
+            action ? el("button", { type: "button", class: "find", title: `${cell.text}\n${words}`, click: action }, text) : text,
           ),
         );
       }),
