@@ -21,6 +21,7 @@
 #include "gate/provenance_change.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
+#include "gate/settle.hpp"
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
 #include "model/case.hpp"
@@ -93,12 +94,6 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     if (!all_finite(baseline) || !all_finite(measured)) return;
     verdict.baseline_batches = std::move(baseline);
     verdict.measured_batches = std::move(measured);
-}
-
-/// A judgement that must not stand becomes inconclusive.
-void doubt(model::Doubt why, Judgement& judgement) {
-    judgement.verdict = Verdict::inconclusive;
-    judgement.doubt = why;
 }
 
 /// Judges one run. Holds the documents while the verdicts are made.
@@ -352,40 +347,9 @@ class Judging {
         const std::vector<Acknowledged> known = acknowledgements(judgements, rule);
         for (std::size_t i = 0; i < pending_.size(); ++i) {
             const Pending& pending = pending_[i];
-            Judgement judgement = judgements.at(i);
-            const std::string clock = clock_explanation(pending.comparison, judgement,
-                                                        *pending.result, *pending.expected);
-            if (!clock.empty()) doubt(model::Doubt::clock, judgement);
-            const CodeAside code = code_aside(pending.code, pending.comparison, judgement);
-            if (code.excuses) doubt(model::Doubt::nothing_changed, judgement);
-            std::string words;
-            // Nor does a spread that is too large to decide excuse it.
-            const std::string& name = pending.comparison.definition->name;
-            const bool not_told =
-                (name == "gpu_time" || name == "gpu_span") &&
-                pending.code.change == CodeChange::unchanged &&
-                (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
-            const bool by_code =
-                !judgement.shown && shown_by_code(pending.code, *pending.comparison.definition);
-            if ((code.excuses || not_told || !clock.empty()) && beyond_any_machine(judgement)) {
-                judgement.verdict = Verdict::invalid;
-                words = beyond_any_machine_words;
-            } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
-                doubt(model::Doubt::baseline_disagrees, judgement);
-                words = disagreement_words;
-            } else if (std::string hidden =
-                           shown_by_code(pending.code, *pending.comparison.definition)
-                               ? ""
-                               : hidden_by_clock(pending.comparison, judgement, *pending.result,
-                                                 *pending.expected);
-                       !hidden.empty()) {
-                doubt(model::Doubt::clock, judgement);
-                words = std::move(hidden);
-            } else if (judgement.verdict == Verdict::pass && is_time(pending.comparison) &&
-                       judgement.basis != Basis::tolerance && !judgement.shown && !by_code) {
-                doubt(model::Doubt::not_shown, judgement);
-                words = not_shown_words(judgement);
-            }
+            Settled settled = settle(pending.comparison, pending.code, *pending.result,
+                                     *pending.expected, judgements.at(i));
+            Judgement& judgement = settled.judgement;
             if (known[i].holds) {
                 judgement.verdict = Verdict::acknowledged;
                 judgement.measure_again = false;
@@ -404,13 +368,12 @@ class Judging {
                 metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
                 metric.measured_clock_mhz = mean_clock_mhz(*pending.comparison.measured);
             }
-            std::string_view aside = code.words;
-            if (judgement.verdict == Verdict::pass && by_code) aside = "shown by its code";
-            metric.sentence = judged_sentence(metric.metric, pending.comparison, judgement, aside);
-            if (!clock.empty()) metric.sentence += "; " + clock;
-            if (!code.detail.empty()) metric.sentence += "; " + code.detail;
-            if (!words.empty()) metric.sentence += "; " + words;
-            if (!known[i].words.empty()) metric.sentence += "; " + known[i].words;
+            metric.sentence =
+                judged_sentence(metric.metric, pending.comparison, judgement, settled.aside);
+            settled.reasons.push_back(known[i].words);
+            for (const std::string& reason : settled.reasons) {
+                if (!reason.empty()) metric.sentence += "; " + reason;
+            }
             if (known[i].holds && !known[i].ends_soon.empty()) {
                 verdicts_[pending.suite].notes.push_back(fmt::format(
                     "{} of {}: {}", metric.metric, verdicts_[pending.suite].cases[pending.index].id,

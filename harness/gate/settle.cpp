@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/settle.hpp"
+
+#include <utility>
+
+#include "gate/batch_rule.hpp"
+#include "gate/provenance_change.hpp"
+#include "gate/sentence.hpp"
+#include "gate/significance.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::Verdict;
+
+/// A judgement that must not stand becomes inconclusive.
+void doubt(model::Doubt why, Judgement& judgement) {
+    judgement.verdict = Verdict::inconclusive;
+    judgement.doubt = why;
+}
+
+bool is_device_time(const Comparison& comparison) {
+    const std::string& name = comparison.definition->name;
+    return name == "gpu_time" || name == "gpu_span";
+}
+
+}  // namespace
+
+Settled settle(const Comparison& comparison, const CodeComparison& code,
+               const model::CaseResult& result, const model::BaselineCase& expected,
+               Judgement judgement) {
+    const std::string clock = clock_explanation(comparison, judgement, result, expected);
+    if (!clock.empty()) doubt(model::Doubt::clock, judgement);
+    CodeAside aside = code_aside(code, comparison, judgement);
+    if (aside.excuses) doubt(model::Doubt::nothing_changed, judgement);
+
+    // A spread that is too large to decide does not excuse a time beyond any machine either.
+    const bool undecided =
+        is_device_time(comparison) && code.change == model::CodeChange::unchanged &&
+        (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
+    const bool same_code = shown_by_code(code, *comparison.definition);
+    std::string why;
+    if ((aside.excuses || undecided || !clock.empty()) && beyond_any_machine(judgement)) {
+        judgement.verdict = Verdict::invalid;
+        why = beyond_any_machine_words;
+    } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
+        doubt(model::Doubt::baseline_disagrees, judgement);
+        why = disagreement_words;
+    } else if (std::string hidden =
+                   same_code ? "" : hidden_by_clock(comparison, judgement, result, expected);
+               !hidden.empty()) {
+        doubt(model::Doubt::clock, judgement);
+        why = std::move(hidden);
+    } else if (judgement.verdict == Verdict::pass && is_time(comparison) &&
+               judgement.basis != Basis::tolerance && !judgement.shown && !same_code) {
+        doubt(model::Doubt::not_shown, judgement);
+        why = not_shown_words(judgement);
+    }
+
+    if (judgement.verdict == Verdict::pass && same_code && !judgement.shown) {
+        aside.words = "shown by its code";
+    }
+    return {std::move(judgement),
+            std::move(aside.words),
+            {clock, std::move(aside.detail), std::move(why)}};
+}
+
+}  // namespace perfgate::gate

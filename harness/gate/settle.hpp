@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rule's judgement becomes in view of what else is known of the case: the clock, the machine
+// code, and whether the baseline's processes agree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/machine_code.hpp"
+#include "gate/rule.hpp"
+#include "model/baseline.hpp"
+#include "model/run.hpp"
+
+namespace perfgate::gate {
+
+struct Settled {
+    Judgement judgement;
+    std::string aside;                 ///< for judged_sentence()
+    std::vector<std::string> reasons;  ///< to append to the sentence; some are empty
+};
+
+Settled settle(const Comparison& comparison, const CodeComparison& code,
+               const model::CaseResult& result, const model::BaselineCase& expected,
+               Judgement judgement);
+
+}  // namespace perfgate::gate
