@@ -20,6 +20,20 @@ void doubt(model::Doubt why, Judgement& judgement) {
     judgement.doubt = why;
 }
 
+constexpr const char* too_few_for_so_much =
+    "more than 10 times what the tolerance allows, and too few processes to judge it: measure in "
+    "more processes";
+
+/// A time far beyond its tolerance that the processes could not show to be: whatever the policy, it
+/// must not pass.
+bool far_beyond_and_undecided(const Comparison& comparison, const Judgement& judgement) {
+    const bool undecided = judgement.verdict == Verdict::inconclusive ||
+                           (judgement.verdict == Verdict::pass && !judgement.shown);
+    const double allowed =
+        judgement.baseline * (1 + comparison.tolerance.worse) + comparison.tolerance.abs;
+    return undecided && is_time(comparison) && judgement.measured > slowest_machine * allowed;
+}
+
 bool is_device_time(const Comparison& comparison) {
     const std::string& name = comparison.definition->name;
     return name == "gpu_time" || name == "gpu_span";
@@ -44,6 +58,9 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
     if ((aside.excuses || undecided || !clock.empty()) && beyond_any_machine(judgement)) {
         judgement.verdict = Verdict::invalid;
         why = beyond_any_machine_words;
+    } else if (far_beyond_and_undecided(comparison, judgement)) {
+        judgement.verdict = Verdict::invalid;
+        why = too_few_for_so_much;
     } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
         doubt(model::Doubt::baseline_disagrees, judgement);
         why = disagreement_words;

@@ -199,6 +199,21 @@ void add_interval(const Comparison& comparison, const std::optional<stats::Inter
     judgement.interval = model::ChangeInterval{low_fraction, high_fraction, interval_level};
 }
 
+namespace {
+
+/// Whether all of the interval is beyond the tolerance, on the good side.
+bool shown_better(const Comparison& comparison, const Judgement& judgement) {
+    if (!judgement.interval) return false;
+    const double nearest = comparison.definition->direction == Direction::higher
+                               ? judgement.interval->low
+                               : judgement.interval->high;
+    const double end = judgement.baseline + nearest * std::fabs(judgement.baseline);
+    const Change change = change_between(comparison, judgement.baseline, end);
+    return change.counts && change.good_way;
+}
+
+}  // namespace
+
 void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
                           const Levels& levels, const Probability& probability,
                           Judgement& judgement) {
@@ -225,6 +240,8 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     }
     judgement.too_few_processes = !found;
     judgement.probability = found ? found : probability_at(flagging_level);
+    // Nothing fails for an improvement, so it needs no share of the budget.
+    if (change.good_way && shown_better(widened, judgement)) judgement.verdict = Verdict::improved;
     if (!change.good_way && judgement.probability && *judgement.probability <= flagging_level) {
         judgement.verdict = Verdict::inconclusive;
         judgement.doubt = model::Doubt::unclear;

@@ -47,7 +47,7 @@ expect:
   gemm/reference[m=18].host_time: ["> 0 * gemm/reference[m=16].host_time", "< 1 s"]
 """
 PROFILE = """backend: host
-processes: 2
+processes: 8
 policy:
   no_baseline: fail
   inconclusive: fail
@@ -168,7 +168,7 @@ class Documents(tool.Case):
         global GATE
         self.write("suite.yaml", SUITE)
         self.write("profile.yaml", PROFILE)
-        words = ["suite.yaml", "--backend", "host", "--processes", "2", "--quiet"]
+        words = ["suite.yaml", "--backend", "host", "--processes", "8", "--quiet"]
         self.run_tool("run", *words, "--out", "all")
         for shard in ("1/2", "2/2"):
             self.run_tool("run", *words, "--shard", shard, "--out", f"shard{shard[0]}")

@@ -125,7 +125,7 @@ class Plugins(Runs):
         for attack, reason in {"forges_a_reply": "something other than a reply",
                                "floods_the_protocol_with_lines": "something other than a reply",
                                # Until it is too long to be one, it may become a reply.
-                               "floods_the_protocol": "no "}.items():
+                               "floods_the_protocol": "reply"}.items():
             cases = self.measure(attack, "ok")
             self.assert_error(cases[attack], reason)
             self.assertEqual("measured", cases["ok"]["status"])

@@ -311,7 +311,7 @@ describe("people of all kinds", () => {
     opened(everyVerdict, {}, async (page) => {
       const badges = await page.locator(".chip .badge").allTextContents();
       assert.equal(new Set(badges).size, badges.length, badges.join(" "));
-      assert.equal(badges.length, 11);
+      assert.equal(badges.length, 12);
       for (const row of await allRows(page)) assert.match(row[0], /^\S[a-z ]+$/);
       await assertAccessible(page);
       if (screenshots) await page.screenshot({ path: path.join(screenshots, "every-verdict.png"), fullPage: true });

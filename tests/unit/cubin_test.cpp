@@ -96,9 +96,9 @@ TEST(Cubin, WhatAKernelCallsBelongsToIt) {
 
 TEST(Cubin, WhatIsNoCubinIsRefused) {
     EXPECT_NE(message_of({}).find("damaged"), std::string::npos);
-    EXPECT_NE(message_of(Image(1000, 'x')).find("no 64-bit ELF"), std::string::npos);
+    EXPECT_NE(message_of(Image(1000, 'x')).find("not a 64-bit ELF"), std::string::npos);
     const auto x86 = with_header(image("base"), [](auto& header) { header.e_machine = EM_X86_64; });
-    EXPECT_NE(message_of(x86).find("no 64-bit ELF"), std::string::npos);
+    EXPECT_NE(message_of(x86).find("not a 64-bit ELF"), std::string::npos);
 }
 
 TEST(Cubin, CountsAndOffsetsThatLieAreRefused) {

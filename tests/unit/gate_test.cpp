@@ -630,7 +630,7 @@ TEST(Shown, WhatMayBeBeyondTheToleranceIsNotAPass) {
 
 TEST(Shown, ABetterTimeNeedNotBeShownAsMuch) {
     EXPECT_EQ(time_of(spreading(0.1, -0.2)).verdict, Verdict::improved);
-    EXPECT_EQ(time_of(spreading(0.1, -0.08)).verdict, Verdict::pass)
+    EXPECT_EQ(time_of(spreading(0.1, -0.05)).verdict, Verdict::pass)
         << "it may not have improved; that it got worse is excluded";
     EXPECT_EQ(time_of(spreading(0.11, -0.02)).verdict, Verdict::pass);
 }
@@ -645,6 +645,20 @@ TEST(Shown, OneProcessAndTooFewShowNothing) {
     EXPECT_EQ(time_of(few).doubt, model::Doubt::not_shown);
     EXPECT_FALSE(time_of(few).interval);
     EXPECT_TRUE(says(time_of(few).sentence, "too few processes")) << time_of(few).sentence;
+}
+
+TEST(Shown, TooFewProcessesDoNotLetAThousandfoldPass) {
+    Pair pair = spreading(0.001, 999);
+    EXPECT_EQ(time_of(pair).verdict, Verdict::regressed);
+    pair.then().metrics["gpu_time"].batches.resize(2);
+    pair.now().metrics["gpu_time"].batches.resize(2);
+    EXPECT_EQ(time_of(pair).verdict, Verdict::invalid) << time_of(pair).sentence;
+    EXPECT_TRUE(says(time_of(pair).sentence, "measure in more processes"));
+    EXPECT_EQ(exit_of(pair, Policy()), 3);
+    pair = spreading(0.001, 9);
+    pair.then().metrics["gpu_time"].batches.resize(2);
+    pair.now().metrics["gpu_time"].batches.resize(2);
+    EXPECT_EQ(time_of(pair).verdict, Verdict::inconclusive) << "within 10 times the tolerance";
 }
 
 TEST(Shown, UnchangedCodeNeedsNoTime) {

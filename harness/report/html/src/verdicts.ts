@@ -11,7 +11,7 @@ const signs: Record<string, string> = {
   acknowledged: "~",
   no_baseline: "○",
   inconclusive: "?",
-  not_shown: "?",
+  not_shown: "≈",
   invalid: "!",
   not_collected: "…",
   error: "×",
