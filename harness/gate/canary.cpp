@@ -18,7 +18,7 @@ std::size_t processes_of_canary(std::size_t against, double level) {
 
 CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& verdict) {
     const std::string what =
-        fmt::format("{}, made at least {:.2g} % slower (twice what the gate claims to detect)",
+        fmt::format("{}, made at least {:.1f} % slower (twice what the gate claims to detect)",
                     model::printable(canary.id), 100 * canary.added);
     for (const model::SuiteVerdict& suite : verdict.suites) {
         for (const model::CaseVerdict& judged : suite.cases) {

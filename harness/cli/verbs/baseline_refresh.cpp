@@ -57,7 +57,10 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
 /// What pooling found: how small tolerances can be, and which counts do not repeat.
 std::string findings_text(const baseline::PoolingFindings& findings) {
     constexpr std::size_t most_names = 20;
-    const auto percent = [](double fraction) { return fmt::format("{:.3g} %", fraction * 100); };
+    const auto percent = [](double fraction) {
+        return fraction < 10 ? fmt::format("{:.3g} %", fraction * 100)
+                             : fmt::format("{:.0f} %", fraction * 100);
+    };
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
