@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -23,8 +22,7 @@ std::uint64_t nanoseconds(double seconds) {
 /// What the program's summary covers.
 Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
     Interval window = timeline.device_span();
-    const bool timed = options.delay_s > 0 || std::isfinite(options.duration_s);
-    if (timed) {
+    if (options.timed()) {
         const std::uint64_t begin = timeline.span().begin + nanoseconds(options.delay_s);
         window = {begin, begin + nanoseconds(options.duration_s)};
         window.end = std::min(window.end, timeline.span().end);
@@ -40,7 +38,7 @@ Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
         throw model::InputError(
             fmt::format("the program opened no NVTX range '{}'", model::printable(options.range)));
     }
-    return timed ? intersection(window, *named) : *named;
+    return options.timed() ? intersection(window, *named) : *named;
 }
 
 std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
@@ -100,8 +98,7 @@ void add(WorkSummary& total, const WorkSummary& one) {
 std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptions& options,
                                     Interval window) {
     // Where nothing was asked for, ranges before the first kernel count, too.
-    const bool restricted =
-        !options.range.empty() || options.delay_s > 0 || std::isfinite(options.duration_s);
+    const bool restricted = options.restricted();
     std::vector<RangeSummary> ranges;
     std::unordered_map<std::string, std::size_t> by_name;
     for (const Range& range : timeline.ranges()) {
@@ -207,8 +204,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
 
     const Interval window = window_of(timeline, options);
     profile.window = window;
-    const bool restricted =
-        !options.range.empty() || options.delay_s > 0 || std::isfinite(options.duration_s);
+    const bool restricted = options.restricted();
     // The whole program: its first kernel was launched before the device began to work.
     const Interval launched =
         restricted ? window : Interval{0, std::numeric_limits<std::uint64_t>::max()};

@@ -2,6 +2,7 @@
 // From the timeline of a process to its profile. Pure functions.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,6 +25,10 @@ struct ProfileOptions {
     std::string range;
     std::size_t gaps = 10;
     bool own_thread = false;  ///< ranges take the launches of their own thread alone
+
+    [[nodiscard]] bool timed() const { return delay_s > 0 || std::isfinite(duration_s); }
+    /// To a part of the recording.
+    [[nodiscard]] bool restricted() const { return timed() || !range.empty(); }
 };
 
 /// Throws InputError where `options.range` names no range on record.

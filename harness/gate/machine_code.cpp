@@ -272,8 +272,7 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement) {
     const std::string& metric = comparison.definition->name;
-    const bool device_time = metric == "gpu_time" || metric == "gpu_span";
-    if (!device_time || judgement.verdict != model::Verdict::regressed) return {};
+    if (!is_device_time(metric) || judgement.verdict != model::Verdict::regressed) return {};
     switch (code.change) {
         case CodeChange::unchanged:
             return {true, "nothing changed",

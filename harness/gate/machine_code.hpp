@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/rule.hpp"
@@ -45,6 +46,10 @@ struct CodeComparison {
 /// and memsets. A baseline from before libraries, copies and memsets were recorded equals a case
 /// without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
+
+inline bool is_device_time(std::string_view metric) {
+    return metric == "gpu_time" || metric == "gpu_span";
+}
 
 /// What the comparison of the code adds to the sentence of a regressed metric.
 struct CodeAside {

@@ -34,11 +34,6 @@ bool far_beyond_and_undecided(const Comparison& comparison, const Judgement& jud
     return undecided && is_time(comparison) && judgement.measured > slowest_machine * allowed;
 }
 
-bool is_device_time(const Comparison& comparison) {
-    const std::string& name = comparison.definition->name;
-    return name == "gpu_time" || name == "gpu_span";
-}
-
 }  // namespace
 
 Settled settle(const Comparison& comparison, const CodeComparison& code,
@@ -51,7 +46,8 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
 
     // A spread that is too large to decide does not excuse a time beyond any machine either.
     const bool undecided =
-        is_device_time(comparison) && code.change == model::CodeChange::unchanged &&
+        is_device_time(comparison.definition->name) &&
+        code.change == model::CodeChange::unchanged &&
         (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
     const bool same_code = shown_by_code(code, *comparison.definition);
     std::string why;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -50,8 +49,7 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
 /// Checked before the program runs, which may take long.
 void check_suite_request(const ProfileRequest& request) {
     const activity::ProfileOptions& part = request.analysis;
-    if (part.delay_s > 0 || std::isfinite(part.duration_s) || !part.range.empty() ||
-        part.own_thread || request.settings.level == inject::Level::records) {
+    if (part.restricted() || part.own_thread || request.settings.level == inject::Level::records) {
         throw model::InputError(
             "--suite-out needs the whole recording: leave out --delay, --duration, --range, "
             "--own-thread and --level records");

@@ -47,6 +47,20 @@ inline const MetricVerdict& metric(const CaseVerdict& verdict, const std::string
     throw std::runtime_error("no verdict of metric " + name);
 }
 
+/// Processes of one sample each, evenly over this share of the centre.
+inline model::MetricSeries processes(double centre, double spread, std::size_t count,
+                                     std::string unit = "ns", std::string method = "m") {
+    model::MetricSeries result = series({}, std::move(unit), std::move(method));
+    result.batches.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        const double position = (static_cast<double>(i) + 0.5) / static_cast<double>(count) - 0.5;
+        result.batches.push_back(
+            {static_cast<std::int64_t>(i), "board-a", 1, {centre * (1 + spread * position)}});
+    }
+    result.value = centre;
+    return result;
+}
+
 /// Runs and baselines of one case, as accepted, to be changed by a test.
 struct Pair {
     model::Run run = run_of({measured_case()});

@@ -571,18 +571,6 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
 
 // ---- shown to be within the tolerance
 
-model::MetricSeries processes(double centre, double spread, std::size_t count) {
-    model::MetricSeries result = series({}, "ns");
-    result.batches.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-        const double position = (static_cast<double>(i) + 0.5) / static_cast<double>(count) - 0.5;
-        result.batches.push_back(
-            {static_cast<std::int64_t>(i), "board-a", 1, {centre * (1 + spread * position)}});
-    }
-    result.value = centre;
-    return result;
-}
-
 /// A baseline of 20 processes and a run of five, which spread over this share of their time.
 Pair spreading(double spread, double change = 0) {
     Pair pair;

@@ -14,20 +14,8 @@ namespace {
 using model::Direction;
 using model::MetricClass;
 using pairs::Pair;
+using pairs::processes;
 using pairs::says;
-
-model::MetricSeries processes(double centre, double spread, std::size_t count,
-                              std::string unit = "ns") {
-    model::MetricSeries result = documents::series({}, std::move(unit), "m");
-    result.batches.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-        const double position = (static_cast<double>(i) + 0.5) / static_cast<double>(count) - 0.5;
-        result.batches.push_back(
-            {static_cast<std::int64_t>(i), "board-a", 1, {centre * (1 + spread * position)}});
-    }
-    result.value = centre;
-    return result;
-}
 
 /// A case that gates one metric, of which the baseline has these processes and the run five.
 Pair gating(const model::MetricDefinition& definition, double centre, double spread,
