@@ -9,6 +9,8 @@ install(RUNTIME_DEPENDENCY_SET perfgate_runtime
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
 install(DIRECTORY suites configs DESTINATION share/perfgate)
+install(FILES "${PERFGATE_DEMO}/head.run.json" DESTINATION share/perfgate/demo)
+install(DIRECTORY "${PERFGATE_DEMO}/baselines" DESTINATION share/perfgate/demo)
 install(FILES LICENSE README.md DESTINATION share/perfgate)
 
 set(CPACK_GENERATOR TGZ)

@@ -263,7 +263,7 @@ std::string suite_draft(const std::vector<std::string>& words, const std::string
     yaml.SetOutputCharset(YAML::EscapeNonAscii);  // names come from the program
     yaml << YAML::Comment(
         "A draft from one recorded run: check the tolerances. `perfgate baseline refresh` refuses\n"
-        "times that vary more between processes. docs/commands.md describes every key.");
+        "times that vary more between processes. docs/programs.md describes every key.");
     yaml << YAML::Newline << YAML::BeginMap;
     yaml << YAML::Key << "name" << YAML::Value << name;
     yaml << YAML::Key << "workloads" << YAML::Value << YAML::BeginSeq << YAML::BeginMap;

@@ -9,8 +9,12 @@
 namespace perfgate::runner {
 namespace {
 
+std::filesystem::path prefix() {
+    return own_binary().parent_path().parent_path();
+}
+
 std::filesystem::path library_folder() {
-    return own_binary().parent_path().parent_path() / "lib" / "perfgate";
+    return prefix() / "lib" / "perfgate";
 }
 
 }  // namespace
@@ -28,6 +32,10 @@ std::filesystem::path cuda_backend_module() {
 
 std::filesystem::path injection_library() {
     return library_folder() / "libperfgate_inject.so";
+}
+
+std::filesystem::path recorded_demo() {
+    return prefix() / "share" / "perfgate" / "demo";
 }
 
 std::vector<std::string> bundled_plugins() {

@@ -17,6 +17,9 @@ std::filesystem::path cuda_backend_module();
 /// lib/perfgate/libperfgate_inject.so; need not exist.
 std::filesystem::path injection_library();
 
+/// share/perfgate/demo: a recorded run that regressed, and its baselines; need not exist.
+std::filesystem::path recorded_demo();
+
 /// The plugins that come with perfgate: lib/perfgate/plugins/*.so, sorted, without the second
 /// modules (*_cuda.so), which are named by the first ones.
 std::vector<std::string> bundled_plugins();

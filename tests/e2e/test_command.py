@@ -563,7 +563,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.run_suite("--resume", "perfgate-out", code=2)
 
     def test_the_suite_of_the_page_about_commands(self):
-        page = (tool.SOURCE / "docs/commands.md").read_text()
+        page = (tool.SOURCE / "docs/programs.md").read_text()
         self.write("suite.yaml", re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
         step = "push step push forward kernels 3 flash_fwd kernels 2 gemm pop sleep 5 sync pop"
         self.script("bin/python3", "#!/bin/sh\n[ $1 = verify.py ] || "

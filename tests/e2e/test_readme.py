@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README tells people to type works, and what it links to is there."""
+"""What the README and the pages of docs/ tell people to type works, and what they link to is there."""
 
 import os
 import re
@@ -8,6 +8,19 @@ import subprocess
 import tool
 
 README = (tool.SOURCE / "README.md").read_text()
+COMMAND_LINE = (tool.SOURCE / "docs/command-line.md").read_text()
+PAGES = sorted(path.relative_to(tool.SOURCE) for path in
+               (*tool.SOURCE.glob("*.md"), *tool.SOURCE.glob("docs/*.md"),
+                *tool.SOURCE.glob("*/README.md"), *tool.SOURCE.glob("harness/**/README.md"),
+                *tool.SOURCE.glob("kernels/*/README.md"), *tool.SOURCE.glob("ci/**/*.md"),
+                *tool.SOURCE.glob("tests/**/*.md")) if "node_modules" not in path.parts)
+
+
+def heading_ids(page):
+    """The fragments that a page's headings can be linked by, as GitHub and the site make them."""
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+            for heading in re.findall(r"^#+ (.*)$", prose, re.MULTILINE)}
 
 
 class Readme(tool.Case):
@@ -21,37 +34,60 @@ class Readme(tool.Case):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertTrue((self.folder / "out/junit.xml").exists())
 
-    def test_every_verb_and_option_that_it_names_exists(self):
-        verbs = set(re.findall(r"`perfgate (\w+)", README)) - {"COMMAND"}
-        self.assertGreaterEqual(len(verbs), 8)
-        for verb in verbs:
-            self.run_tool(verb, "--help")
+    def test_the_second_command_shows_a_regression_without_a_gpu(self):
+        self.assertIn("ci/perfgate demo\n", README)
+        done = self.run_tool("demo")
+        self.assertIn("5 regressed; exit 1", done.stdout)
+        self.assertIn("recorded, not measured on this machine", done.stdout)
+        cases = self.read_json("perfgate-demo/verdict.json")["suites"][0]["cases"]
+        self.assertEqual(5, sum(case["verdict"] == "regressed" for case in cases))
 
-    def test_it_names_each_option_of_each_verb_and_no_other(self):
+    def test_its_length(self):
+        self.assertLessEqual(len(README.splitlines()), 150)
+
+    def test_every_verb_that_pages_name_exists(self):
+        verbs = {words for page in PAGES for words in
+                 re.findall(r"`perfgate ([a-z]+)", (tool.SOURCE / page).read_text())} - {"worker"}
+        self.assertGreaterEqual(len(verbs), 12)
+        for verb in verbs:
+            with self.subTest(verb):
+                self.run_tool(verb, "--help")
+
+    def test_the_page_names_each_verb_and_option_and_no_other(self):
         known = {option for verb in tool.verbs() for option in tool.options(verb)}
-        # Docker's is no option of perfgate.
-        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", README)) - {"--cap-add"}
-        self.assertEqual(set(), named - known, "in the README alone")
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", COMMAND_LINE))
+        self.assertEqual(set(), named - known, "on the page alone")
         self.assertEqual(set(), known - named, "in --help alone")
+        verbs = {" ".join(verb) for verb in tool.verbs() if verb} - {"baseline"}
+        listed = set(re.findall(r"^\| `perfgate ((?:baseline )?[a-z]+)", COMMAND_LINE, re.MULTILINE))
+        self.assertEqual(verbs, listed)
 
     def test_the_readmes_former_name_of_devices_is_taken(self):
         done = self.run_tool("run", "suite.yaml", "--device", "", code=2)
         self.assertIn("--device: expected a value", done.stderr)
 
-    def test_its_suite_is_valid(self):
-        block = re.search(r"## Suites\n\n```yaml\n(.*?)```", README, re.DOTALL).group(1)
-        self.write("readme.yaml", block)
-        self.run_tool("validate", "readme.yaml")
+    def test_its_suites_are_valid(self):
+        blocks = [block for block in re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+                  if block.startswith("name: ")]
+        self.assertEqual(2, len(blocks))
+        for number, block in enumerate(blocks):
+            self.write(f"{number}.yaml", block)
+            self.run_tool("validate", f"{number}.yaml")
 
-    def test_its_links_lead_somewhere(self):
-        for document in ("README.md", "CONTRIBUTING.md", "kernels/README.md", "harness/README.md",
-                         "docs/commands.md", "suites/README.md",
-                         "ci/runner.md", "ci/slurm/README.md"):
-            path = tool.SOURCE / document
+    def test_links_lead_somewhere(self):
+        self.assertGreater(len(PAGES), 30)
+        for page in PAGES:
+            path = tool.SOURCE / page
             prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
-            for link in re.findall(r"\]\(([^)#]+)\)", prose):
-                with self.subTest(document, link=link):
-                    self.assertTrue(link.startswith("http") or (path.parent / link).exists())
+            for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+                if link.startswith("http"):
+                    continue
+                name, _, fragment = link.partition("#")
+                target = path.parent / name if name else path
+                with self.subTest(page, link=link):
+                    self.assertTrue(target.exists())
+                    if fragment and target.suffix == ".md":
+                        self.assertIn(fragment, heading_ids(target))
 
     def test_the_profile_of_ci_never_falls_back(self):
         self.write("probe.yaml", "name: p\ndefaults: {metrics: [host_time], tolerances: "

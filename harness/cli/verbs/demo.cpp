@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/options/output.hpp"
+#include "cli/verbs/verb.hpp"
+#include "model/error.hpp"
+#include "model/run.hpp"
+#include "report/html.hpp"
+#include "runner/installation.hpp"
+#include "runner/judging.hpp"
+#include "runner/run_file.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
+    const std::filesystem::path demo = runner::recorded_demo();
+    if (!std::filesystem::is_directory(demo)) {
+        throw model::Error(
+            fmt::format("the recorded run is not installed: {} is absent; install perfgate again",
+                        demo.string()));
+    }
+    std::string& page = output.files["html"];
+    if (page.empty() && report::has_html_page()) page = output.out + "/report.html";
+    check_outputs(verb, output);
+    const model::Run run = runner::read_run(demo / "head.run.json");
+    runner::JudgingChoice choice;
+    choice.baselines = (demo / "baselines").string();
+    const int failed = runner::write_reports(runner::judge_run(run, choice), run, output);
+    if (failed != 0) return failed;
+    fmt::print("\nThis run was recorded, not measured on this machine. Its reports are in {}.\n",
+               output.out);
+    return 0;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, Invocation& invocation) {
+    CLI::App* verb = app.add_subcommand(
+        "demo",
+        "Judges a recorded pull request with five regressions and writes its reports; "
+        "needs no GPU");
+    const auto output = std::make_shared<runner::OutputOptions>();
+    output->out = "perfgate-demo";
+    add_output_options(*verb, *output);
+    verb->footer("Exit code: 0 if the reports were written. `run` would exit with 1.");
+    verb->callback([&invocation, output, verb] {
+        invocation.body = [output, verb] { return show_recorded_run(*verb, *output); };
+    });
+}
+
+}  // namespace perfgate::cli
