@@ -11,6 +11,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/overhead.hpp"
 #include "gate/rule.hpp"
+#include "gate/too_fast.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
@@ -58,6 +59,7 @@ std::string objection(const model::Run& run, const CaseResult& result) {
     const bool verified =
         result.verification ? result.verification->passed : !result.command.empty();
     if (!verified) return "not verified";
+    if (std::string why = gate::too_fast(result, run.environment); !why.empty()) return why;
     if (!result.not_collected.empty()) {
         const model::NotCollected& first = result.not_collected.front();
         return fmt::format("{} was not collected: {}", first.metric, first.reason);

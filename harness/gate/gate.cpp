@@ -24,6 +24,7 @@
 #include "gate/settle.hpp"
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
+#include "gate/too_fast.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
@@ -184,6 +185,11 @@ class Judging {
         if (run_.verify_only) {
             verdict.verdict = Verdict::skipped;
             verdict.reason = "verified and not measured (--verify-only)";
+            return;
+        }
+        if (std::string why = too_fast(result, run_.environment); !why.empty()) {
+            verdict.verdict = Verdict::invalid;
+            verdict.reason = std::move(why);
             return;
         }
         CodeComparison code;
@@ -466,17 +472,6 @@ int exit_code_of(const VerdictDocument& document) {
     return code;
 }
 
-/// The device time of a case; 0 if it has none.
-double seconds_of(const CaseResult& result) {
-    for (const char* metric : {"gpu_time", "gpu_span"}) {
-        const auto found = result.metrics.find(metric);
-        if (found != result.metrics.end() && found->second.unit == "ns") {
-            return estimate_of(found->second) * 1e-9;
-        }
-    }
-    return 0;
-}
-
 /// Relations and ceilings, which depend on the run alone. Cases that only a baseline has are added
 /// after the run's.
 void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
@@ -488,7 +483,7 @@ void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
             const CaseResult& result = suite.cases[j];
             if (!result.work) continue;
             verdict.cases.at(j).ceiling =
-                model::ceiling_share(*result.work, seconds_of(result), run.environment.ceilings);
+                model::ceiling_share(*result.work, device_seconds(result), run.environment.ceilings);
         }
     }
 }
