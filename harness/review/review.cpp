@@ -63,6 +63,8 @@ class ProfileComparison {
                 after.creep ? percent(*after.creep) : "not set");
         lowered(before.canary && !after.canary, "canary", "true", "false");
         lowered(before.prove && !after.prove, "prove", "true", "false");
+        // Times of unchanged code are then nobody's to see.
+        lowered(!before.changed_only && after.changed_only, "changed_only", "false", "true");
     }
 
   private:

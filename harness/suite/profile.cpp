@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-constexpr std::array<std::string_view, 9> profile_keys{"backend",   "policy", "junit_profile",
-                                                       "baselines", "out",    "processes",
-                                                       "creep",     "canary", "prove"};
+constexpr std::array<std::string_view, 10> profile_keys{
+    "backend",   "policy", "junit_profile", "baselines", "out",
+    "processes", "creep",  "canary",        "prove",     "changed_only"};
 constexpr std::array<std::string_view, 7> policy_keys{
     "no_baseline", "inconclusive",         "not_shown", "false_alarms",
     "rounds",      "acknowledgement_days", "changed"};
@@ -134,6 +134,7 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
     }
     profile.canary = read_switch(fields, "canary", problems);
     profile.prove = read_switch(fields, "prove", problems);
+    profile.changed_only = read_switch(fields, "changed_only", problems);
     problems.throw_if_any();
     return profile;
 }

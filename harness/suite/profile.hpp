@@ -19,6 +19,8 @@
 // creep: 10%               # as --creep: limit for the sum of accepted changes
 //   canary: true             # as --canary: proves after a run that the gate finds a slowdown
 //   prove: true              # as --prove: proves that each gate can fail
+//   changed_only: true       # as --changed-only: leaves out cases that launch what the baseline
+//   does
 //
 // Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
 // line.
@@ -43,6 +45,7 @@ struct Profile {
     std::optional<double> creep = std::nullopt;  ///< a fraction
     bool canary = false;
     bool prove = false;
+    bool changed_only = false;
 
     bool operator==(const Profile&) const = default;
 };

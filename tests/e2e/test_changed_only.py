@@ -70,6 +70,16 @@ class ChangedOnly(tool.Case):
         self.changed_only()
         self.assertEqual(["measured", "measured"], self.statuses())
 
+    def test_the_profile_of_pull_requests_leaves_out_what_is_unchanged(self):
+        profile = (tool.SOURCE / "configs/pull-request.yaml").read_text()
+        self.write("fast.yaml", profile.replace("backend: cuda", "backend: host"))
+        done = self.run_tool("run", "probe.yaml", *self.plugin("probe_base"), "--profile", "fast.yaml")
+        self.assertEqual(["skipped", "skipped"], self.statuses())
+        self.assertIn("2 skipped", done.stdout)
+        self.run_tool("run", "probe.yaml", *self.plugin("probe_slow"), "--profile", "fast.yaml",
+                      code=(0, 1, 3, 4))  # judged by a baseline of two processes
+        self.assertEqual(["measured", "measured"], self.statuses())
+
     def test_a_new_case_is_measured_beside_those_left_out(self):
         self.write("probe.yaml", (SUITE % 1).replace("2000]", "2000, 3000]"))
         self.changed_only()

@@ -315,6 +315,8 @@ TEST(Review, FindsALoweredProfile) {
     EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not set");
     EXPECT_EQ(found("creep: 5%", "creep: 50%"), "policy lowered creep: 5 % → 50 %");
     EXPECT_EQ(found("canary: true", "canary: false"), "policy lowered canary: true → false");
+    EXPECT_EQ(found("canary: true", "canary: true\nchanged_only: true"),
+              "policy lowered changed_only: false → true");
     EXPECT_EQ(found("prove: true", "out: x"), "policy lowered prove: true → false");
     Files without = files();
     without.erase(profile_path);

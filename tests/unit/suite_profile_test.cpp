@@ -123,7 +123,8 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out, processes, creep, canary, prove; did you mean 'out'?");
+              "baselines, out, processes, creep, canary, prove, "
+              "changed_only; did you mean 'out'?");
 }
 
 TEST(SuiteProfile, RefusesAMissingFile) {
@@ -136,6 +137,14 @@ TEST(SuiteProfile, OfCiIsStrict) {
     const Profile ci = load_profile(std::string(PERFGATE_SOURCE_DIR) + "/configs/ci.yaml");
     EXPECT_EQ(ci.backend, "cuda");
     EXPECT_TRUE(ci.policy.no_baseline_fails);
+    EXPECT_FALSE(ci.changed_only);
+}
+
+TEST(SuiteProfile, OfPullRequestsIsCisButForWhatItLeavesOut) {
+    Profile expected = load_profile(std::string(PERFGATE_SOURCE_DIR) + "/configs/ci.yaml");
+    expected.changed_only = true;
+    EXPECT_EQ(load_profile(std::string(PERFGATE_SOURCE_DIR) + "/configs/pull-request.yaml"),
+              expected);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ int run(const CLI::App& verb, RunOptions& options) {
     measuring.out = request.reports.out;
     request.judging = judging_of(options.gate);
     request.canary = request.canary || profile.canary;
+    measuring.changed_only = measuring.changed_only || profile.changed_only;
     if (!options.shard.empty()) {
         request.shard = suite::parse_shard(options.shard);
     } else if (!request.costs.empty()) {
