@@ -129,6 +129,27 @@ TEST(DiagnoseBoard, SaysNothingOfWhatIsNotTold) {
     EXPECT_EQ(found[0].topic, "clocks");
 }
 
+TEST(DiagnoseTools, ADriverForAnOlderCudaIsAProblemAndOneForAnOlderMinorAWarning) {
+    EXPECT_TRUE(diagnose_tools({13000, 13000, 9, {"bash"}}).empty());
+    EXPECT_TRUE(diagnose_tools({13020, 13000, 9, {}}).empty());
+    const auto major = diagnose_tools({12080, 13000, 9, {}});
+    ASSERT_EQ(major.size(), 1U);
+    EXPECT_EQ(major[0].level, Level::problem);
+    EXPECT_EQ(major[0].detail, "it knows CUDA up to 12.8, and perfgate was built with 13.0");
+    EXPECT_EQ(major[0].remedy, "install a driver for CUDA 13.0 or newer");
+    const auto minor = diagnose_tools({13000, 13010, 9, {}});
+    ASSERT_EQ(minor.size(), 1U);
+    EXPECT_EQ(minor[0].level, Level::warning);
+}
+
+TEST(DiagnoseTools, DcgmHoldsTheCountersBeforeHopperOnly) {
+    const auto found = diagnose_tools({13000, 13000, 8, {"bash", "nv-hostengine"}});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].topic, "DCGM");
+    EXPECT_EQ(found[0].remedy, "dcgmi profile --pause while perfgate measures");
+    EXPECT_TRUE(diagnose_tools({13000, 13000, 9, {"nv-hostengine"}}).empty());
+}
+
 TEST(Nvml, IsOptional) {
     std::string why;
     const auto nvml = Nvml::open("GPU-none", "0000:00:00.0", &why);

@@ -138,8 +138,9 @@ measure::LaunchRecord CudaCase::record_launch() {
         std::vector<ObservedLaunch> launches;
         recorder.launch([&] { launches = device_.launches_made_by([&] { enqueue_launch(); }); });
         const ActivityTrace trace = recorder.finish();
-        if (trace.dropped != 0) {
-            throw model::Error(fmt::format("CUPTI dropped {} activity records", trace.dropped));
+        if (trace.dropped + trace.without_time != 0) {
+            throw model::Error(fmt::format("CUPTI dropped {} activity records and gave {} no time",
+                                           trace.dropped, trace.without_time));
         }
         const LaunchActivity& reset = trace.launches.at(0);
         const LaunchActivity& launch = trace.launches.at(1);

@@ -5,7 +5,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "backend/cuda/driver.hpp"
 #include "backend/cuda/environment.hpp"
+#include "model/process_list.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -25,7 +31,48 @@ Diagnosis problem(std::string topic, std::string detail, std::string remedy) {
     return {Level::problem, std::move(topic), std::move(detail), std::move(remedy)};
 }
 
+constexpr int hopper = 9;
+
+std::string cuda_text(int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::vector<std::string> names_of_processes() {
+    std::vector<std::string> names;
+    for (const model::ListedProcess& process : model::list_processes()) {
+        std::ifstream file(process.folder / "comm");
+        std::string name;
+        if (std::getline(file, name)) names.push_back(std::move(name));
+    }
+    return names;
+}
+
 }  // namespace
+
+std::vector<Diagnosis> diagnose_tools(const Tools& tools) {
+    std::vector<Diagnosis> found;
+    const std::string versions =
+        fmt::format("it knows CUDA up to {}, and perfgate was built with {}",
+                    cuda_text(tools.driver_cuda), cuda_text(tools.toolkit_cuda));
+    if (tools.driver_cuda / 1000 < tools.toolkit_cuda / 1000) {
+        found.push_back(problem(
+            "driver", versions,
+            fmt::format("install a driver for CUDA {} or newer", cuda_text(tools.toolkit_cuda))));
+    } else if (tools.driver_cuda < tools.toolkit_cuda) {
+        found.push_back(warning("driver", versions + ": it cannot compile PTX of that version",
+                                "build kernels for this GPU's architecture, or update the driver"));
+    }
+    // Before Hopper one user at a time can have the counters.
+    const bool dcgm = std::any_of(tools.processes.begin(), tools.processes.end(),
+                                  [](const std::string& name) { return name == "nv-hostengine"; });
+    if (dcgm && tools.compute_capability_major < hopper) {
+        found.push_back(warning("DCGM",
+                                "nv-hostengine is running: while it watches profiling fields, "
+                                "counters cannot be collected",
+                                "dcgmi profile --pause while perfgate measures"));
+    }
+    return found;
+}
 
 std::vector<Diagnosis> diagnose_board(const NvmlReading& reading, unsigned own_pid) {
     std::vector<Diagnosis> found;
@@ -100,6 +147,10 @@ std::vector<Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
         ok("device", fmt::format("{}, compute capability {}, {:.0f} GiB", device.facts().name,
                                  environment.device.compute_capability,
                                  static_cast<double>(device.facts().memory_bytes) / (1 << 30))));
+    for (Diagnosis& entry : diagnose_tools({driver_cuda_version(), CUDA_VERSION,
+                                            device.facts().cc_major, names_of_processes()})) {
+        found.push_back(std::move(entry));
+    }
     if (cupti_version() < kRequiredCuptiVersion) {
         found.push_back(problem(
             "CUPTI", environment.cupti,
