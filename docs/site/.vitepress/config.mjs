@@ -73,7 +73,7 @@ export default defineConfig({
         ['Baselines', '/docs/baselines'],
         ['Machine code', '/docs/machine-code'],
         ['Back to back', '/docs/back-to-back'],
-        ['Is the gate any good?', '/docs/checking-the-gate'],
+        ['Testing the gate', '/docs/checking-the-gate'],
         ['Reports', '/docs/reports'],
       ]),
       group('In CI', [
