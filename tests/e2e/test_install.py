@@ -170,8 +170,7 @@ class Install(tool.Case):
         cmake = re.search(r"```cmake\n(.*?)```", (tool.SOURCE / "kernels/README.md").read_text(),
                           re.DOTALL).group(1)
         self.write("scale/CMakeLists.txt",
-                   "cmake_minimum_required(VERSION 3.25)\nproject(scale CXX)\n" + cmake +
-                   'set_target_properties(scale PROPERTIES PREFIX "")\n')
+                   "cmake_minimum_required(VERSION 3.25)\nproject(scale CXX)\n" + cmake)
         self.command("cmake", "-S", "scale", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}")
         self.command("cmake", "--build", "build")
         self.write("scale.yaml", "name: scale\ndefaults: {metrics: [host_time], tolerances: "
