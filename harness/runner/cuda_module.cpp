@@ -21,7 +21,7 @@ void* cuda_symbol(const char* symbol) {
     if (!has_cuda_module()) {
         throw model::Error(
             fmt::format("the CUDA backend was not built: {} is absent; build with a "
-                        "CUDA toolkit (nvcc 13.0 or newer)",
+                        "CUDA toolkit (13.0 update 1 or newer), in a new build folder",
                         module.string()));
     }
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -169,7 +169,7 @@ std::vector<Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
         found.push_back(counters.empty()
                             ? ok("counter permission", "granted")
                             : problem("counter permission", counters,
-                                      "see the message; without counters, gate on gpu_time"));
+                                      "allow it as the message says, or gate on gpu_time alone"));
     }
     if (nvml == nullptr) {
         found.push_back(warning("NVML", nvml_problem,

@@ -35,8 +35,12 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
     choice.baselines = (demo / "baselines").string();
     const int failed = runner::write_reports(runner::judge_run(run, choice), run, output);
     if (failed != 0) return failed;
-    fmt::print("\nThis run was recorded, not measured on this machine. Its reports are in {}.\n",
-               output.out);
+    fmt::print("\nThis run was recorded, not measured on this machine. {}\n",
+               report::has_html_page()
+                   ? fmt::format("Its page is {}.", page)
+                   : fmt::format("Its reports are in {}; this build has no HTML page, because npm "
+                                 "was missing when it was built.",
+                                 output.out));
     return 0;
 }
 

@@ -35,7 +35,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
                      "Verdict document of these cases, with 'why' (- is standard output)")
         ->type_name("FILE");
     verb->footer(
-        "A pure function of the run and its baselines. Exit code: 0, also for cases that "
+        "Needs only the run and its baselines. Exit code: 0, also for cases that "
         "regressed.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] {
