@@ -99,6 +99,11 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     return nearest ? fmt::format("; did you mean '{}'?", printable(*nearest)) : std::string();
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+    const std::string_view plural = noun.ends_with('s') || noun.ends_with("sh") ? "es" : "s";
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural);
+}
+
 std::string printable(std::string_view text, std::size_t limit) {
     std::string out;
     out.reserve(std::min(text.size(), limit));

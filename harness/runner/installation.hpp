@@ -27,4 +27,8 @@ std::vector<std::string> bundled_plugins();
 /// Likewise of any folder. Empty if there is none.
 std::vector<std::string> plugins_in(const std::filesystem::path& folder);
 
+/// The file of a plugin that an option names: itself or, if it is absent, libNAME.so for NAME.so,
+/// which is what most build systems make.
+std::string plugin_file(const std::string& named);
+
 }  // namespace perfgate::runner

@@ -272,8 +272,7 @@ class SuiteParser {
         added.target = variant.target;
         added.submission = variant.submission;
         added.min_compute_capability = variant.min_compute_capability;
-        added.built = variant.built;
-        added.plugin = workload.plugin;
+        added.not_built = variant.not_built;
         added.entry = entry;
     }
 
