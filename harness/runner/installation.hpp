@@ -20,6 +20,9 @@ std::filesystem::path injection_library();
 /// share/perfgate/demo: a recorded run that regressed, and its baselines; need not exist.
 std::filesystem::path recorded_demo();
 
+/// share/perfgate/templates: a folder per kind of project that `init` writes; need not exist.
+std::filesystem::path project_templates();
+
 /// The plugins that come with perfgate: lib/perfgate/plugins/*.so, sorted, without the second
 /// modules (*_cuda.so), which are named by the first ones.
 std::vector<std::string> bundled_plugins();

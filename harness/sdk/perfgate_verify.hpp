@@ -232,7 +232,8 @@ Comparison compared(const Output& output, Expected& expected, const Limits& limi
 
 }  // namespace detail
 
-/// Each element is within its own tolerance: |value - expected| <= absolute + relative * |expected|.
+/// Each element is within its own tolerance: |value - expected| <= absolute + relative *
+/// |expected|.
 template <class Output, class Expected>
 Verification elementwise(const Output& output, Expected&& expected, const Limits& limits = {}) {
     const std::string why = detail::mismatch(output, expected, limits);
