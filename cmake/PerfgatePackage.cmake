@@ -11,6 +11,9 @@ install(RUNTIME_DEPENDENCY_SET perfgate_runtime
 install(DIRECTORY suites configs templates DESTINATION share/perfgate)
 install(FILES "${PERFGATE_DEMO}/head.run.json" DESTINATION share/perfgate/demo)
 install(DIRECTORY "${PERFGATE_DEMO}/baselines" DESTINATION share/perfgate/demo)
+foreach(pages man bash-completion zsh fish)
+  install(DIRECTORY "${CMAKE_BINARY_DIR}/share/${pages}" DESTINATION share)
+endforeach()
 install(FILES LICENSE README.md DESTINATION share/perfgate)
 
 set(CPACK_GENERATOR TGZ)

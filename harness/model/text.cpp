@@ -100,7 +100,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 }
 
 std::string counted(std::size_t count, std::string_view noun) {
-    const std::string_view plural = noun.ends_with('s') || noun.ends_with("sh") ? "es" : "s";
+    const bool hissing = noun.ends_with('s') || noun.ends_with("sh") || noun.ends_with("ch");
+    const std::string_view plural = hissing ? "es" : "s";
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural);
 }
 

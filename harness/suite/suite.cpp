@@ -480,6 +480,12 @@ Suite parse_known_part(std::string_view yaml, std::string_view file,
     return parse(yaml, file, workloads, &left_out);
 }
 
+std::string name_in(const std::string& file) {
+    std::vector<std::string> left_out;
+    return parse_known_part(model::read_file(file, most_yaml_bytes, "suite"), file, {}, left_out)
+        .name;
+}
+
 std::vector<Suite> load_suites(const std::vector<std::string>& files,
                                const model::WorkloadCatalogue& workloads) {
     std::vector<Suite> suites;

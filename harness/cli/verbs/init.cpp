@@ -15,7 +15,7 @@
 namespace perfgate::cli {
 namespace {
 
-int init(const std::string& folder, const std::string& from) {
+int write_project(const std::string& folder, const std::string& from) {
     const std::vector<runner::ProjectKind>& kinds = runner::project_kinds();
     const auto kind = std::find_if(kinds.begin(), kinds.end(),
                                    [&](const auto& each) { return each.name == from; });
@@ -61,7 +61,7 @@ void add_init(CLI::App& app, Invocation& invocation) {
         ->capture_default_str();
     verb->footer(kinds + "\nOverwrites nothing, and prints the next commands.");
     verb->callback([&invocation, options] {
-        invocation.body = [options] { return init(options->folder, options->from); };
+        invocation.body = [options] { return write_project(options->folder, options->from); };
     });
 }
 
