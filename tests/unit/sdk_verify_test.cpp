@@ -48,13 +48,15 @@ TEST(SdkElementwise, NamesTheFirstThatIsWrongAndHowMany) {
 }
 
 TEST(SdkElementwise, FailsForNanInfinityAndNothing) {
-    for (const auto& [value, expected] :
-         {std::pair{nan, 1.F}, {1.F, nan}, {nan, nan}, {infinity, 1.F}, {1.F, infinity},
-          {infinity, -infinity}}) {
+    for (const auto& [value, expected] : {std::pair{nan, 1.F},
+                                          {1.F, nan},
+                                          {nan, nan},
+                                          {infinity, 1.F},
+                                          {1.F, infinity},
+                                          {infinity, -infinity}}) {
         const std::vector<float> got{value};
         EXPECT_FALSE(elementwise(got, std::vector<float>{expected}).passed) << value << expected;
-        EXPECT_FALSE(relative_error(got, std::vector<float>{expected}).passed)
-            << value << expected;
+        EXPECT_FALSE(relative_error(got, std::vector<float>{expected}).passed) << value << expected;
     }
     EXPECT_TRUE(elementwise(std::vector<float>{infinity}, std::vector<float>{infinity}).passed);
     EXPECT_FALSE(elementwise(std::vector<float>{}, std::vector<float>{}).passed);

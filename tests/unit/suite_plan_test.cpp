@@ -186,9 +186,9 @@ TEST(SuitePlan, SkipsWhatIsNotBuiltOrAboveTheDevicesCapability) {
     EXPECT_EQ(case_of(old, "copy/plain").skip_reason, "");
     EXPECT_EQ(case_of(old, "copy/tma").skip_reason,
               "not built: copy_cuda.so is not beside copy.so; build it with a CUDA toolkit");
-    EXPECT_EQ(not_built(suite), (std::vector<std::string>{
-                                    "s.yaml: 1 case is not built: copy_cuda.so is not beside "
-                                    "copy.so; build it with a CUDA toolkit"}));
+    EXPECT_EQ(not_built(suite),
+              (std::vector<std::string>{"s.yaml: 1 case is not built: copy_cuda.so is not beside "
+                                        "copy.so; build it with a CUDA toolkit"}));
     EXPECT_EQ(not_built(old.suite), not_built(suite));
     EXPECT_EQ(case_of(old, "gemm/naive[k=1,m=1,n=1]").skip_reason, "");
     EXPECT_EQ(case_of(old, "gemm/tensor_core[k=1,m=1,n=1]").skip_reason,
