@@ -22,7 +22,7 @@ class Init(tool.Case):
                               timeout=tool.PATIENCE_S * 3,
                               env={**os.environ, "PATH": f"{self.prefix}/bin:{os.environ['PATH']}",
                                    "CUDA_VISIBLE_DEVICES": ""})
-        self.assertEqual(code, done.returncode, f"{line}\n{done.stdout}{done.stderr}")
+        self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,), f"{line}\n{done.stdout}{done.stderr}")
         return done
 
     def printed(self, text):
@@ -37,6 +37,16 @@ class Init(tool.Case):
             self.assertEqual((tool.SOURCE / "templates" / kind / file).read_bytes(),
                              (folder / file).read_bytes())
         return folder, self.printed(text)
+
+    def do(self, commands, folder):
+        """On a machine that does other work, too, a baseline may be refused once, as it says."""
+        for command in commands:
+            for attempt in range(5):
+                noisy = (0, 2) if "refresh" in command and attempt < 4 else 0
+                done = self.run_line(command, folder, code=noisy)
+                if done.returncode == 0:
+                    break
+                self.assertIn("measure while nothing else uses the machine", done.stderr)
 
     def gates(self, folder):
         """The last command passed; a slower result must fail."""
@@ -62,8 +72,7 @@ class Init(tool.Case):
     def test_a_kernel_with_cmake_and_with_nvcc_alone(self):
         folder, commands = self.started("cuda")
         self.assertEqual(4, len(commands))
-        for command in commands[:3]:
-            self.run_line(command, folder)
+        self.do(commands[:3], folder)
         self.gates(folder)
         self.run_line("perfgate validate suites/scale.yaml --plugin build/scale.so", folder)
         shutil.rmtree(folder / "build")
@@ -75,8 +84,7 @@ class Init(tool.Case):
     def test_a_program(self):
         folder, commands = self.started("command")
         self.assertEqual(3, len(commands))
-        for command in commands:
-            self.run_line(command, folder)
+        self.do(commands, folder)
         self.gates(folder)
 
     def test_nothing_is_overwritten(self):
