@@ -8,9 +8,12 @@ install(RUNTIME_DEPENDENCY_SET perfgate_runtime
   PRE_INCLUDE_REGEXES "libyaml-cpp" "libfmt" "libpugixml" "libsimdjson" "libsqlite3"
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
-install(DIRECTORY suites configs DESTINATION share/perfgate)
+install(DIRECTORY suites configs templates DESTINATION share/perfgate)
 install(FILES "${PERFGATE_DEMO}/head.run.json" DESTINATION share/perfgate/demo)
 install(DIRECTORY "${PERFGATE_DEMO}/baselines" DESTINATION share/perfgate/demo)
+foreach(pages man bash-completion zsh fish)
+  install(DIRECTORY "${CMAKE_BINARY_DIR}/share/${pages}" DESTINATION share)
+endforeach()
 install(FILES LICENSE README.md DESTINATION share/perfgate)
 
 set(CPACK_GENERATOR TGZ)

@@ -199,7 +199,7 @@ class Reader {
                                          records.kernels.begin(), records.kernels.end(), in_graph));
         if (direct < launched) {
             recording_.incomplete.push_back(
-                fmt::format("{} kernels were launched and {} recorded", launched, direct));
+                fmt::format("kernels launched: {}, recorded: {}", launched, direct));
         }
         std::vector<std::uint32_t> graphs;
         const auto collect = [&](const auto& all) {

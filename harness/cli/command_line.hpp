@@ -16,6 +16,10 @@ namespace perfgate::cli {
 /// verbs.
 void refuse_empty_values(CLI::App& app);
 
+/// The first word that names no command or no option, as a message with the nearest name; empty:
+/// there is none.
+std::string unknown_word(const CLI::App& app, int argc, const char* const* argv);
+
 /// The words of a command line for CLI::App::parse(), which expects the last one first. "--option="
 /// becomes "--option" and an empty value: CLI11 would read the next word as the value.
 std::vector<std::string> reversed_words(int argc, const char* const* argv);

@@ -72,8 +72,13 @@ int main(int argc, char** argv) {
         app.parse(cli::reversed_words(argc, argv));
         return invocation.body ? invocation.body() : 2;
     } catch (const CLI::ParseError& error) {
+        // CLI11 would say that something else is missing, or answer --help of a verb there is not.
+        const std::string unknown = cli::unknown_word(app, argc, argv);
+        if (!unknown.empty()) report_error(unknown, 2);
         // CLI11 prints help and version with exit 0; everything else is a usage error.
-        if (app.exit(error) == 0) return 0;
+        const bool succeeded = error.get_exit_code() == 0;
+        if (unknown.empty()) app.exit(error);
+        if (succeeded) return unknown.empty() ? 0 : 2;
         for (const CLI::App* verb : app.get_subcommands()) cli::clear_outputs(*verb);
         return 2;
     } catch (const measure::Interrupted& error) {

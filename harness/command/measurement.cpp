@@ -158,7 +158,8 @@ class BatchTaker {
         } else if (end.status != expected) {
             why = fmt::format("{} and not with {}", program::describe(end, program), expected);
         } else if (end.survivors != 0) {
-            why = fmt::format("left {} processes behind, which were ended", end.survivors);
+            why = fmt::format("left {} behind, which had to be ended",
+                              model::counted(static_cast<std::size_t>(end.survivors), "process"));
         }
         if (why.empty()) return end;
         if (end.outcome == program::Outcome::timed_out) why += " and was ended: see 'timeout'";

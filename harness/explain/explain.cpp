@@ -333,9 +333,10 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     if (time == nullptr) {
         const bool passed = verdict.verdict == Verdict::pass;
         if (passed || (found.empty() && !moved(verdict))) {
-            causes.push_back({"nothing", fmt::format("nothing moved{} ({} metrics)",
-                                                     found.empty() ? "" : " beyond a tolerance",
-                                                     counters_in(evidence))});
+            causes.push_back(
+                {"nothing",
+                 fmt::format("nothing moved{} ({})", found.empty() ? "" : " beyond a tolerance",
+                             model::counted(counters_in(evidence), "metric"))});
         }
         for (SidedCause& each : found) add(each, passed);
     } else {

@@ -106,8 +106,7 @@ std::string not_judged_note(const std::vector<std::string>& ids, bool selection_
     }
     if (ids.size() > shown) listed += fmt::format(" and {} more", ids.size() - shown);
     return fmt::format("{} of the baseline {} not in the run and not judged as missing: {} ({})",
-                       ids.size() == 1 ? "1 case" : fmt::format("{} cases", ids.size()),
-                       ids.size() == 1 ? "is" : "are",
+                       model::counted(ids.size(), "case"), ids.size() == 1 ? "is" : "are",
                        selection_known
                            ? "the run was selected with --tag and the baseline stores no tags; "
                              "'perfgate baseline refresh' stores them"

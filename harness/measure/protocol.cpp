@@ -45,7 +45,7 @@ void describe(Archive& archive, Described<Archive, model::VariantInfo>& info) {
     archive.required("target", info.target);
     archive.required("submission", info.submission);
     archive.required("min_compute_capability", info.min_compute_capability);
-    archive.required("built", info.built);
+    archive.required("not_built", info.not_built);
 }
 
 template <class Archive>

@@ -33,7 +33,7 @@ struct VariantInfo {
     Target target = Target::cuda;
     Submission submission = Submission::async;
     int min_compute_capability = 0;  ///< 80 for 8.0; 0 for host variants
-    bool built = true;               ///< false: its module is absent (no CUDA at build time)
+    std::string not_built;           ///< what is absent; empty: it is built
 };
 
 struct WorkloadInfo {

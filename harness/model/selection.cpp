@@ -83,7 +83,7 @@ Run select_cases(Run run, const Selection& selection) {
     if (!selection.filters.empty()) asked += " --filter " + quoted_list(selection.filters);
     if (!selection.tags.empty()) asked += " --tag " + quoted_list(selection.tags);
     throw InputError(fmt::format(
-        "none of the run's {} cases is selected by{}{}", before, asked,
+        "{} of the run: none is selected by{}{}", counted(before, "case"), asked,
         example.empty() ? "" : fmt::format("; an id looks like '{}'", printable(example))));
 }
 

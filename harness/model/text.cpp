@@ -99,6 +99,23 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     return nearest ? fmt::format("; did you mean '{}'?", printable(*nearest)) : std::string();
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+    const bool hissing = noun.ends_with('s') || noun.ends_with("sh") || noun.ends_with("ch");
+    const std::string_view plural = hissing ? "es" : "s";
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural);
+}
+
+std::string shell_word(std::string_view word) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
+        return std::string(word);
+    }
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
 std::string printable(std::string_view text, std::size_t limit) {
     std::string out;
     out.reserve(std::min(text.size(), limit));

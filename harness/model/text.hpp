@@ -21,6 +21,12 @@ std::optional<std::string> nearest_name(std::string_view name,
 /// "; did you mean 'x'?" or nothing.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
+/// "1 case", "2 cases", "1 process", "2 processes".
+std::string counted(std::size_t count, std::string_view noun);
+
+/// A word that a shell reads as it is: quoted if it must be.
+std::string shell_word(std::string_view word);
+
 /// Text from outside made safe for one terminal line: control characters (C1, line separators and
 /// bidirectional controls included) and invalid UTF-8 become '?', and text longer than `limit`
 /// bytes is cut with an ellipsis.

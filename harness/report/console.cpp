@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/quantity.hpp"
+#include "model/text.hpp"
 #include "report/columns.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
@@ -482,7 +483,8 @@ class Console {
             if (document.suites.size() > 1) out_ += '\n';
         }
         if (document.suites.size() != 1) {
-            out_ += fmt::format("{} suites: {}", document.suites.size(), counts_text(document));
+            out_ += fmt::format("{}: {}", model::counted(document.suites.size(), "suite"),
+                                counts_text(document));
         }
         if (document.verify_only) {
             out_ += "; " + paint_(Style::yellow, verify_only_text);

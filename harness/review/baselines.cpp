@@ -7,6 +7,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/quantity.hpp"
+#include "model/text.hpp"
 #include "review/findings.hpp"
 #include "stats/quantiles.hpp"
 
@@ -146,7 +147,7 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
         if (found == after.baselines.end()) {
             if (after.unreadable.contains(path)) continue;
             findings.add(Loosening::baseline_removed, place, old_baseline.suite,
-                         fmt::format("{} cases", old_baseline.cases.size()), "none");
+                         model::counted(old_baseline.cases.size(), "case"), "none");
             continue;
         }
         for (const auto& [id, old_case] : old_baseline.cases) {

@@ -279,7 +279,7 @@ void compare_suites(const Expectations& before, const Expectations& after, Findi
         }
         if (found || after.unreadable.contains(old_suite.file)) continue;
         findings.add(Loosening::suite_removed, {old_suite.file, 0}, old_suite.name,
-                     fmt::format("{} cases", old_suite.cases.size()), "none");
+                     model::counted(old_suite.cases.size(), "case"), "none");
     }
 }
 

@@ -20,6 +20,7 @@
 #include "model/text.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/run_file.hpp"
+#include "suite/suite.hpp"
 
 namespace perfgate::runner {
 
@@ -61,6 +62,13 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
         results.push_back(baseline::refresh(run, suite, existing, request.acceptance));
     }
     return results;
+}
+
+/// The choice with the suite's name, where its file is given; a name has neither '/' nor '.'.
+BaselineChoice by_name(BaselineChoice choice) {
+    if (!is_suite_file(choice.suite) && choice.suite.find('/') == std::string::npos) return choice;
+    choice.suite = suite::name_in(choice.suite);
+    return choice;
 }
 
 std::string chosen_device(const BaselineChoice& choice) {
@@ -187,7 +195,8 @@ PruneOutcome prune_baselines(const PruneRequest& request) {
     return outcome;
 }
 
-gate::StoredBaseline stored_baseline(const BaselineChoice& choice) {
+gate::StoredBaseline stored_baseline(const BaselineChoice& given) {
+    const BaselineChoice choice = by_name(given);
     const std::string key = chosen_device(choice);
     if (auto stored = baseline::load_baseline(choice.baselines, key, choice.suite)) {
         return std::move(*stored);
@@ -198,8 +207,9 @@ gate::StoredBaseline stored_baseline(const BaselineChoice& choice) {
         model::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite))));
 }
 
-std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& choice,
+std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
                                                const std::vector<std::string>& cases) {
+    const BaselineChoice choice = by_name(given);
     const std::string key = chosen_device(choice);
     auto ledger = baseline::load_ledger(choice.baselines, key, choice.suite);
     if (!ledger) {

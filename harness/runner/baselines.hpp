@@ -80,7 +80,7 @@ PruneOutcome prune_baselines(const PruneRequest& request);
 /// Which stored baseline is meant.
 struct BaselineChoice {
     std::string baselines = "baselines";  ///< folder
-    std::string suite;
+    std::string suite;  ///< its name, or its file
     std::string device_key;  ///< empty: the only device with a baseline of the suite
 };
 

@@ -105,7 +105,7 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
 std::vector<std::string> plugins_of(const BackendChoice& choice) {
     std::vector<std::string> plugins;
     if (choice.bundled) plugins = bundled_plugins();
-    plugins.insert(plugins.end(), choice.plugins.begin(), choice.plugins.end());
+    for (const std::string& named : choice.plugins) plugins.push_back(plugin_file(named));
     return plugins;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 #include "document/json_writer.hpp"
 #include "measure/workers.hpp"
@@ -11,17 +12,39 @@
 
 namespace perfgate::runner {
 
-std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
+namespace {
+
+using Level = measure::Diagnosis::Level;
+
+std::vector<measure::Diagnosis> diagnosed_by(const std::string& backend,
+                                             const BackendChoice& choice) {
     measure::Workers workers(
-        worker_command(choice, choice.backend == "host" ? "host" : "cuda", choice.devices), {});
+        worker_command(choice, backend, backend == "host" ? "" : choice.devices), {});
+    const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
+    return std::get<measure::DiagnoseReply>(reply).diagnoses;
+}
+
+}  // namespace
+
+std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
+    const bool chosen = choice.backend != "auto";
     try {
-        const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
-        return std::get<measure::DiagnoseReply>(reply).diagnoses;
+        return diagnosed_by(chosen ? choice.backend : "cuda", choice);
     } catch (const model::InputError&) {
         throw;
     } catch (const std::exception& error) {
-        return {{measure::Diagnosis::Level::problem, "backend", error.what(),
-                 "fix the cause that the message names; perfgate run --backend host needs no GPU"}};
+        if (chosen || !choice.devices.empty()) {
+            return {{Level::problem, "backend", error.what(), "fix what the message names"}};
+        }
+        // As `run` does: without a GPU it measures on the host.
+        std::vector<measure::Diagnosis> found{
+            {Level::warning, "GPU", error.what(),
+             "none if host variants and programs are all that is measured here; 'perfgate doctor "
+             "--backend cuda' fails without a GPU"}};
+        for (measure::Diagnosis& entry : diagnosed_by("host", choice)) {
+            found.push_back(std::move(entry));
+        }
+        return found;
     }
 }
 

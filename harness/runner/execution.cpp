@@ -27,14 +27,19 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The plugin's file and its second module, which is beside it and begins with its name.
+/// The plugin's file and its second module, which is beside it and begins with its name; either may
+/// have the prefix "lib".
 std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugin) {
     std::vector<std::filesystem::path> modules;
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::absolute(plugin).parent_path();
+    const auto without_prefix = [](const std::string& name) {
+        return name.starts_with("lib") ? name.substr(3) : name;
+    };
+    const std::string stem = without_prefix(plugin.stem().string());
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with(plugin.stem().string()) && entry.path().extension() == ".so" &&
+        if (without_prefix(name).starts_with(stem) && entry.path().extension() == ".so" &&
             entry.is_regular_file(error)) {
             modules.push_back(entry.path());
         }

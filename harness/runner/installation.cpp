@@ -38,8 +38,21 @@ std::filesystem::path recorded_demo() {
     return prefix() / "share" / "perfgate" / "demo";
 }
 
+std::filesystem::path project_templates() {
+    return prefix() / "share" / "perfgate" / "templates";
+}
+
 std::vector<std::string> bundled_plugins() {
     return plugins_in(library_folder() / "plugins");
+}
+
+std::string plugin_file(const std::string& named) {
+    const std::filesystem::path file = named;
+    std::error_code error;
+    const std::filesystem::path other = file.parent_path() / ("lib" + file.filename().string());
+    const bool only_other = !std::filesystem::exists(file, error) && file.extension() == ".so" &&
+                            std::filesystem::exists(other, error);
+    return only_other ? other.string() : named;
 }
 
 std::vector<std::string> plugins_in(const std::filesystem::path& folder) {

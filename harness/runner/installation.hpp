@@ -20,11 +20,18 @@ std::filesystem::path injection_library();
 /// share/perfgate/demo: a recorded run that regressed, and its baselines; need not exist.
 std::filesystem::path recorded_demo();
 
+/// share/perfgate/templates: a folder per kind of project that `init` writes; need not exist.
+std::filesystem::path project_templates();
+
 /// The plugins that come with perfgate: lib/perfgate/plugins/*.so, sorted, without the second
 /// modules (*_cuda.so), which are named by the first ones.
 std::vector<std::string> bundled_plugins();
 
 /// Likewise of any folder. Empty if there is none.
 std::vector<std::string> plugins_in(const std::filesystem::path& folder);
+
+/// The file of a plugin that an option names: itself or, if it is absent, libNAME.so for NAME.so,
+/// which is what most build systems make.
+std::string plugin_file(const std::string& named);
 
 }  // namespace perfgate::runner

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -29,7 +30,9 @@ std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSp
     if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
     const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
     if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
-    if (!variant->built) return fmt::format("its variant '{}' was not built", spec.variant);
+    if (!variant->not_built.empty()) {
+        return fmt::format("its variant '{}' was not built: {}", spec.variant, variant->not_built);
+    }
     for (const auto& [name, value] : spec.params) {
         if (std::none_of(workload->params.begin(), workload->params.end(),
                          [&name = name](const auto& param) { return param.name == name; })) {
@@ -90,6 +93,9 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
         }
     }
     for (model::PlannedSuite& suite : plan.suites) {
+        for (const std::string& line : suite::not_built(suite)) {
+            fmt::print(stderr, "perfgate: warning: {}\n", line);
+        }
         for (model::Command& command : suite.commands) {
             command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
         }

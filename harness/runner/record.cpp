@@ -40,8 +40,8 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
         return fmt::format("the program {}", program::describe(end, program));
     }
     if (end.survivors != 0) {
-        return fmt::format("{} processes of the program were still running after it and were ended",
-                           end.survivors);
+        return fmt::format("{} of the program still ran after it and had to be ended",
+                           model::counted(static_cast<std::size_t>(end.survivors), "process"));
     }
     return std::nullopt;
 }

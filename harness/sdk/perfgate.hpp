@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ interface for plugin authors: header-only, on top of the C ABI of perfgate.h.
 //
-//   class Axpy : public perfgate::sdk::Instance { fill, launch, verify … };
+//   struct Axpy : perfgate::sdk::Instance { fill, launch, verify … };
 //
-//   perfgate::sdk::Plugin plugin() {
-//       perfgate::sdk::Variant simple{.name = "simple", .target = Target::cuda, …,
-//                                     .create = [](const Values& v) { return make_axpy(v); }};
-//       return {.name = "axpy", .workloads = {{.name = "axpy", .params = {…}, .variants =
-//       {simple}}}};
+//   static perfgate::sdk::Plugin plugin() {
+//       return one_workload("axpy", {Param::integer("n", "elements", 1, 1 << 30)},
+//                           {cuda_variant<Axpy>("simple"), host_variant<OnHost>("reference")});
 //   }
-//   PERFGATE_PLUGIN(plugin)
+//   PERFGATE_PLUGIN(plugin);
 //
 // Errors are exceptions: Unsupported, DeviceError, OutOfMemory (or std::bad_alloc), or any other
 // std::exception. Their text is shown to the user.
+// Host buffers and comparisons are in perfgate_verify.hpp, which this includes; what needs CUDA's
+// headers is in perfgate_cuda.hpp. C++17 and later; docs/plugins.md has examples.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "perfgate.h"
+#include "perfgate_verify.hpp"
 
 namespace perfgate::sdk {
 
@@ -63,6 +64,12 @@ class Values {
     bool boolean(std::string_view name) const { return get(name, PG_BOOL).integer != 0; }
     double real(std::string_view name) const { return get(name, PG_REAL).real; }
     std::string_view text(std::string_view name) const { return get(name, PG_TEXT).text; }
+    /// An integer parameter that counts elements.
+    std::size_t size(std::string_view name) const {
+        const std::int64_t value = integer(name);
+        if (value < 0) throw std::logic_error("'" + std::string(name) + "' counts and is negative");
+        return static_cast<std::size_t>(value);
+    }
 
   private:
     const pg_value& get(std::string_view name, pg_param_type type) const {
@@ -75,11 +82,6 @@ class Values {
     }
 
     const pg_values* values_;
-};
-
-struct Verification {
-    bool passed = false;
-    std::string detail;  ///< what was checked, or what was wrong; at most 511 bytes are kept
 };
 
 /// One case, set up. Constructed by Variant::create, which allocates.
@@ -140,6 +142,25 @@ struct Variant {
     std::function<std::unique_ptr<Instance>(const Values&)> create = {};
 };
 
+/// A variant whose cases are `Case(values)`; further properties are set on what it returns.
+template <class Case>
+Variant make_variant(std::string name, std::string help, Target target) {
+    Variant made;
+    made.name = std::move(name);
+    made.help = std::move(help);
+    made.target = target;
+    made.create = [](const Values& values) { return std::make_unique<Case>(values); };
+    return made;
+}
+template <class Case>
+Variant cuda_variant(std::string name, std::string help = {}) {
+    return make_variant<Case>(std::move(name), std::move(help), Target::cuda);
+}
+template <class Case>
+Variant host_variant(std::string name, std::string help = {}) {
+    return make_variant<Case>(std::move(name), std::move(help), Target::host);
+}
+
 /// The arithmetic type: for a matrix product on tensor cores that of its inputs, else that of the
 /// operations.
 enum class Arithmetic {
@@ -172,6 +193,19 @@ struct Plugin {
     std::string cuda_module;  ///< file name without suffix of the second module; empty: none
     std::vector<Workload> workloads;
 };
+
+/// A plugin of one file and one workload, which has its name.
+inline Plugin one_workload(std::string name, std::vector<Param> params,
+                           std::vector<Variant> variants) {
+    Workload workload;
+    workload.name = name;
+    workload.params = std::move(params);
+    workload.variants = std::move(variants);
+    Plugin plugin;
+    plugin.name = std::move(name);
+    plugin.workloads.push_back(std::move(workload));
+    return plugin;
+}
 
 }  // namespace perfgate::sdk
 

@@ -38,8 +38,7 @@ struct SuiteCase {
     model::Target target = model::Target::cuda;
     model::Submission submission = model::Submission::async;
     int min_compute_capability = 0;
-    bool built = true;
-    std::string plugin;
+    std::string not_built;  ///< what is absent; empty: it is built
     std::size_t entry = 0;  ///< index into Suite::entries
     /// Absent: a plugin's case. The command is an index into Suite::commands.
     std::optional<model::PlannedProgram> program = std::nullopt;

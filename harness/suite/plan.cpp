@@ -60,13 +60,26 @@ int capability_of(std::string_view text) {
     return major * 10 + minor;
 }
 
-std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_capability) {
-    if (!suite_case.built) {
-        return fmt::format(
-            "not built: the CUDA module of plugin {} is missing; build it with a "
-            "CUDA toolkit",
-            in_quotes(suite_case.plugin));
+constexpr std::string_view not_built_start = "not built: ";
+
+std::string not_built_reason(const SuiteCase& suite_case) {
+    return fmt::format("{}{}; build it with a CUDA toolkit", not_built_start,
+                       model::printable(suite_case.not_built));
+}
+
+std::vector<std::string> lines_of(const std::string& file,
+                                  const std::map<std::string, std::size_t>& cases) {
+    std::vector<std::string> lines;
+    for (const auto& [reason, count] : cases) {
+        lines.push_back(fmt::format("{}: {} {} {}", model::printable(file),
+                                    model::counted(count, "case"), count == 1 ? "is" : "are",
+                                    reason));
     }
+    return lines;
+}
+
+std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_capability) {
+    if (!suite_case.not_built.empty()) return not_built_reason(suite_case);
     const int has = capability_of(compute_capability);
     const int needs = suite_case.min_compute_capability;
     if (suite_case.target == model::Target::cuda && has != 0 && needs > has) {
@@ -240,6 +253,22 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
 }
 
 }  // namespace
+
+std::vector<std::string> not_built(const Suite& suite) {
+    std::map<std::string, std::size_t> cases;
+    for (const SuiteCase& suite_case : suite.cases) {
+        if (!suite_case.not_built.empty()) ++cases[not_built_reason(suite_case)];
+    }
+    return lines_of(suite.file, cases);
+}
+
+std::vector<std::string> not_built(const model::PlannedSuite& suite) {
+    std::map<std::string, std::size_t> cases;
+    for (const model::PlannedCase& planned : suite.cases) {
+        if (planned.skip_reason.starts_with(not_built_start)) ++cases[planned.skip_reason];
+    }
+    return lines_of(suite.file, cases);
+}
 
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {
     Used used(options);

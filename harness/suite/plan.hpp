@@ -44,6 +44,12 @@ struct SuitePlan {
 /// that is not collected.
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options);
 
+/// Which of a suite's cases are not built, a line per reason: "suites/gemm.yaml: 3 cases are not
+/// built: gemm_cuda.so is not beside gemm.so".
+std::vector<std::string> not_built(const Suite& suite);
+/// Likewise of those that are planned.
+std::vector<std::string> not_built(const model::PlannedSuite& suite);
+
 /// Throws model::InputError if no case is left, with the counts, and if a filter or a tag selects
 /// nothing in any suite.
 model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options);

@@ -272,8 +272,7 @@ class SuiteParser {
         added.target = variant.target;
         added.submission = variant.submission;
         added.min_compute_capability = variant.min_compute_capability;
-        added.built = variant.built;
-        added.plugin = workload.plugin;
+        added.not_built = variant.not_built;
         added.entry = entry;
     }
 
@@ -479,6 +478,12 @@ Suite parse_known_part(std::string_view yaml, std::string_view file,
                        const model::WorkloadCatalogue& workloads,
                        std::vector<std::string>& left_out) {
     return parse(yaml, file, workloads, &left_out);
+}
+
+std::string name_in(const std::string& file) {
+    std::vector<std::string> left_out;
+    return parse_known_part(model::read_file(file, most_yaml_bytes, "suite"), file, {}, left_out)
+        .name;
 }
 
 std::vector<Suite> load_suites(const std::vector<std::string>& files,

@@ -52,6 +52,9 @@ Suite parse_known_part(std::string_view yaml, std::string_view file,
                        const model::WorkloadCatalogue& workloads,
                        std::vector<std::string>& left_out);
 
+/// The name of the suite in a file; the plugins that it was written for are not needed.
+std::string name_in(const std::string& file);
+
 /// Reads and parses every file. The problems of all files, including two suites of the same name,
 /// are reported in one InputError.
 std::vector<Suite> load_suites(const std::vector<std::string>& files,

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/cuda.hpp"
-#include "common/graph.hpp"
 #include "interpolate/catalogue.hpp"
 #include "interpolate/chain.hpp"
 #include "interpolate/fused.hpp"

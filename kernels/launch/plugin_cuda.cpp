@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/cuda.hpp"
-#include "common/graph.hpp"
 #include "launch/catalogue.hpp"
 #include "launch/kernels.hpp"
 #include "launch/reference.hpp"

@@ -21,7 +21,8 @@ import tool
 from actions_runner import ActionFailed, Runner
 
 CI = tool.SOURCE / "ci"
-WORKFLOWS = sorted((CI / "workflows").glob("*.yml"))
+WORKFLOWS = sorted([*(CI / "workflows").glob("*.yml"),
+                    *tool.SOURCE.glob("templates/*/.github/workflows/*.yml")])
 ACTION = CI / "action/action.yml"
 
 # Bounds that no load of the machine reaches: what is tested is the way from a verdict to a page.

@@ -295,7 +295,7 @@ class Baselines(tool.Case):
         self.write("other.yaml", (self.folder / "gemm.yaml").read_text().replace("name: gemm",
                                                                                  "name: other"))
         done = self.run_tool("baseline", "prune", "other.yaml")
-        self.assertIn("1 baselines of other suites kept", done.stdout)
+        self.assertIn("1 baseline of other suites kept", done.stdout)
         self.run_tool("baseline", "prune", "other.yaml", "--all-suites")
         self.assertFalse(self.path.exists())
         self.run_tool("baseline", "verify")

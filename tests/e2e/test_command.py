@@ -435,7 +435,7 @@ workloads:
     def test_what_outlives_the_program_is_an_error(self):
         self.app(last="sleep 61 >/dev/null 2>&1 &")
         self.run_suite(code=3)
-        self.assert_all_fail("left 1 processes behind")
+        self.assert_all_fail("left 1 process behind")
 
     def test_a_killed_program_is_an_error(self):
         self.app(last="kill -KILL $$")
@@ -450,7 +450,7 @@ workloads:
     def test_kernels_without_records_are_incomplete(self):
         self.app(first="export MOCK_LOSE=1")
         self.run_suite(code=3)
-        self.assert_all_fail("the recording is incomplete", "kernels were launched")
+        self.assert_all_fail("the recording is incomplete", "kernels launched")
 
     def test_a_program_without_cuda_has_no_recording(self):
         self.script("app", "#!/bin/sh\nexit 0\n")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every option of every verb: an empty value, as "$UNSET" gives it, is refused."""
 
+import os
 import re
+import shutil
 import subprocess
 
 import tool
@@ -50,6 +52,73 @@ class EmptyValues(tool.Case):
     def test_what_only_looks_empty_is_a_value(self):
         self.assertNotIn("empty", self.refused("compare", "run.json", "--profile", " "))
         self.assertIn("run=", self.refused("compare", "--", "run="))
+
+
+class UnknownWords(tool.Case):
+    def refused(self, *words):
+        done = self.run_tool(*words, code=2)
+        self.assertEqual("", done.stdout)
+        return done.stderr
+
+    def test_get_the_nearest_name(self):
+        for words, said in ((["rnu", "suite.yaml"], "unknown command 'rnu'; did you mean 'run'?"),
+                            (["baseline", "acept"], "unknown command 'acept'; did you mean 'accept'?"),
+                            (["run", "s.yaml", "--fliter", "x"],
+                             "unknown option '--fliter'; did you mean '--filter'?"),
+                            (["run", "--fliter=x"], "did you mean '--filter'?"),
+                            (["baseline", "show", "gemm", "--device", "x"],
+                             "unknown option '--device'; did you mean '--device-key'?"),
+                            (["frobnicate"], "unknown command 'frobnicate'; 'perfgate --help' lists"),
+                            (["list", "--frobnicate", "s.yaml"],
+                             "unknown option '--frobnicate'; 'perfgate list --help' lists them")):
+            with self.subTest(words):
+                self.assert_one_line(self.refused(*words), said)
+
+    def test_are_refused_with_help_too(self):
+        for words in (["frobnicate", "--help"], ["baseline", "frobnicate", "--help"],
+                      ["run", "--frobnicate", "--help"]):
+            with self.subTest(words):
+                self.assert_one_line(self.refused(*words), "frobnicate")
+
+    def test_what_looks_like_one_and_is_a_value_or_a_programs_is_none(self):
+        self.assertNotIn("unknown", self.refused("compare", "absent.json", "--profile", "--frob"))
+        self.assertNotIn("unknown", self.run_tool("profile", "--", "absent", "--frob",
+                                                  code=(2, 3)).stderr)
+        self.assertNotIn("unknown", self.refused("run"))
+
+    def test_hidden_commands_are_not_suggested(self):
+        self.assertNotIn("worker", self.refused("wroker"))
+
+
+class Manual(tool.Case):
+    def test_pages_say_what_help_says(self):
+        self.run_tool("pages", "share")
+        folder = self.folder / "share/man/man1"
+        verbs = tool.verbs()
+        self.assertEqual(sorted("-".join(["perfgate", *verb]) + ".1" for verb in verbs),
+                         sorted(path.name for path in folder.iterdir()))
+        for verb in verbs:
+            text = (folder / ("-".join(["perfgate", *verb]) + ".1")).read_text()
+            plain = " ".join(text.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
+                             .replace("\n.br\n", " ").split())
+            listed = tool.help_of(verb)
+            with self.subTest(" ".join(verb)):
+                # Each word of an option's help is in the page, in that order.
+                for option in tool.options(verb):
+                    entry = re.search(rf"^  (?:-\w,)?({re.escape(option)}(?: .*)?\n(?:   +.*\n)*)",
+                                      listed, re.MULTILINE).group(1)
+                    self.assertIn(" ".join(entry.split()), plain)
+
+    def test_man_reads_them(self):
+        if not shutil.which("man"):
+            self.skipTest("needs man")
+        self.run_tool("pages", "share")
+        for page in sorted((self.folder / "share/man/man1").iterdir()):
+            done = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True,
+                                  env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8",
+                                       "MANWIDTH": "200"})
+            self.assertEqual("", done.stderr, page)
+            self.assertIn("OPTIONS", done.stdout)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`perfgate completion`: what bash, zsh and fish offer once they have read it."""
 
+import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -15,17 +17,27 @@ class Completion(tool.Case):
         return self.write(f"completion.{shell}", self.run_tool("completion", shell).stdout)
 
     def shell(self, *command):
+        path = f"{pathlib.Path(tool.PERFGATE).parent}:{os.environ['PATH']}"
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                              timeout=tool.PATIENCE_S)
+                              timeout=tool.PATIENCE_S, env={**os.environ, "PATH": path})
         self.assertEqual("", done.stderr)
         return done.stdout
+
+    def with_suites(self):
+        """Two cases, a suite's file and a baseline's name."""
+        self.write("suites/probe.yaml", "name: probe\nworkloads:\n  - {workload: gemm, variants: "
+                   "[reference], tolerances: {host_time: 50%}, params: {m: 8, n: 8}, "
+                   "matrix: {k: [8, 16]}}\n")
+        self.write("suites/notes.txt", "")
+        self.write("baselines/nvidia-h100/stored.json", "{}")
+        return ["gemm/reference[k=16,m=8,n=8]", "gemm/reference[k=8,m=8,n=8]"]
 
 
 class Bash(Completion):
     def offered(self, *words):
         """What bash offers for the last word; words as bash splits them."""
         text = (f"source {self.script('bash')}\n"
-                f"COMP_WORDS=(perfgate {' '.join(map(shlex.quote, words))})\n"
+                f"COMP_WORDS=({tool.PERFGATE} {' '.join(map(shlex.quote, words))})\n"
                 f"COMP_CWORD={len(words)}\n_perfgate\n"
                 "printf '%s\\n' \"${COMPREPLY[@]}\"")
         return self.shell("bash", "--norc", "-uc", text).split("\n")[:-1]
@@ -58,6 +70,23 @@ class Bash(Completion):
         self.assertEqual([""], self.offered("run", "--filter", ""))
         self.assertEqual(["--version"], self.offered("--v"))
 
+    def test_cases_suites_and_metrics(self):
+        self.assertEqual([""], self.offered("run", "--filter", ""))
+        cases = self.with_suites()
+        self.assertEqual(cases, self.offered("run", "--filter", ""))
+        self.assertEqual(cases, self.offered("run", "suites/probe.yaml", "--filter", "gemm/ref"))
+        self.assertEqual(cases, self.offered("baseline", "accept", "--case", ""))
+        self.assertEqual(["suites/probe.yaml"], self.offered("run", "suites/"))
+        self.assertEqual(["stored", "suites/probe.yaml"], self.offered("baseline", "show", ""))
+        self.assertEqual(["registers"], self.offered("metrics", "regis"))
+        # bash splits words at '='; what it replaces is the part behind.
+        text = (f"source {self.script('bash')}\nCOMP_LINE='perfgate run --filter gemm/reference[k=1'\n"
+                f"COMP_POINT=${{#COMP_LINE}}\n"
+                f"COMP_WORDS=({tool.PERFGATE} run --filter 'gemm/reference[k' = 1)\nCOMP_CWORD=5\n"
+                "_perfgate_listed_in_test() { local cur=1; _perfgate_listed cases; }\n"
+                "_perfgate_listed_in_test\nprintf '%s\\n' \"${COMPREPLY[@]}\"")
+        self.assertEqual("16,m=8,n=8]\n", self.shell("bash", "--norc", "-uc", text))
+
     def test_files_and_folders_with_spaces(self):
         self.write("my suites/a suite.yaml", "")
         self.assertEqual(["my suites/a suite.yaml"], self.offered("run", "my suites/a"))
@@ -82,7 +111,14 @@ class Fish(Completion):
                          set(self.offered("perfgate run --color ")))
         self.assertIn("refresh", self.offered("perfgate baseline "))
         self.assertIn("--reason", self.offered("perfgate baseline refresh --re"))
-        self.assertIn("completion.fish", self.offered("perfgate run comp"))
+        self.assertIn("completion.fish", self.offered("perfgate compare comp"))
+
+    def test_cases_suites_and_metrics(self):
+        cases = self.with_suites()
+        self.assertEqual(set(cases), set(self.offered("perfgate run --filter ")))
+        self.assertIn("suites/probe.yaml", self.offered("perfgate run suites/"))
+        self.assertIn("stored", self.offered("perfgate baseline show "))
+        self.assertIn("registers", self.offered("perfgate metrics regis"))
 
 
 @unittest.skipUnless(shutil.which("zsh"), "needs zsh")
@@ -106,7 +142,16 @@ words=$2; _perfgate
                          if each.startswith("*--color=[") and
                          each.endswith(":value:(auto always never)")])
         self.assertFalse([each for each in self.offered("list") if "--color" in each])
-        self.assertIn("*:argument:_files", self.offered("run"))
+        self.assertIn("*:argument:_files", self.offered("compare"))
+        self.assertIn('*:argument:_files -g "*.(yaml|yml)"', self.offered("run"))
+
+    def test_cases_suites_and_metrics(self):
+        self.assertTrue([each for each in self.offered("run") if each.startswith("*--filter=[") and
+                         each.endswith(":value:_perfgate_listed cases")])
+        cases = self.with_suites()
+        ask = ('autoload -U compinit; compinit -u -D; source $1; compadd() { shift; print -rl -- "$@" }; '
+               "program=(perfgate run); _perfgate_listed cases")
+        self.assertEqual(cases, self.shell("zsh", "-fc", ask, "zsh", self.script("zsh")).splitlines())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installed tree works from any folder, and a plugin builds against it as the README says. No file
+"""An installed tree works from any folder, and plugins and the bundled kernels build against it. No file
 of the build tree or an installed one looks for libraries where others may put them."""
 
 import os
@@ -48,6 +48,34 @@ static Plugin plugin() {
 }
 PERFGATE_PLUGIN(plugin);
 """
+
+
+# Templates are compiled where they are used.
+USES = {
+    "perfgate.hpp": """
+using namespace perfgate::sdk;
+struct Use : Instance {
+    explicit Use(const Values& values) : x(values.size("n")) {}
+    void fill(std::uint64_t seed) override { x.fill(seed), x.poison(), y.fill(seed, 2); }
+    void launch(void*) override {}
+    Verification verify() override {
+        if (relative_error(x, std::vector<double>(x.size())).passed) return elementwise(y, y);
+        return elementwise(x, [&](std::size_t i) { return 2 * x.filled(i); });
+    }
+    HostBuffer<float> x;
+    HostBuffer<short> y{3};
+};
+static Plugin plugin() { return one_workload("use", {}, {host_variant<Use>("use")}); }
+PERFGATE_PLUGIN(plugin);
+""",
+    "perfgate_cuda.hpp": """
+using namespace perfgate::sdk;
+Verification use(DeviceBuffer<float>& x, HostBuffer<double>& y) {
+    x.fill(1), x.poison(), x.write(x.read());
+    return elementwise(x, y);
+}
+""",
+}
 
 
 def elf_files(folder):
@@ -167,19 +195,84 @@ class Install(tool.Case):
         self.assertIn("gemm/cublas[", listed)
 
         self.write("scale/scale.cpp", SCALE)
-        cmake = re.search(r"```cmake\n(.*?)```", (tool.SOURCE / "kernels/README.md").read_text(),
-                          re.DOTALL).group(1)
-        self.write("scale/CMakeLists.txt",
-                   "cmake_minimum_required(VERSION 3.25)\nproject(scale CXX)\n" + cmake)
-        self.command("cmake", "-S", "scale", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}")
-        self.command("cmake", "--build", "build")
+        for folder, how in (("build", "perfgate_plugin(scale SOURCES scale.cpp)\n"),
+                            # What any other build makes: libscale.so.
+                            ("other", "add_library(scale SHARED scale.cpp)\n"
+                                      "target_link_libraries(scale PRIVATE perfgate::sdk)\n")):
+            self.write("scale/CMakeLists.txt",
+                       "cmake_minimum_required(VERSION 3.25)\nproject(scale LANGUAGES CXX)\n"
+                       "find_package(perfgate 0.2 REQUIRED)\n" + how)
+            self.command("cmake", "-S", "scale", "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}",
+                         "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+            self.command("cmake", "--build", folder)
+        self.assertIn(" -O3 ", (self.folder / "build/compile_commands.json").read_text())
+        self.assertTrue((self.folder / "other/libscale.so").exists())
         self.write("scale.yaml", "name: scale\ndefaults: {metrics: [host_time], tolerances: "
                                  "{host_time: 50%}, time_budget: 10ms}\nworkloads:\n"
                                  "  - {workload: scale, variants: [simple], params: {n: 1000}}\n")
-        self.command(perfgate, "run", "scale.yaml", "--backend", "host", "--plugin",
-                     "build/scale.so")
-        case = self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
-        self.assertEqual("measured", case["status"])
+        for plugin in ("build/scale.so", "other/libscale.so", "other/scale.so"):
+            self.command(perfgate, "run", "scale.yaml", "--backend", "host", "--plugin", plugin)
+            case = self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]
+            self.assertEqual("measured", case["status"])
+
+    def test_other_versions_are_refused(self):
+        prefix = tool.installed(type(self))
+        for version, found in (("0.2", True), ("0.2.0", True), ("0.1", False), ("0.3", False)):
+            self.write("version/CMakeLists.txt",
+                       "cmake_minimum_required(VERSION 3.25)\nproject(version LANGUAGES NONE)\n"
+                       f"find_package(perfgate {version} QUIET)\n"
+                       f"if(NOT perfgate_FOUND STREQUAL {int(found)})\n"
+                       '  message(FATAL_ERROR "${perfgate_FOUND}")\nendif()\n')
+            with self.subTest(version):
+                self.command("cmake", "-S", "version", "-B", f"b{version}",
+                             f"-DCMAKE_PREFIX_PATH={prefix}")
+
+    def test_the_bundled_kernels_build_by_themselves(self):
+        prefix = tool.installed(type(self))
+        self.command("cmake", "-S", tool.SOURCE / "kernels", "-B", "kernels", "-G", "Ninja",
+                     f"-DCMAKE_PREFIX_PATH={prefix}", "-DPERFGATE_CUDA=OFF")
+        self.command("cmake", "--build", "kernels", "--target", "transpose", "launch")
+        self.assertTrue((self.folder / "kernels/lib/perfgate/plugins/transpose.so").exists())
+
+    def test_what_a_plugin_may_not_be_is_said(self):
+        prefix = tool.installed(type(self))
+        for call, said in (("scale SOURCES scale.cu", "needs a CUDA compiler"),
+                           ("Scale SOURCES scale.cpp", "not a valid name"),
+                           ("scale scale.cpp", "is after no keyword"),
+                           ("scale LIBRARIES m", "SOURCES is missing"),
+                           ("scale SOURCES a.cpp CUDA_SOURCES b.cu", "scale_cuda.so is not built")):
+            self.write("said/CMakeLists.txt",
+                       "cmake_minimum_required(VERSION 3.25)\nproject(said LANGUAGES CXX)\n"
+                       f"find_package(perfgate REQUIRED)\nperfgate_plugin({call})\n")
+            self.write("said/a.cpp", "")
+            done = subprocess.run(["cmake", "-S", "said", "-B", "said/build",
+                                   f"-DCMAKE_PREFIX_PATH={prefix}"], cwd=self.folder,
+                                  capture_output=True, text=True)
+            with self.subTest(call):
+                self.assertIn(said, " ".join(done.stderr.split()))
+
+
+FLAGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
+
+
+class Headers(tool.Case):
+    def test_of_the_sdk_compile_alone_without_a_warning(self):
+        headers = sorted(path.name for path in (tool.SOURCE / "harness/sdk").glob("*.h*"))
+        self.assertEqual(5, len(headers))
+        cuda = pathlib.Path("/usr/local/cuda/include")
+        compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
+        for header in headers:
+            if header == "perfgate_cuda.hpp" and not cuda.is_dir():
+                continue
+            self.write("use.cpp", f'#include "{header}"\n' + USES.get(header, ""))
+            for compiler in compilers:
+                for standard in ("c++17", "c++20"):
+                    with self.subTest(header, compiler=compiler, standard=standard):
+                        done = subprocess.run(
+                            [compiler, f"-std={standard}", *FLAGS, "-I",
+                             tool.SOURCE / "harness/sdk", "-isystem", cuda, "use.cpp"],
+                            cwd=self.folder, capture_output=True, text=True)
+                        self.assertEqual("", done.stderr)
 
 
 if __name__ == "__main__":

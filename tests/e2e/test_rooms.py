@@ -31,6 +31,7 @@ ALLOWED = {
     "cli": None,  # all
 }
 INTERFACES = {"backend": "measure/backend.hpp", "command": "measure/programs.hpp"}
+SDK = r"perfgate(_\w+)?\.hp?p?"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -45,7 +46,7 @@ def violations(files, allowed):
         room = room_of(name)
         may = allowed[room]
         for include in INCLUDE.findall(text):
-            target = "sdk" if include in ("perfgate.h", "perfgate.hpp") else room_of(include)
+            target = "sdk" if re.fullmatch(SDK, include) else room_of(include)
             if target == room or "/" not in include and target != "sdk":
                 continue
             if may is not None and target not in may:
@@ -105,7 +106,7 @@ class Rooms(unittest.TestCase):
                 with self.subTest(name, include=include):
                     own = (tool.SOURCE / "kernels" / name).parent / include
                     folder = include.split("/")[0]
-                    self.assertTrue(include == "perfgate.hpp" or own.exists() or
+                    self.assertTrue(re.fullmatch(SDK, include) or own.exists() or
                                     folder in ("common", name.split("/")[0]))
 
     def test_a_violation_is_found(self):

@@ -17,6 +17,9 @@ SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
 # Long enough for a loaded machine; what hangs is ended and fails.
 PATIENCE_S = 110
 
+PLURALS = ("cases|suites|metrics|kernels|copies|memsets|launches|samples|processes|baselines|"
+           "ledgers|orphans|relations|gates|runs|days|passes|devices|GPUs")
+
 
 class Case(unittest.TestCase):
     maxDiff = None
@@ -38,6 +41,8 @@ class Case(unittest.TestCase):
             env={**os.environ, **(env or {})},
             **kwargs,
         )
+        # "1 cases": what was said is counted.
+        self.assertNotRegex(done.stdout + done.stderr, rf"(?<![\d.,/-])1 (?:{PLURALS})\b")
         self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,),
                       f"{words}\nstdout:\n{done.stdout}\nstderr:\n{done.stderr}")
         return done
@@ -60,6 +65,15 @@ class Case(unittest.TestCase):
         self.assertEqual(1, len(lines), text)
         for part in parts:
             self.assertIn(part, lines[0])
+
+
+def installed(case):
+    """A folder with the build installed, for all tests of a class."""
+    prefix = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-prefix-"))
+    case.addClassCleanup(shutil.rmtree, prefix, ignore_errors=True)
+    subprocess.run(["cmake", "--install", os.environ["PERFGATE_BUILD_DIR"], "--prefix", prefix],
+                   check=True, capture_output=True)
+    return prefix
 
 
 def help_of(verb):

@@ -208,7 +208,7 @@ TEST_F(Injection, graphs_and_captures_are_counted) {
 TEST_F(Injection, fewer_records_than_launches_are_said) {
     environment_ = {{"MOCK_LOSE", "2"}};
     run({"kernels", "5", "k"});
-    EXPECT_EQ(Reasons{"5 kernels were launched and 3 recorded"}, recording().incomplete);
+    EXPECT_EQ(Reasons{"kernels launched: 5, recorded: 3"}, recording().incomplete);
 }
 
 TEST_F(Injection, graphs_without_records_are_said) {

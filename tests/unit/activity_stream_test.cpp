@@ -240,11 +240,11 @@ TEST_F(Stream, fewer_records_than_launches_never_pass) {
     counts.kernel_launches = 3;
     EXPECT_EQ(Reasons{}, incomplete(counts, 0));
     counts.kernel_launches = 4;
-    EXPECT_EQ(Reasons{"4 kernels were launched and 3 recorded"}, incomplete(counts, 0));
+    EXPECT_EQ(Reasons{"kernels launched: 4, recorded: 3"}, incomplete(counts, 0));
     counts.captured_launches = 1;  // one went into a graph
     EXPECT_EQ(Reasons{}, incomplete(counts, 0));
     // Kernels of graphs do not stand for launches.
-    EXPECT_EQ(Reasons{"3 kernels were launched and 0 recorded"}, incomplete(counts, 5));
+    EXPECT_EQ(Reasons{"kernels launched: 3, recorded: 0"}, incomplete(counts, 5));
     counts = {};
     counts.graph_launches = 2;
     EXPECT_EQ(Reasons{}, incomplete(counts, 5));

@@ -136,8 +136,8 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
         {"m", "rows", model::ParamType::integer, -5, 1 << 20, {}, std::int64_t{12}});
     workload.params.push_back(
         {"dtype", "", model::ParamType::text, 0, 0, {"f32", "bf16"}, std::nullopt});
-    workload.variants.push_back(
-        {"tiled", "in tiles", model::Target::host, model::Submission::graph, 90, false});
+    workload.variants.push_back({"tiled", "in tiles", model::Target::host, model::Submission::graph,
+                                 90, "gemm_cuda.so is not beside gemm.so"});
     capabilities.workloads = {workload};
 
     const Reply reply = parse_reply(write_reply(DescribeReply{capabilities}));
@@ -167,7 +167,7 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     EXPECT_EQ(tiled.target, model::Target::host);
     EXPECT_EQ(tiled.submission, model::Submission::graph);
     EXPECT_EQ(tiled.min_compute_capability, 90);
-    EXPECT_FALSE(tiled.built);
+    EXPECT_EQ(tiled.not_built, "gemm_cuda.so is not beside gemm.so");
 }
 
 TEST(Protocol, CeilingsComeBackAsTheyWere) {

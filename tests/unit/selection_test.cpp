@@ -100,7 +100,7 @@ TEST(Selection, AnEmptySelectionIsRefusedAndShowsAnId) {
         FAIL() << "expected an InputError";
     } catch (const model::InputError& error) {
         EXPECT_STREQ(error.what(),
-                     "none of the run's 3 cases is selected by --filter 'gem*x' --tag 'y'; an id "
+                     "3 cases of the run: none is selected by --filter 'gem*x' --tag 'y'; an id "
                      "looks like 'gemm/tiled[m=1]'");
     }
 }

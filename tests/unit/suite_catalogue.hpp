@@ -19,8 +19,9 @@ inline model::ParamInfo integer_param(std::string name, std::int64_t minimum, st
 }
 
 inline model::VariantInfo variant(std::string name, model::Target target,
-                                  int min_compute_capability = 0, bool built = true) {
-    return {std::move(name), "", target, model::Submission::async, min_compute_capability, built};
+                                  int min_compute_capability = 0, std::string not_built = {}) {
+    return {std::move(name), "", target, model::Submission::async, min_compute_capability,
+            std::move(not_built)};
 }
 
 /// `gemm` has required sizes, a choice and both targets; `copy` has every type of parameter, all
@@ -48,7 +49,7 @@ inline const model::WorkloadCatalogue& workloads() {
           {"aligned", "", ParamType::boolean, 0, 0, {}, ParamValue(true)},
           {"label", "", ParamType::text, 0, 0, {}, ParamValue("plain")}},
          {variant("plain", Target::cuda), variant("memcpy", Target::host),
-          variant("tma", Target::cuda, 90, false)}}};
+          variant("tma", Target::cuda, 90, "copy_cuda.so is not beside copy.so")}}};
     return catalogue;
 }
 

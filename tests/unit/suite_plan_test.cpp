@@ -185,8 +185,11 @@ TEST(SuitePlan, SkipsWhatIsNotBuiltOrAboveTheDevicesCapability) {
     const SuitePlan old = plan_suite(suite, options);
     EXPECT_EQ(case_of(old, "copy/plain").skip_reason, "");
     EXPECT_EQ(case_of(old, "copy/tma").skip_reason,
-              "not built: the CUDA module of plugin 'copy_plugin' is missing; build it with a CUDA "
-              "toolkit");
+              "not built: copy_cuda.so is not beside copy.so; build it with a CUDA toolkit");
+    EXPECT_EQ(not_built(suite),
+              (std::vector<std::string>{"s.yaml: 1 case is not built: copy_cuda.so is not beside "
+                                        "copy.so; build it with a CUDA toolkit"}));
+    EXPECT_EQ(not_built(old.suite), not_built(suite));
     EXPECT_EQ(case_of(old, "gemm/naive[k=1,m=1,n=1]").skip_reason, "");
     EXPECT_EQ(case_of(old, "gemm/tensor_core[k=1,m=1,n=1]").skip_reason,
               "needs compute capability 9.0, the device has 8.0");

@@ -64,7 +64,8 @@ export default defineConfig({
       ]),
       group('Measure', [
         ['Programs', '/docs/programs'],
-        ['Plugins', '/kernels/'],
+        ['Plugins', '/docs/plugins'],
+        ['The bundled kernels', '/kernels/'],
         ['Suites', '/suites/'],
         ['Metrics', '/docs/metrics'],
       ]),

@@ -214,6 +214,26 @@ std::string_view name_of(pg_arithmetic arithmetic) {
     return "";
 }
 
+/// The file of a CUDA module, by the names that build systems give it; need not exist.
+std::filesystem::path second_module(const std::filesystem::path& folder,
+                                    const std::string& module) {
+    const std::filesystem::path usual = folder / (module + ".so");
+    const std::filesystem::path with_prefix = folder / ("lib" + module + ".so");
+    const bool only_with_prefix =
+        !std::filesystem::exists(usual) && std::filesystem::exists(with_prefix);
+    return only_with_prefix ? with_prefix : usual;
+}
+
+/// Why a variant has no functions.
+std::string absent(const std::filesystem::path& file, const std::filesystem::path& cuda_file,
+                   bool cuda_loaded) {
+    const std::string plugin = file.filename().string();
+    if (cuda_file.empty()) return plugin + " lacks its functions and names no CUDA module";
+    const std::string module = cuda_file.filename().string();
+    return cuda_loaded ? fmt::format("{} does not have it", module)
+                       : fmt::format("{} is not beside {}", module, plugin);
+}
+
 /// A host table whose set_error stores the text.
 pg_host host_storing_into(std::string& error) {
     return {sizeof(pg_host), &error,
@@ -302,7 +322,7 @@ void PluginSet::load(const std::filesystem::path& file,
                 fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
                             file.string(), model::printable(module, 60)));
         }
-        cuda_file = file.parent_path() / (module + ".so");
+        cuda_file = second_module(file.parent_path(), module);
         if (std::filesystem::exists(cuda_file)) {
             loading(cuda_file.string());
             cuda = entry_of(cuda_file);
@@ -353,7 +373,7 @@ void PluginSet::load(const std::filesystem::path& file,
                     where + ": variant '" + variant.name +
                     "' lacks functions (create, destroy, fill, launch, verify)");
             }
-            variant.built = built != nullptr;
+            if (!built) variant.not_built = absent(file, cuda_file, cuda != nullptr);
             info.variants.push_back(std::move(variant));
             entry.variants.push_back({*v, built});
         }
@@ -415,10 +435,8 @@ const model::VariantInfo& PluginSet::variant(const model::CaseSpec& spec) const 
 std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) const {
     const Found found = find(spec);
     if (!found.variant->built) {
-        throw model::Error(
-            fmt::format("variant '{}' of '{}' was not built: its CUDA module is "
-                        "absent (build perfgate with a CUDA toolkit)",
-                        spec.variant, spec.workload));
+        throw model::Error(fmt::format("variant '{}' of '{}' was not built: {}", spec.variant,
+                                       spec.workload, found.variant_info->not_built));
     }
     const PluginValues values(*found.workload_info, spec.params);
     return std::make_unique<PluginInstance>(*found.variant->built, values.get());

@@ -20,6 +20,10 @@ CompletionValue value_of(const CLI::Option& option) {
     if (open != std::string::npos && close != std::string::npos && open < close) {
         return {Kind::words, CLI::detail::split(type.substr(open + 1, close - open - 1), ',')};
     }
+    const bool suite = option.get_positional() && option.get_name() == "SUITE";
+    if (suite) return {type == "FILE" ? Kind::suite_file : Kind::suite, {}};
+    if (type == "GLOB" || option.get_name() == "CASE") return {Kind::cases, {}};
+    if (option.get_name() == "METRIC") return {Kind::metric, {}};
     if (type.find("FILE") != std::string::npos) return {Kind::file, {}};
     if (type.find("DIR") != std::string::npos) return {Kind::folder, {}};
     return {Kind::any, {}};
@@ -67,8 +71,24 @@ std::vector<std::string> command_names(const CompletionCommand& command) {
     return names;
 }
 
+/// The word for `perfgate complete`; null: the value is none that it lists.
+const char* listed(CompletionValue::Kind kind) {
+    using Kind = CompletionValue::Kind;
+    switch (kind) {
+        case Kind::suite:
+            return "suites";
+        case Kind::cases:
+            return "cases";
+        case Kind::metric:
+            return "metrics";
+        default:
+            return nullptr;
+    }
+}
+
 std::string bash_action(const CompletionValue& value) {
     using Kind = CompletionValue::Kind;
+    if (const char* what = listed(value.kind)) return fmt::format("_perfgate_listed {}", what);
     switch (value.kind) {
         case Kind::words:
             return fmt::format("_perfgate_words {}",
@@ -77,8 +97,9 @@ std::string bash_action(const CompletionValue& value) {
             return "_perfgate_files -f";
         case Kind::folder:
             return "_perfgate_files -d";
-        case Kind::none:
-        case Kind::any:
+        case Kind::suite_file:
+            return "_perfgate_suite_files";
+        default:
             break;
     }
     return ":";
@@ -86,6 +107,7 @@ std::string bash_action(const CompletionValue& value) {
 
 std::string zsh_action(const CompletionValue& value) {
     using Kind = CompletionValue::Kind;
+    if (const char* what = listed(value.kind)) return fmt::format("_perfgate_listed {}", what);
     switch (value.kind) {
         case Kind::words:
             return fmt::format("({})", fmt::join(value.words, " "));
@@ -93,8 +115,9 @@ std::string zsh_action(const CompletionValue& value) {
             return "_files";
         case Kind::folder:
             return "_files -/";
-        case Kind::none:
-        case Kind::any:
+        case Kind::suite_file:
+            return "_files -g \"*.(yaml|yml)\"";
+        default:
             break;
     }
     return " ";
@@ -122,6 +145,12 @@ std::string fish_condition(const CompletionCommand& command) {
 
 std::string fish_value(const CompletionValue& value) {
     using Kind = CompletionValue::Kind;
+    if (const char* what = listed(value.kind)) {
+        return fmt::format(
+            " -xa '(set -l words (commandline -opc); $words[1] complete {} -- $words[2..] "
+            "2>/dev/null)'",
+            what);
+    }
     switch (value.kind) {
         case Kind::words:
             return fmt::format(" -xa {}",
@@ -130,9 +159,11 @@ std::string fish_value(const CompletionValue& value) {
             return " -rF";
         case Kind::folder:
             return " -xa '(__fish_complete_directories)'";
+        case Kind::suite_file:
+            return " -xa '(__fish_complete_suffix .yaml)'";
         case Kind::any:
             return " -x";
-        case Kind::none:
+        default:
             break;
     }
     return "";
@@ -220,6 +251,29 @@ _perfgate_files() {{
     return 0
 }}
 
+_perfgate_suite_files() {{
+    _perfgate_files -f
+    local word
+    local -a found=()
+    for word in "${{COMPREPLY[@]}}"; do
+        [[ -d $word || $word == *.yaml || $word == *.yml ]] && found+=("$word")
+    done
+    COMPREPLY=("${{found[@]}}")
+}}
+
+# What perfgate itself lists. bash splits words at '=', which ids of cases contain.
+_perfgate_listed() {{
+    local line typed=$cur
+    [[ -n ${{COMP_LINE-}} ]] && typed=${{COMP_LINE:0:COMP_POINT}} && typed=${{typed##*[[:space:]]}}
+    typed=${{typed#[\'\"]}}
+    COMPREPLY=()
+    while IFS= read -r line; do
+        [[ $line == "$typed"* ]] && COMPREPLY+=("${{line#"${{typed%"${{cur#[\'\"]}}"}}"}}")
+    done < <("${{COMP_WORDS[0]}}" complete "$1" -- "${{COMP_WORDS[@]:1:COMP_CWORD-1}}" 2>/dev/null)
+    compopt -o filenames 2>/dev/null
+    return 0
+}}
+
 _perfgate() {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} path='' i
     COMPREPLY=()
@@ -245,10 +299,16 @@ complete -F _perfgate perfgate
 
 std::string zsh_completion(const CompletionCommand& root) {
     std::string text =
-        "#compdef perfgate\n# Completion of perfgate for zsh: a file _perfgate in $fpath\n\n";
+        "#compdef perfgate\n# Completion of perfgate for zsh: a file _perfgate in $fpath\n\n"
+        "_perfgate_listed() {\n"
+        "    local -a found\n"
+        "    found=(${(f)\"$($program[1] complete $1 -- ${program[2,-1]} 2>/dev/null)\"})\n"
+        "    compadd -- $found\n"
+        "}\n\n";
     each_command(root, [&](const CompletionCommand& command) {
         text +=
-            fmt::format("{}() {{\n    local line state\n    _arguments -C", zsh_function(command));
+            fmt::format("{}() {{\n    local line state\n{}    _arguments -C", zsh_function(command),
+                        command.path.empty() ? "    local -a program=($words)\n" : "");
         for (const CompletionOption& option : command.options) {
             const std::string help = escaped(option.help, "[]:\\");
             for (const std::string& name : option.names) {
@@ -313,6 +373,9 @@ std::string fish_completion(const CompletionCommand& root) {
             text += start + fish_value(command.arguments) + "\n";
         }
         if (command.arguments.kind == Kind::file) text += start + " -F\n";
+        if (listed(command.arguments.kind) || command.arguments.kind == Kind::suite_file) {
+            text += start + fish_value(command.arguments) + "\n";
+        }
     });
     return text;
 }

@@ -15,7 +15,8 @@ namespace perfgate::cli {
 
 /// What an argument may be.
 struct CompletionValue {
-    enum class Kind { none, any, file, folder, words };
+    /// suite_file: a YAML file; suite, cases and metric: what `perfgate complete` lists.
+    enum class Kind { none, any, file, folder, words, suite_file, suite, cases, metric };
     Kind kind = Kind::none;          ///< none: takes no value
     std::vector<std::string> words;  ///< of Kind::words
 };

@@ -86,22 +86,28 @@ void add_head(Text& text, const Profile& profile) {
     }
 }
 
+std::string copies_text(std::size_t copies) {
+    return copies == 1 ? "1 copy" : fmt::format("{} copies", copies);
+}
+
 void add_program(Text& text, const Profile& profile) {
     const activity::WorkSummary& program = profile.program;
     text.line(fmt::format("GPU busy {} of {} ({}), idle {}",
                           time(program.span_ns - program.idle_ns), time(program.span_ns),
                           model::share_text(program.span_ns - program.idle_ns, program.span_ns),
                           time(program.idle_ns)));
-    text.line(fmt::format(
-        "{} kernels ({} under 10 µs), {} copies ({} pageable), {} memsets, {} graph launches, {} "
-        "synchronisations",
-        program.kernels, program.short_kernels, program.copies, program.pageable_copies,
-        program.memsets, program.graph_launches,
-        profile.calls.empty() ? "unrecorded" : number(program.synchronisations)));
+    text.line(fmt::format("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
+                          model::counted(program.kernels, "kernel"), program.short_kernels,
+                          copies_text(program.copies), program.pageable_copies,
+                          model::counted(program.memsets, "memset"),
+                          model::counted(program.graph_launches, "graph launch"),
+                          profile.calls.empty()
+                              ? "unrecorded synchronisations"
+                              : model::counted(program.synchronisations, "synchronisation")));
     for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
-            "GPU {} {}: busy {}, {} kernels{}", device.device, model::printable(device.name),
-            time(device.busy_ns), device.kernels,
+            "GPU {} {}: busy {}, {}{}", device.device, model::printable(device.name),
+            time(device.busy_ns), model::counted(device.kernels, "kernel"),
             device.peak_memory_bytes == 0
                 ? ""
                 : fmt::format(", at most {} allocated", bytes(device.peak_memory_bytes))));

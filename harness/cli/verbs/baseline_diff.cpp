@@ -65,7 +65,7 @@ std::string diff_text(const baseline::BaselineDiff& difference) {
 
 std::string stored_diff_text(const runner::StoredDiff& result) {
     const baseline::BaselineDiff& difference = result.difference;
-    return fmt::format("{}{}: {} metrics differ, {} do not; {} cases are new{}\n{}",
+    return fmt::format("{}{}: metrics: {} changed, {} unchanged; cases: {} new{}\n{}",
                        model::printable(result.file), result.stored ? "" : " (does not exist)",
                        difference.changes.size(), difference.unchanged, difference.added.size(),
                        result.partial ? "" : fmt::format(", {} gone", difference.removed.size()),

@@ -25,7 +25,7 @@ std::string entry_text(const model::LedgerEntry& entry) {
     using model::LedgerAction;
     std::string text =
         fmt::format("{}  {}", model::printable(entry.at), model::to_text(entry.action));
-    text += entry.action == LedgerAction::refresh ? fmt::format("  {} cases", entry.cases)
+    text += entry.action == LedgerAction::refresh ? "  " + model::counted(entry.cases, "case")
                                                   : "  " + model::printable(entry.id);
     if (!entry.until.empty()) text += "  until " + model::printable(entry.until);
     if (entry.anchor_reset) text += "  anchor reset";

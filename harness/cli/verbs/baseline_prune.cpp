@@ -56,12 +56,11 @@ int prune(const PruneOptions& options) {
             text += fmt::format("  {}\n", model::printable(id));
         }
     }
-    text +=
-        fmt::format("{} orphans {}\n", orphans, options.dry_run ? "would be removed" : "removed");
+    text += fmt::format("{} {}\n", model::counted(orphans, "orphan"),
+                        options.dry_run ? "would be removed" : "removed");
     if (outcome.left_alone > 0) {
-        text +=
-            fmt::format("{} baselines of other suites kept; with --all-suites they are orphans\n",
-                        outcome.left_alone);
+        text += fmt::format("{} of other suites kept; --all-suites removes such\n",
+                            model::counted(outcome.left_alone, "baseline"));
     }
     model::write_file_atomically("-", text);
     return 0;

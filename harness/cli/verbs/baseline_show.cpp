@@ -44,10 +44,10 @@ std::string provenance_text(const model::Provenance& provenance) {
 
 std::string baseline_text(const gate::StoredBaseline& stored) {
     const model::Baseline& baseline = stored.baseline;
-    std::string text =
-        fmt::format("{}\nsuite {} on {} ({}), {} cases\n", model::printable(stored.file),
-                    model::printable(baseline.suite), model::printable(baseline.device.name),
-                    model::printable(baseline.device.key), baseline.cases.size());
+    std::string text = fmt::format(
+        "{}\nsuite {} on {} ({}), {}\n", model::printable(stored.file),
+        model::printable(baseline.suite), model::printable(baseline.device.name),
+        model::printable(baseline.device.key), model::counted(baseline.cases.size(), "case"));
     for (const auto& [id, expected] : baseline.cases) {
         text += fmt::format("\n{}\n", model::printable(id));
         const std::string origin = provenance_text(expected.provenance);
@@ -58,8 +58,7 @@ std::string baseline_text(const gate::StoredBaseline& stored) {
             for (const model::Batch& batch : series.batches) samples += batch.samples.size();
             rows.push_back({model::printable(metric),
                             model::quantity_text(series.value, series.unit),
-                            fmt::format("{} sample{}", samples, samples == 1 ? "" : "s"),
-                            model::printable(series.method)});
+                            model::counted(samples, "sample"), model::printable(series.method)});
         }
         text += report::table(rows);
     }

@@ -24,11 +24,12 @@ int verify(const std::string& folder) {
     const baseline::StoreCheck check =
         baseline::verify_store(folder, model::date_of(runner::utc_now()));
     baseline::refuse_if_any(fmt::format("{}: invalid:", model::printable(folder)), check.faults);
-    std::string text = fmt::format("{}: {} baselines and {} ledgers are valid\n",
-                                   model::printable(folder), check.baselines, check.ledgers);
+    std::string text = fmt::format("{}: valid: {}, {}\n", model::printable(folder),
+                                   model::counted(check.baselines, "baseline"),
+                                   model::counted(check.ledgers, "ledger"));
     for (const auto& [file, ids] : check.not_covered) {
-        text += fmt::format("not covered: {}: {} cases, whose last ledger entry has no digest:\n",
-                            model::printable(file), ids.size());
+        text += fmt::format("not covered: {}: {} whose last ledger entry has no digest:\n",
+                            model::printable(file), model::counted(ids.size(), "case"));
         constexpr std::size_t most_names = 20;
         for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
             text += fmt::format("  {}\n", model::printable(ids[i]));

@@ -13,6 +13,7 @@
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "report/html_page.hpp"
 #include "runner/record.hpp"
 
@@ -62,7 +63,7 @@ int profile(Options& options) {
     if (!suite.empty() && program.exit_code == 0) {
         model::write_file_atomically(suite, runner::suite_draft(options.request, program));
         std::fprintf(stderr, "perfgate: wrote %s; next: perfgate baseline refresh %s\n",
-                     suite.c_str(), suite.c_str());
+                     suite.c_str(), model::shell_word(suite).c_str());
     } else if (!suite.empty()) {
         std::fprintf(stderr, "perfgate: %s was not written: the recording is not complete\n",
                      suite.c_str());

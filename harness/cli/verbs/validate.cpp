@@ -9,6 +9,7 @@
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/catalogue.hpp"
+#include "suite/plan.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {
@@ -22,21 +23,14 @@ std::string summary(const suite::Suite& suite) {
         return count(
             [&](const suite::SuiteCase& suite_case) { return suite_case.target == target; });
     };
-    const auto not_built =
-        count([](const suite::SuiteCase& suite_case) { return !suite_case.built; });
-    const std::size_t cases = suite.cases.size();
-    std::string text = fmt::format("{}: ok, {} {} ({} cuda, {} host", model::printable(suite.file),
-                                   cases, cases == 1 ? "case" : "cases", of(model::Target::cuda),
-                                   of(model::Target::host));
+    std::string text = fmt::format("{}: ok, {} ({} cuda, {} host", model::printable(suite.file),
+                                   model::counted(suite.cases.size(), "case"),
+                                   of(model::Target::cuda), of(model::Target::host));
     if (const auto programs = of(model::Target::program); programs > 0) {
         text += fmt::format(", {} of programs", programs);
     }
     text += ')';
-    if (not_built > 0) text += fmt::format(", {} not built here", not_built);
-    const std::size_t relations = suite.relations.size();
-    if (relations > 0) {
-        text += fmt::format(", {} {}", relations, relations == 1 ? "relation" : "relations");
-    }
+    if (!suite.relations.empty()) text += ", " + model::counted(suite.relations.size(), "relation");
     return text + '\n';
 }
 
@@ -65,6 +59,9 @@ void add_validate(CLI::App& app, Invocation& invocation) {
             for (const suite::Suite& suite : suite::load_suites(
                      options->suites, runner::load_workload_catalogue(options->plugins))) {
                 text += summary(suite);
+                for (const std::string& line : suite::not_built(suite)) {
+                    fmt::print(stderr, "perfgate: warning: {}\n", line);
+                }
             }
             model::write_file_atomically("-", text);
             return 0;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What completion scripts ask for: one name a line.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baseline/store.hpp"
+#include "cli/verbs/verb.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "runner/catalogue.hpp"
+#include "runner/metric_list.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_suite(const fs::path& file) {
+    std::error_code error;
+    return (file.extension() == ".yaml" || file.extension() == ".yml") &&
+           fs::is_regular_file(file, error);
+}
+
+/// Those on the command line; without any, those in suites/.
+std::vector<std::string> suite_files(const std::vector<std::string>& words) {
+    std::vector<std::string> files;
+    for (const std::string& word : words) {
+        if (is_suite(word)) files.push_back(word);
+    }
+    std::error_code error;
+    if (!files.empty() || !fs::is_directory("suites", error)) return files;
+    for (const auto& entry : fs::directory_iterator("suites", error)) {
+        if (is_suite(entry.path())) files.push_back(entry.path().string());
+    }
+    return files;
+}
+
+std::set<std::string> listed_cases(const std::vector<std::string>& words) {
+    std::vector<std::string> plugins;
+    for (const std::string& word : words) {
+        if (word.ends_with(".so")) plugins.push_back(word.substr(word.find('=') + 1));
+    }
+    std::set<std::string> ids;
+    for (const suite::Suite& suite :
+         suite::load_suites(suite_files(words), runner::load_workload_catalogue(plugins))) {
+        for (const suite::SuiteCase& suite_case : suite.cases) ids.insert(suite_case.id);
+    }
+    return ids;
+}
+
+std::set<std::string> listed_suites() {
+    std::set<std::string> names;
+    for (const baseline::BaselinePlace& place : baseline::stored_places("baselines")) {
+        names.insert(place.suite);
+    }
+    for (const std::string& file : suite_files({})) names.insert(file);
+    return names;
+}
+
+std::set<std::string> listed_metrics() {
+    std::set<std::string> names;
+    for (const runner::ListedMetric& row : runner::list_metrics({}, "GH100").metrics) {
+        names.insert(row.metric.definition.name);
+    }
+    return names;
+}
+
+}  // namespace
+
+void add_complete(CLI::App& app, Invocation& invocation) {
+    CLI::App* verb = app.add_subcommand("complete", "Lists names for shell completion (internal)");
+    verb->group("");  // hidden
+    struct Options {
+        std::string what;
+        std::vector<std::string> words;
+    };
+    const auto options = std::make_shared<Options>();
+    verb->add_option("WHAT", options->what)
+        ->required()
+        ->check(CLI::IsMember({"cases", "suites", "metrics"}));
+    verb->add_option("WORDS", options->words);
+    verb->callback([&invocation, options] {
+        invocation.body = [options] {
+            std::string text;
+            for (const std::string& name : options->what == "cases" ? listed_cases(options->words)
+                                           : options->what == "suites" ? listed_suites()
+                                                                       : listed_metrics()) {
+                text += model::printable(name) + '\n';
+            }
+            model::write_file_atomically("-", text);
+            return 0;
+        };
+    });
+}
+
+}  // namespace perfgate::cli

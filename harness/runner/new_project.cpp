@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/new_project.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "runner/installation.hpp"
+
+namespace perfgate::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t template_limit = std::size_t{1} << 20;
+
+/// Whether the name alone starts this program: its folder is the first on PATH that has one.
+bool is_on_path(const fs::path& binary) {
+    const char* const variable = std::getenv("PATH");
+    std::string_view folders = variable ? variable : "";
+    while (!folders.empty()) {
+        const std::size_t end = std::min(folders.find(':'), folders.size());
+        std::error_code error;
+        const fs::path candidate = fs::path(folders.substr(0, end)) / binary.filename();
+        if (fs::exists(candidate, error)) return fs::equivalent(candidate, binary, error);
+        folders.remove_prefix(std::min(end + 1, folders.size()));
+    }
+    return false;
+}
+
+void replace_all(std::string& text, std::string_view what, const std::string& by) {
+    for (std::size_t at = text.find(what); at != std::string::npos;
+         at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
+}
+
+std::string filled_in(std::string_view command) {
+    const fs::path binary = own_binary();
+    const fs::path prefix = binary.parent_path().parent_path();
+    const bool found = is_on_path(binary);
+    std::string text(command);
+    replace_all(text, "{perfgate}", found ? "perfgate" : model::shell_word(binary.string()));
+    // CMake finds packages in the folders that PATH's bin folders are in.
+    replace_all(text, "{cmake_prefix}",
+                found ? "" : " " + model::shell_word("-DCMAKE_PREFIX_PATH=" + prefix.string()));
+    replace_all(text, "{include}", model::shell_word((prefix / "include/perfgate").string()));
+    return text;
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+    if (!fs::is_directory(folder)) {
+        throw model::Error(
+            fmt::format("the templates are not installed: {} is absent; install perfgate again",
+                        folder.string()));
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), folder));
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+const std::vector<ProjectKind>& project_kinds() {
+    static const std::vector<ProjectKind> kinds{
+        {.name = "cuda",
+         .what = "a kernel as a plugin of one file, with a host variant",
+         .commands = {"cmake -B build{cmake_prefix} && cmake --build build",
+                      "{perfgate} baseline refresh suites/scale.yaml --plugin build/scale.so",
+                      "{perfgate} run suites/scale.yaml --plugin build/scale.so"},
+         .instead = "mkdir -p build && nvcc -std=c++20 -O3 -lineinfo -arch=all-major -shared "
+                    "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu"},
+        {.name = "command",
+         .what = "a program as it is: PyTorch, Triton, C++",
+         .commands = {"{perfgate} list suites/program.yaml",
+                      "{perfgate} baseline refresh suites/program.yaml",
+                      "{perfgate} run suites/program.yaml"}},
+    };
+    return kinds;
+}
+
+NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
+    const fs::path from = project_templates() / kind.name;
+    NewProject project;
+    project.files = files_in(from);
+    std::string taken;
+    for (const fs::path& file : project.files) {
+        std::error_code error;
+        if (fs::symlink_status(folder / file, error).type() == fs::file_type::not_found) continue;
+        taken += (taken.empty() ? "" : ", ") + model::printable((folder / file).string());
+    }
+    if (!taken.empty()) {
+        throw model::InputError(fmt::format(
+            "init overwrites nothing, and these exist: {}; name another folder", taken));
+    }
+    for (const fs::path& file : project.files) {
+        model::write_file_atomically(folder / file,
+                                     model::read_file(from / file, template_limit, "template"));
+    }
+    for (const std::string_view command : kind.commands) {
+        project.commands.push_back(filled_in(command));
+    }
+    project.instead = filled_in(kind.instead);
+    return project;
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// `perfgate init`: a project that works, copied from share/perfgate/templates.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfgate::runner {
+
+/// A kind of project: a row here, and a folder of its name in templates/.
+struct ProjectKind {
+    std::string_view name;
+    std::string_view what;
+    /// The commands that build it, store a baseline and gate; "{perfgate}" is this program,
+    /// "{cmake_prefix}" what CMake needs to find it.
+    std::vector<std::string_view> commands;
+    std::string_view instead =
+        "";  ///< of the first, without CMake; "{include}" is the SDK's folder
+};
+
+/// In the order of the help text; the first is the default.
+const std::vector<ProjectKind>& project_kinds();
+
+struct NewProject {
+    std::vector<std::filesystem::path> files;  ///< relative to the folder
+    std::vector<std::string> commands;         ///< to be run in the folder
+    std::string instead;                       ///< of the first; may be empty
+};
+
+/// Copies the kind's files into the folder, which it makes. Throws model::InputError, and writes
+/// nothing, if a file exists, which it names; model::Error if the templates are absent.
+NewProject start_project(const ProjectKind& kind, const std::filesystem::path& folder);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`perfgate init` from an installed tree, in an empty folder: what it prints, done as printed."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import tool
+
+KINDS = sorted(path.name for path in (tool.SOURCE / "templates").iterdir() if path.is_dir())
+
+
+class Init(tool.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.prefix = tool.installed(cls)
+
+    def run_line(self, line, folder, code=0):
+        done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True,
+                              timeout=tool.PATIENCE_S * 3,
+                              env={**os.environ, "PATH": f"{self.prefix}/bin:{os.environ['PATH']}",
+                                   "CUDA_VISIBLE_DEVICES": ""})
+        self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,), f"{line}\n{done.stdout}{done.stderr}")
+        return done
+
+    def printed(self, text):
+        """The commands that a text of `init` tells to type."""
+        return re.findall(r"^  (.*)$", text, re.MULTILINE)
+
+    def started(self, kind):
+        folder = self.folder / "empty"
+        folder.mkdir()
+        text = self.run_line(f"perfgate init --from {kind}", folder).stdout
+        for file in re.findall(r"^wrote (.*)$", text, re.MULTILINE):
+            self.assertEqual((tool.SOURCE / "templates" / kind / file).read_bytes(),
+                             (folder / file).read_bytes())
+        return folder, self.printed(text)
+
+    def do(self, commands, folder):
+        """On a machine that does other work, too, a baseline may be refused once, as it says."""
+        for command in commands:
+            for attempt in range(5):
+                noisy = (0, 2) if "refresh" in command and attempt < 4 else 0
+                done = self.run_line(command, folder, code=noisy)
+                if done.returncode == 0:
+                    break
+                self.assertIn("measure while nothing else uses the machine", done.stderr)
+
+    def gates(self, folder):
+        """The last command passed; a slower result must fail."""
+        done = self.run_line("perfgate compare perfgate-out/run.json --no-baseline fail", folder)
+        self.assertIn("pass", done.stdout)
+        baseline, = [path for path in folder.glob("baselines/*/*.json")]
+        text = baseline.read_text()
+        # Each expected time a hundredth: what was measured is slower by far.
+        faster = re.sub(r'("(?:processes|repeated)": ?)(\[[^\]]*\]|[\d.e+-]+)',
+                        lambda found: found.group(1) + re.sub(
+                            r"[\d.]+(?:e[+-]?\d+)?", lambda number: repr(float(number.group()) / 100),
+                            found.group(2)), text)
+        self.assertNotEqual(text, faster)
+        baseline.write_text(faster)
+        self.run_line("perfgate compare perfgate-out/run.json", folder, code=1)
+
+    def test_there_is_a_kind_for_each_folder(self):
+        footer = self.run_tool("init", "--help").stdout
+        self.assertEqual(KINDS, sorted(re.findall(r"^  (\w[\w-]*) +a ", footer, re.MULTILINE)))
+        self.run_tool("init", "--from", "nothing", code=2)
+
+    @unittest.skipUnless(shutil.which("nvcc"), "needs nvcc")
+    def test_a_kernel_with_cmake_and_with_nvcc_alone(self):
+        folder, commands = self.started("cuda")
+        self.assertEqual(4, len(commands))
+        self.do(commands[:3], folder)
+        self.gates(folder)
+        self.run_line("perfgate validate suites/scale.yaml --plugin build/scale.so", folder)
+        shutil.rmtree(folder / "build")
+        self.run_line(commands[3], folder)
+        done = self.run_line("perfgate list suites/scale.yaml --plugin build/scale.so", folder)
+        self.assertIn("scale/simple[n=1000000]", done.stdout)
+        self.assertNotIn("not built", done.stdout + done.stderr)
+
+    def test_a_program(self):
+        folder, commands = self.started("command")
+        self.assertEqual(3, len(commands))
+        self.do(commands, folder)
+        self.gates(folder)
+
+    def test_nothing_is_overwritten(self):
+        self.write("mine/CMakeLists.txt", "mine\n")
+        done = self.run_tool("init", "mine", code=2)
+        self.assert_one_line(done.stderr, "mine/CMakeLists.txt", "overwrites nothing")
+        self.assertEqual(["CMakeLists.txt"], os.listdir(self.folder / "mine"))
+        self.assertEqual("mine\n", (self.folder / "mine/CMakeLists.txt").read_text())
+        os.symlink("nowhere", self.folder / "mine/scale.cu")
+        self.assertIn("mine/scale.cu", self.run_tool("init", "mine", code=2).stderr)
+
+    def test_commands_can_be_pasted_where_perfgate_is_not_on_the_path(self):
+        prefix = self.folder / "my tools"
+        shutil.copytree(self.prefix, prefix, symlinks=True)
+        done = subprocess.run([prefix / "bin/perfgate", "init", "a project", "--from", "command"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        commands = self.printed(done.stdout)
+        self.assertEqual("cd 'a project'", commands[0])
+        self.run_line(f"{commands[0]} && {commands[1]}", self.folder)
+        self.assertIn("my tools", commands[1])
+
+
+if __name__ == "__main__":
+    tool.main()
