@@ -27,6 +27,8 @@ using model::Verdict;
 /// run may differ as much: within what so few runs predict with this probability.
 constexpr double drift_level = 0.01;
 constexpr std::size_t least_drift_runs = 3;
+/// Of a baseline with more processes as many describe their distribution.
+constexpr std::size_t most_logs = 100;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -129,14 +131,13 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
     resolution.measured = measured_spread(evidence);
     resolution.cautious = spread_to_trust(comparison, evidence);
     resolution.df_at_last = static_cast<double>(baseline + resolution.last) - 2;
-    // A handful of values says little about their distribution.
-    if (resolution.ranks) {
-        resolution.differences = stats::pairwise_differences(evidence.baseline);
+    const Scale scale(evidence.baseline, evidence.measured);
+    if (is_time(comparison) && resolution.ranks && scale.logarithmic) {
+        resolution.logs = scale.of(stats::thinned(evidence.baseline, most_logs));
     }
     resolution.drift = evidence.drift;
     add_resolution(comparison, resolution, levels, shifts, judgement);
     if (is_time(comparison)) {
-        const Scale scale(evidence.baseline, evidence.measured);
         add_interval(comparison,
                      stats::rank_sum_interval(scale.of(evidence.baseline),
                                               scale.of(evidence.measured), interval_level),
