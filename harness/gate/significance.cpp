@@ -8,6 +8,7 @@
 
 #include "gate/rounds.hpp"
 #include "stats/distributions.hpp"
+#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/rank_sum.hpp"
 
@@ -23,8 +24,7 @@ using model::Verdict;
 constexpr double trimmed_samples = 0.1;
 /// A wrong flag costs GPU time, not reliability: one in twenty is cheap.
 constexpr double flagging_level = 0.05;
-/// The share of a test's budget. The rest covers what no test of processes models: that they ran
-/// one after the other, on a machine that changes.
+/// The share of a test's budget. The rest is for drift between sessions and boards.
 constexpr double spent_in_rounds = 0.5;
 /// Each of the two steps to a verdict, flagging and confirmation, finds the minimum detectable
 /// change with this probability, so that both do in nine of ten cases.
@@ -65,27 +65,24 @@ Prior prior_of(MetricClass metric_class) {
 /// much less than what is usual, because few values agree by chance.
 double robust_deviation(std::span<const double> values) {
     constexpr stats::PooledSpread usual{.deviation = 0.003, .df = 2};
-    constexpr double tail = 0.2;
     constexpr double farthest = 5;
     const double df = std::max(1.0, static_cast<double>(values.size()) - 1);
     const auto cautious = [&](double deviation) {
         return std::max(deviation, stats::moderated({deviation, df}, usual).deviation);
     };
     const double middle = stats::median(values);
-    const double of_middle = (stats::quantile(values, 1 - tail) - stats::quantile(values, tail)) /
-                             (2 * stats::normal_upper_quantile(tail));
-    const double bound = farthest * cautious(of_middle);
     double squares = 0;
-    for (const double value : values) {
-        const double distance = std::min(std::fabs(value - middle), bound);
-        squares += distance * distance;
+    for (const double value :
+         stats::winsorised({values.begin(), values.end()}, farthest, cautious(0))) {
+        squares += (value - middle) * (value - middle);
     }
     return cautious(std::sqrt(squares / df));
 }
 
 /// The probability that `critical` pairs are in favour of `measured` further values if these are
 /// like `sorted` and larger by `shift`. The count's mean and variance are those of the recorded
-/// values, whatever their distribution, each without itself.
+/// values, whatever their distribution, each without itself. The extremes count twice: a mode that
+/// showed once in 20 processes may have twice that share.
 double power_of_ranks(const std::vector<double>& sorted, double shift, std::size_t measured,
                       std::size_t critical) {
     const auto n = static_cast<double>(sorted.size());
@@ -100,14 +97,16 @@ double power_of_ranks(const std::vector<double>& sorted, double shift, std::size
         while (not_above < sorted.size() && sorted[not_above] + shift <= sorted[i]) ++not_above;
         const double over = (static_cast<double>(below) - 1) / (n - 1);
         const double under = (n - static_cast<double>(not_above) - 1) / (n - 1);
-        sum += over;
-        of_measured += over * over;
+        const double weight = i == 0 || i + 1 == sorted.size() ? 2 : 1;
+        sum += weight * over;
+        of_measured += weight * over * over;
         of_recorded += under * under;
     }
-    const double share = sum / n;
-    const double variance = n * m *
-                            (share * (1 - share) + (m - 1) * (of_recorded / n - share * share) +
-                             (n - 1) * (of_measured / n - share * share));
+    const double share = sum / (n + 2);
+    const double variance =
+        n * m *
+        (share * (1 - share) + (m - 1) * std::max(0.0, of_recorded / n - share * share) +
+         (n - 1) * std::max(0.0, of_measured / (n + 2) - share * share));
     const double surplus = n * m * share + 0.5 - static_cast<double>(critical);
     if (variance <= 0) return surplus > 0 ? 1 : 0;
     return stats::normal_upper_tail(-surplus / std::sqrt(variance));
@@ -179,6 +178,10 @@ Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
 double Levels::at_round(std::int64_t round) const {
     if (round == 0) return single;
     return single * spent_in_rounds / static_cast<double>(std::max(rounds, round));
+}
+
+double Levels::for_drift() const {
+    return single * (1 - spent_in_rounds);
 }
 
 Levels Levels::of(const Comparison& comparison) const {
@@ -337,7 +340,10 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     if (!change.counts) return;
 
     const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
-    const double level = levels.at_round(last_round);
+    // Without rounds the whole level is the test's, unless drift needs its share.
+    const double level =
+        std::min(levels.at_round(last_round),
+                 drift > 0 && levels.rounds == 0 ? levels.single * spent_in_rounds : levels.single);
     const bool rises = judgement.measured > judgement.baseline;
     const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
     const auto probability_at = [&](double of_level) {

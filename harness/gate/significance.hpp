@@ -48,6 +48,8 @@ struct Levels {
     /// The rounds that can decide share half of it; without rounds there is one test at the whole
     /// level.
     double at_round(std::int64_t round) const;
+    /// The other half, for what no test of processes models: that sessions and boards differ.
+    double for_drift() const;
     /// Those of this comparison: later rounds measure times only.
     Levels of(const Comparison& comparison) const;
 };

@@ -101,6 +101,7 @@ Suite made_drift(const Drift& drift) {
     Suite suite;
     suite.name = fmt::format("{} of the baseline, drift of {}", drift.recorded,
                              drift.shared ? "all cases alike" : "each case by itself");
+    suite.recorded = drift.recorded;
     // What the sessions of this replay do to all cases; the last is the run's.
     const auto common = std::make_shared<std::vector<double>>();
     suite.begin = [common, drift](Random& random) {

@@ -98,7 +98,7 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
         if (source.value_ns <= least_ns) return;
         const bool alone = apart == Apart::processes || workload == kernel.name;
         const std::string suite = kernel.device + " " + what + (alone ? "" : ", " + workload);
-        suites.try_emplace(suite, Suite{suite, {}, {}})
+        suites.try_emplace(suite, Suite{suite, {}, {}, 1})
             .first->second.cases.push_back(std::move(source));
     };
     std::map<std::string, Processes> boards;
@@ -225,7 +225,9 @@ class Play {
                                    &baselines_[i],
                                    &runs_[i],
                                    {setting_.tolerance, std::nullopt, 0},
-                                   setting_.leeway});
+                                   setting_.leeway,
+                                   0,
+                                   setting_.new_board});
         }
         judgements_ = gate::BatchRule(policy_).judge(comparisons);
     }

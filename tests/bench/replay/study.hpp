@@ -50,6 +50,7 @@ struct Suite {
     std::string name;
     std::vector<Source> cases;
     std::function<void(Random&)> begin{};  ///< before the draws of a replay; may be empty
+    std::size_t recorded = 1;              ///< sessions of the baseline, if it was generated
 };
 
 /// What differs between baseline and run.
