@@ -28,6 +28,7 @@ struct Acceptance {
     std::string at = {};  ///< UTC, now
     double creep_bound = usual_creep_bound;
     bool reset_anchors = false;  ///< changed values become their own anchors
+    bool add_board = false;      ///< the run's times join those of the baseline's other boards
     /// The last day of an acknowledgement is at most this many days ahead.
     std::int64_t acknowledgement_days = model::Policy{}.acknowledgement_days;
 };

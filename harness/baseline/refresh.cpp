@@ -11,9 +11,14 @@
 
 #include "baseline/pooling.hpp"
 #include "document/baseline.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/boards.hpp"
+#include "gate/machine_code.hpp"
+#include "gate/rule.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/error.hpp"
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::baseline {
@@ -82,6 +87,101 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
     return kept;
 }
 
+/// Why these times cannot join the baseline's as those of another board; empty: they can.
+std::string board_objection(const model::Run& run, const CaseResult& result,
+                            const BaselineCase& before) {
+    const gate::CodeComparison code =
+        gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
+    if (code.change == model::CodeChange::changed) return code.difference;
+    for (const model::GateRule& rule : result.gates) {
+        const auto definition = run.metric_definitions.find(rule.metric);
+        const auto then = before.metrics.find(rule.metric);
+        const auto now = result.metrics.find(rule.metric);
+        if (definition == run.metric_definitions.end() || now == result.metrics.end() ||
+            definition->second.metric_class != model::MetricClass::timing) {
+            continue;
+        }
+        if (then == before.metrics.end() || then->second.method != now->second.method ||
+            then->second.unit != now->second.unit) {
+            return fmt::format("the baseline has no {} by the same method", rule.metric);
+        }
+        gate::Comparison comparison;
+        comparison.definition = &definition->second;
+        comparison.tolerance = rule.tolerance;
+        comparison.leeway = rule.cross_board;
+        const double expected = gate::estimate_of(then->second);
+        const double measured = gate::estimate_of(now->second);
+        const gate::Change change = gate::change_between(comparison, expected, measured);
+        if (change.counts && !change.good_way) {
+            const model::QuantityTexts values =
+                model::quantity_texts(expected, measured, now->second.unit);
+            return fmt::format("{} {} → {} is more than boards differ by", rule.metric,
+                               values.before, values.after);
+        }
+    }
+    return {};
+}
+
+/// The baseline's series with the other's processes in place of those of the same boards.
+model::MetricSeries joined(const model::MetricSeries& before, const model::MetricSeries& added) {
+    const auto boards = gate::boards_of(added);
+    model::MetricSeries result = before;
+    std::erase_if(result.batches,
+                  [&](const model::Batch& batch) { return boards.contains(batch.device); });
+    std::map<std::int64_t, std::int64_t> runs;
+    const auto add = [&](model::Batch batch, std::int64_t offset) {
+        const auto next = static_cast<std::int64_t>(runs.size());
+        batch.run = runs.try_emplace(batch.run + offset, next).first->second;
+        return batch;
+    };
+    constexpr std::int64_t further = std::int64_t{1} << 32;
+    for (model::Batch& batch : result.batches) batch = add(batch, 0);
+    for (const model::Batch& batch : added.batches) result.batches.push_back(add(batch, further));
+    std::int64_t process = 0;
+    for (model::Batch& batch : result.batches) batch.process = process++;
+    return condensed(result);
+}
+
+/// The baseline's case with the times of the run's board.
+BaselineCase with_board(const model::Run& run, const CaseResult& result,
+                        const BaselineCase& before) {
+    BaselineCase accepted = before;
+    for (auto& [metric, series] : accepted.metrics) {
+        const auto definition = run.metric_definitions.find(metric);
+        const auto measured = result.metrics.find(metric);
+        if (definition == run.metric_definitions.end() || measured == result.metrics.end() ||
+            definition->second.metric_class != model::MetricClass::timing ||
+            measured->second.method != series.method || measured->second.unit != series.unit) {
+            continue;
+        }
+        series = joined(series, condensed(measured->second));
+    }
+    return accepted;
+}
+
+/// With add_board: the baseline must have each measured case, of the same code.
+void require_known(const model::Run& run, const model::SuiteResult& suite,
+                   const std::optional<model::Baseline>& existing) {
+    std::vector<std::string> problems;
+    for (const CaseResult& result : suite.cases) {
+        if (result.status == CaseStatus::skipped) continue;
+        const std::string id = model::case_id(result.spec);
+        std::string why = "the baseline does not have it";
+        if (existing) {
+            const auto found = existing->cases.find(id);
+            if (found != existing->cases.end()) why = board_objection(run, result, found->second);
+        }
+        if (!why.empty()) {
+            problems.push_back(
+                fmt::format("{}: {}", model::printable(id), model::printable(why, 1000)));
+        }
+    }
+    refuse_if_any(fmt::format("suite {}: --add-board adds another board's times of the same code: "
+                              "leave these cases out with --filter, or refresh without it",
+                              model::printable(suite.name)),
+                  problems);
+}
+
 std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshed& refreshed,
                                            const Acceptance& acceptance) {
     if (refreshed.accepted.empty() && refreshed.removed.empty()) return std::nullopt;
@@ -101,17 +201,32 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshe
     return entry;
 }
 
+BaselineCase replaced(const model::Run& run, const CaseResult& result,
+                      const Acceptance& acceptance) {
+    BaselineCase accepted{provenance_of(run, result, acceptance),
+                          result.metrics,
+                          as_expected(result.kernels),
+                          result.host_code,
+                          result.libraries,
+                          result.memory_operations};
+    accepted.tags = result.tags;
+    for (auto& [metric, series] : accepted.metrics) series = condensed(series);
+    return accepted;
+}
+
 }  // namespace
 
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
     require_finished(run);
     require_acceptable(run, suite);
+    if (acceptance.add_board) require_known(run, suite, existing);
 
     Refreshed refreshed;
     refreshed.baseline.suite = suite.name;
     // A partial refresh keeps the file's header: it still describes most cases.
-    const bool keep_head = existing && suite.partial;
+    const bool partial = suite.partial || acceptance.add_board;
+    const bool keep_head = existing && partial;
     refreshed.baseline.device = keep_head ? existing->device : run.environment.device;
     refreshed.baseline.device.board.clear();
 
@@ -132,18 +247,14 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
             continue;
         }
-        BaselineCase accepted{provenance_of(run, result, acceptance),
-                              result.metrics,
-                              as_expected(result.kernels),
-                              result.host_code,
-                              result.libraries,
-                              result.memory_operations};
-        accepted.tags = result.tags;
-        for (auto& [metric, series] : accepted.metrics) series = condensed(series);
+        BaselineCase accepted = acceptance.add_board ? with_board(run, result, old_case.mapped())
+                                                     : replaced(run, result, acceptance);
         if (old_case) {
             const BaselineCase& before = old_case.mapped();
-            refreshed.acknowledged +=
-                keep_acknowledged(before, model::date_of(run.started_at), accepted);
+            if (!acceptance.add_board) {
+                refreshed.acknowledged +=
+                    keep_acknowledged(before, model::date_of(run.started_at), accepted);
+            }
             accepted.anchors =
                 moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
         }
@@ -167,7 +278,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                               model::printable(suite.name)),
                   crept);
     for (auto& [id, old_case] : old_cases) {
-        if (suite.partial) {
+        if (partial) {
             refreshed.kept.push_back(id);
             refreshed.baseline.cases.emplace(id, std::move(old_case));
         } else {

@@ -31,6 +31,10 @@ struct Refreshed {
 /// longer has are removed. A case stays identical to the byte if its metrics, board and tools are
 /// the same and there is no new name or reason.
 ///
+/// With `acceptance.add_board` only times change: those of the run's board join the baseline's, or
+/// replace those of the same board. Cases that it does not have, that launch other code, or that
+/// are slower by more than the tolerance and `cross_board_tolerance` are refused.
+///
 /// Throws InputError, naming the cases, if one is incorrect, failed or incomplete, or if accepted
 /// changes add up beyond the bound; also for an interrupted run or one that measured nothing.
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,

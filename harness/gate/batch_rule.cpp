@@ -9,9 +9,12 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "gate/significance.hpp"
 #include "stats/distributions.hpp"
+#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/rank_sum.hpp"
 #include "stats/spread.hpp"
@@ -23,10 +26,8 @@ namespace {
 using model::MetricClass;
 using model::Verdict;
 
-/// If the runs of a baseline differ by more than their processes explain, at this level, the next
-/// run may differ as much: within what so few runs predict with this probability.
-constexpr double drift_level = 0.01;
-constexpr std::size_t least_drift_runs = 3;
+/// Of a baseline with more processes as many describe their distribution.
+constexpr std::size_t most_logs = 100;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -36,25 +37,42 @@ struct Evidence {
     std::int64_t last_round = 0;      ///< of the measured
     std::size_t first_processes = 0;  ///< of round 0, which flags cases
     Basis basis = Basis::one_process;
-    double drift = 0;  ///< how far a run may differ from the baseline's without a cause
     bool finite = true;
 };
 
-/// How far the runs of a baseline differ, beyond what their processes explain.
-double drift_of(const model::MetricSeries& series) {
-    std::map<std::int64_t, std::vector<double>> by_run;
-    for (const model::Batch& batch : series.batches) {
-        if (in_use(batch)) by_run[batch.run].push_back(batch_value(batch));
+/// The logarithms of a baseline's processes by board or by the run that recorded them. Empty if it
+/// has values that have none.
+stats::Groups groups_of(const Comparison& comparison) {
+    stats::Groups groups;
+    for (const model::Batch& batch : comparison.baseline->batches) {
+        if (!in_use(batch)) continue;
+        const double value = batch_value(batch);
+        if (!(value > 0) || !std::isfinite(value)) return {};
+        groups[comparison.new_board ? batch.device : std::to_string(batch.run)].push_back(
+            std::log(value));
     }
-    if (by_run.size() < least_drift_runs) return 0;
-    std::vector<std::vector<double>> groups;
-    groups.reserve(by_run.size());
-    for (auto& [run, values] : by_run) groups.push_back(std::move(values));
-    const auto components = stats::variance_components(groups);
-    if (!components || components->probability > drift_level) return 0;
-    const auto runs = static_cast<double>(groups.size());
-    return stats::student_upper_quantile(drift_level, runs - 1) * std::sqrt(1 + 1 / runs) *
-           components->between;
+    return groups;
+}
+
+/// What each comparison's sessions differ by, or its boards where the measured one is new. Learned
+/// from all times of its suite.
+std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
+    std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> pools;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        if (!is_time(comparisons[i])) continue;
+        pools[{comparisons[i].suite, comparisons[i].new_board}].push_back(i);
+    }
+    std::vector<stats::Drift> drifts(comparisons.size());
+    for (const auto& [pool, members] : pools) {
+        std::vector<stats::Groups> items;
+        items.reserve(members.size());
+        for (const std::size_t i : members) items.push_back(groups_of(comparisons[i]));
+        const auto found = stats::drifts_of(items);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (found[i]) drifts[members[i]] = *found[i];
+        }
+    }
+    return drifts;
 }
 
 Evidence evidence_of(const Comparison& comparison) {
@@ -75,7 +93,6 @@ Evidence evidence_of(const Comparison& comparison) {
         evidence.basis = Basis::exact;
     } else if (evidence.baseline.size() > 1) {
         evidence.basis = Basis::spread;
-        evidence.drift = drift_of(*comparison.baseline);
     }
     return evidence;
 }
@@ -117,8 +134,12 @@ std::optional<double> probability_of(const Comparison& comparison, const Evidenc
     return stats::student_upper_tail(rise / error, spread.df);
 }
 
-void judge_by_spread(const Comparison& comparison, const Evidence& evidence, const Levels& levels,
-                     DetectableShifts& shifts, Judgement& judgement) {
+void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
+                     const stats::Drift& drift, const Levels& levels, DetectableShifts& shifts,
+                     Judgement& judgement) {
+    const double size = std::fabs(judgement.baseline);
+    const auto drift_at = [&](double level) { return size * std::expm1(drift.bound(level)); };
+    const double allowed_drift = drift_at(levels.for_drift());
     const std::size_t baseline = evidence.baseline.size();
     Resolution resolution;
     resolution.against = baseline;
@@ -129,21 +150,20 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence, con
     resolution.measured = measured_spread(evidence);
     resolution.cautious = spread_to_trust(comparison, evidence);
     resolution.df_at_last = static_cast<double>(baseline + resolution.last) - 2;
-    // A handful of values says little about their distribution.
-    if (resolution.ranks) {
-        resolution.differences = stats::pairwise_differences(evidence.baseline);
+    const Scale scale(evidence.baseline, evidence.measured);
+    if (is_time(comparison) && resolution.ranks && scale.logarithmic) {
+        resolution.logs = scale.of(stats::thinned(evidence.baseline, most_logs));
     }
-    resolution.drift = evidence.drift;
+    resolution.drift = allowed_drift;
     add_resolution(comparison, resolution, levels, shifts, judgement);
     if (is_time(comparison)) {
-        const Scale scale(evidence.baseline, evidence.measured);
         add_interval(comparison,
                      stats::rank_sum_interval(scale.of(evidence.baseline),
                                               scale.of(evidence.measured), interval_level),
-                     scale, evidence.drift, judgement);
+                     scale, drift_at((1 - interval_level) / 2), judgement);
     }
     judge_by_probability(
-        comparison, evidence.drift, evidence.last_round, levels,
+        comparison, allowed_drift, evidence.last_round, levels,
         [&](bool rises, const Allowance& allowed, double level) {
             return probability_of(comparison, evidence, rises, allowed, level);
         },
@@ -222,6 +242,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         if (evidence.back().basis == Basis::spread) ++tests;
     }
     const Levels levels(false_alarms_, tests, rounds_);
+    const std::vector<stats::Drift> drifts = drifts_of(comparisons);
 
     DetectableShifts shifts;
     std::vector<Judgement> judgements(comparisons.size());
@@ -242,7 +263,8 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         judgement.baseline_disagrees = disagrees(
             *comparisons[i].definition, *comparisons[i].baseline, comparisons[i].tolerance);
         if (found.basis == Basis::spread) {
-            judge_by_spread(comparisons[i], found, levels.of(comparisons[i]), shifts, judgement);
+            judge_by_spread(comparisons[i], found, drifts[i], levels.of(comparisons[i]), shifts,
+                            judgement);
         } else {
             const Change change =
                 change_between(comparisons[i], judgement.baseline, judgement.measured);

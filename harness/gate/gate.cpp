@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,7 @@
 
 #include "gate/acknowledgement.hpp"
 #include "gate/batch_rule.hpp"
+#include "gate/boards.hpp"
 #include "gate/flagged.hpp"
 #include "gate/limits.hpp"
 #include "gate/machine_code.hpp"
@@ -25,6 +28,7 @@
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
 #include "gate/too_fast.hpp"
+#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/quantity.hpp"
@@ -324,10 +328,11 @@ class Judging {
                 return;
             }
         }
-        Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0};
-        if (baseline != nullptr && definition.metric_class == model::MetricClass::timing &&
-            other_board(run_, result, *expected)) {
-            comparison.leeway = gate.cross_board;
+        Comparison comparison{&definition,    baseline, &measured,
+                              gate.tolerance, 0,        verdicts_.size() - 1};
+        if (baseline != nullptr && definition.metric_class == model::MetricClass::timing) {
+            consider_boards(result, *expected, gate.cross_board, comparison);
+            baseline = comparison.baseline;
         }
         metric.tolerance = tolerance_words(comparison);
         if (baseline == nullptr) {
@@ -342,6 +347,23 @@ class Judging {
         } else {
             pending_.push_back({verdicts_.size() - 1, verdicts_.back().cases.size() - 1,
                                 verdict.metrics.size() - 1, comparison, &result, expected, code});
+        }
+    }
+
+    /// A time is compared with its own board's. For a board that the baseline does not have, what
+    /// boards differ by is allowed: as learned from those of the baseline, or as the suite says.
+    void consider_boards(const CaseResult& result, const BaselineCase& expected, double leeway,
+                         Comparison& comparison) {
+        constexpr std::size_t least_processes = 2;  // one says nothing about their spread
+        const std::string board = model::board_of(run_, result);
+        const std::map<std::string, std::size_t> boards = boards_of(*comparison.baseline);
+        const auto own = boards.find(board);
+        if (boards.size() > 1 && own != boards.end() && own->second >= least_processes) {
+            comparison.baseline =
+                &of_boards_.emplace_back(series_of_board(*comparison.baseline, board));
+        } else if (other_board(run_, result, expected) || (boards.size() > 1 && !board.empty())) {
+            comparison.new_board = boards.size() >= least_boards;
+            if (!comparison.new_board) comparison.leeway = leeway;
         }
     }
 
@@ -434,6 +456,7 @@ class Judging {
     std::vector<FlaggedCase> flagged_;
     Limits limits_;
     std::vector<Pending> pending_;
+    std::deque<MetricSeries> of_boards_;  ///< parts of baselines that comparisons point to
 };
 
 bool is_measured(const CaseResult& result) {

@@ -76,9 +76,15 @@ std::vector<double> differences_of(const Pairs& pairs, const Allowance& allowed 
     return differences_of(pairs.base, measured);
 }
 
+/// Of the pairs' ratios if there are logarithms of the times, as a share of the base's value.
 stats::PooledSpread spread_of(const Pairs& pairs) {
-    const std::array groups{differences_of(pairs)};
-    return stats::pooled_spread(groups);
+    const Scale scale(pairs.base, pairs.measured);
+    const std::array groups{differences_of(scale.of(pairs.base), scale.of(pairs.measured))};
+    stats::PooledSpread spread = stats::pooled_spread(groups);
+    if (scale.logarithmic) {
+        spread.deviation *= stats::trimmed_mean(pairs.base, trimmed_processes);
+    }
+    return spread;
 }
 
 stats::PooledSpread spread_to_trust(const Comparison& comparison, const Pairs& pairs) {

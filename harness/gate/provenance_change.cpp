@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "gate/batch_rule.hpp"
+#include "gate/boards.hpp"
 #include "model/board.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
@@ -26,6 +29,15 @@ struct ProvenanceChange {
     std::string note;  ///< empty: nothing changed, or it is not known
     bool timing_only = false;
 };
+
+/// Of all its metrics.
+std::set<std::string> all_boards_of(const BaselineCase& expected) {
+    std::set<std::string> boards;
+    for (const auto& [name, series] : expected.metrics) {
+        for (const auto& [board, processes] : boards_of(series)) boards.insert(board);
+    }
+    return boards;
+}
 
 /// Empty if either is not known: that is not a change.
 std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
@@ -45,6 +57,13 @@ std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
         board =
             fmt::format("another board than the baseline's: {} → {}", model::printable(then.board),
                         model::printable(model::board_of(run, result)));
+        const std::size_t boards = std::max<std::size_t>(all_boards_of(expected).size(), 1);
+        if (boards < least_boards) {
+            board += fmt::format(
+                "; it has {} of the {} boards from which the gate learns how much boards differ "
+                "('perfgate baseline refresh --add-board')",
+                boards, least_boards);
+        }
     }
     return {
         {{policy.board, std::move(board), true},
@@ -78,7 +97,7 @@ bool other_board(const model::Run& run, const model::CaseResult& result,
                  const BaselineCase& expected) {
     const std::string board = model::board_of(run, result);
     return !board.empty() && !expected.provenance.board.empty() &&
-           board != expected.provenance.board;
+           board != expected.provenance.board && !all_boards_of(expected).contains(board);
 }
 
 std::vector<std::string> provenance_notes(const model::Run& run, const model::CaseResult& result,

@@ -3,6 +3,7 @@
 // tolerances, not cases, files or wording.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,6 +23,11 @@ struct Comparison {
     model::Tolerance tolerance;
     /// Added to the tolerance's fractions: for a timing on another board of the same key.
     double leeway = 0;
+    /// Comparisons of one suite were recorded together: what their sessions and boards differ by is
+    /// learned from all of them.
+    std::size_t suite = 0;
+    /// The baseline has processes of several boards and none of the measured one.
+    bool new_board = false;
 };
 
 /// What decides a judgement.

@@ -64,6 +64,7 @@ std::string tolerance_words(const Comparison& comparison) {
     if (comparison.leeway > 0) {
         words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
     }
+    if (comparison.new_board) words += " and what the baseline's boards differ by";
     if (comparison.definition->direction == model::Direction::none) words += ", either way";
     return words;
 }

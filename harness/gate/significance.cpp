@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "gate/rounds.hpp"
 #include "stats/distributions.hpp"
+#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
+#include "stats/rank_sum.hpp"
 
 namespace perfgate::gate {
 
@@ -21,8 +24,7 @@ using model::Verdict;
 constexpr double trimmed_samples = 0.1;
 /// A wrong flag costs GPU time, not reliability: one in twenty is cheap.
 constexpr double flagging_level = 0.05;
-/// The share of a test's budget. The rest covers what no test of processes models: that they ran
-/// one after the other, on a machine that changes.
+/// The share of a test's budget. The rest is for drift between sessions and boards.
 constexpr double spent_in_rounds = 0.5;
 /// Each of the two steps to a verdict, flagging and confirmation, finds the minimum detectable
 /// change with this probability, so that both do in nine of ten cases.
@@ -31,10 +33,12 @@ constexpr double power_of_a_step = 0.975;
 /// and its far tail is coarse with few processes.
 constexpr double rank_margin = 1.1;
 
-/// Processes are often multimodal or have a tail, which a standard deviation hides. So the change
-/// must reach the quantile of their own differences that Student's test reaches for normal ones,
-/// times this factor, because a baseline has few processes (results: tests/bench/README.md).
-constexpr double recorded_margin = 1.2;
+/// A baseline has few processes and may lack the extremes of their distribution, so a shift that
+/// its own processes need is taken larger by 1 plus this over their number: 1.2 with 20 (results:
+/// tests/bench/README.md).
+constexpr double recorded_margin = 4;
+/// Timestamps of GPUs advance in steps of 32 ns: a change may be read as up to one step less.
+constexpr double clock_tick_ns = 32;
 
 /// The spread between processes that is assumed before measuring any: relative and absolute parts,
 /// and its weight in degrees of freedom. Timing: of 496 cases over 20 µs on five boards, three in
@@ -56,11 +60,85 @@ Prior prior_of(MetricClass metric_class) {
     return {0.01, 0};
 }
 
-/// The quantile of these differences that is `shift` standard deviations in a normal distribution.
-double recorded_shift(const std::vector<double>& differences, double shift) {
-    if (differences.empty()) return 0;
-    const double reached = 1 - stats::normal_upper_tail(recorded_margin * shift / std::sqrt(2.0));
-    return stats::quantile(differences, reached);
+/// The standard deviation of these values. No value counts as farther from the median than five
+/// standard deviations of the values in the middle, so that one outlier raises it a little. Never
+/// much less than what is usual, because few values agree by chance.
+double robust_deviation(std::span<const double> values) {
+    constexpr stats::PooledSpread usual{.deviation = 0.003, .df = 2};
+    constexpr double farthest = 5;
+    const double df = std::max(1.0, static_cast<double>(values.size()) - 1);
+    const auto cautious = [&](double deviation) {
+        return std::max(deviation, stats::moderated({deviation, df}, usual).deviation);
+    };
+    const double middle = stats::median(values);
+    double squares = 0;
+    for (const double value :
+         stats::winsorised({values.begin(), values.end()}, farthest, cautious(0))) {
+        squares += (value - middle) * (value - middle);
+    }
+    return cautious(std::sqrt(squares / df));
+}
+
+/// The probability that `critical` pairs are in favour of `measured` further values if these are
+/// like `sorted` and larger by `shift`. The count's mean and variance are those of the recorded
+/// values, whatever their distribution, each without itself. The extremes count twice: a mode that
+/// showed once in 20 processes may have twice that share.
+double power_of_ranks(const std::vector<double>& sorted, double shift, std::size_t measured,
+                      std::size_t critical) {
+    const auto n = static_cast<double>(sorted.size());
+    const auto m = static_cast<double>(measured);
+    double sum = 0;
+    double of_measured = 0;  // squares: how many recorded values are below each raised one
+    double of_recorded = 0;  // squares: how many raised values are above each recorded one
+    std::size_t below = 0;
+    std::size_t not_above = 0;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        while (below < sorted.size() && sorted[below] < sorted[i] + shift) ++below;
+        while (not_above < sorted.size() && sorted[not_above] + shift <= sorted[i]) ++not_above;
+        const double over = (static_cast<double>(below) - 1) / (n - 1);
+        const double under = (n - static_cast<double>(not_above) - 1) / (n - 1);
+        const double weight = i == 0 || i + 1 == sorted.size() ? 2 : 1;
+        sum += weight * over;
+        of_measured += weight * over * over;
+        of_recorded += under * under;
+    }
+    const double share = sum / (n + 2);
+    const double variance =
+        n * m *
+        (share * (1 - share) + (m - 1) * std::max(0.0, of_recorded / n - share * share) +
+         (n - 1) * std::max(0.0, of_measured / (n + 2) - share * share));
+    const double surplus = n * m * share + 0.5 - static_cast<double>(critical);
+    if (variance <= 0) return surplus > 0 ? 1 : 0;
+    return stats::normal_upper_tail(-surplus / std::sqrt(variance));
+}
+
+/// The shift, at least `least`, with which these values reach the power of a step.
+double shift_for_power(const std::vector<double>& sorted, double least, std::size_t measured,
+                       std::size_t critical) {
+    const auto enough = [&](double shift) {
+        return power_of_ranks(sorted, shift, measured, critical) >= power_of_a_step;
+    };
+    if (enough(least)) return least;
+    double low = least;
+    double high = std::max(least, sorted.back() - sorted.front()) * (1 + 1e-9);
+    constexpr int steps = 16;
+    for (int step = 0; step < steps; ++step) {
+        const double middle = (low + high) / 2;
+        (enough(middle) ? high : low) = middle;
+    }
+    return high;
+}
+
+/// By how much the logarithms of times must rise for a rank test of so many to find it.
+double hidden_shift(const std::vector<double>& logs, double deviation, std::size_t measured,
+                    double level, DetectableShifts& shifts) {
+    const std::size_t n = logs.size();
+    const double normal = rank_margin * deviation *
+                          shifts(n, measured, std::max(1.0, static_cast<double>(n) - 1), level);
+    const auto critical = shifts.critical(n, measured, level);
+    if (!critical || n < 2) return normal;
+    const double margin = 1 + recorded_margin / static_cast<double>(n);
+    return std::max(normal, margin * shift_for_power(logs, normal / margin, measured, *critical));
 }
 
 }  // namespace
@@ -102,6 +180,10 @@ double Levels::at_round(std::int64_t round) const {
     return single * spent_in_rounds / static_cast<double>(std::max(rounds, round));
 }
 
+double Levels::for_drift() const {
+    return single * (1 - spent_in_rounds);
+}
+
 Levels Levels::of(const Comparison& comparison) const {
     Levels levels = *this;
     if (!is_time(comparison)) levels.rounds = 0;
@@ -111,6 +193,12 @@ Levels Levels::of(const Comparison& comparison) const {
 double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, double level) {
     const auto [at, is_new] = known_.try_emplace({n, m, df, level}, 0.0);
     if (is_new) at->second = stats::detectable_shift(n, m, df, level, power_of_a_step);
+    return at->second;
+}
+
+std::optional<std::size_t> DetectableShifts::critical(std::size_t n, std::size_t m, double level) {
+    const auto [at, is_new] = critical_.try_emplace({n, m, level});
+    if (is_new) at->second = stats::rank_sum_critical(n, m, level);
     return at->second;
 }
 
@@ -128,26 +216,54 @@ double deciding_level(const Comparison& comparison, const Levels& levels) {
     return comparison.definition->direction == Direction::none ? level / 2 : level;
 }
 
+namespace {
+
+/// What the spread hides, in the metric's unit, whatever the shape of the processes' distribution.
+double hidden_by_ranks(const Resolution& resolution, const Levels& levels, double level,
+                       double size, DetectableShifts& shifts) {
+    std::vector<double> logs = resolution.logs;
+    std::sort(logs.begin(), logs.end());
+    const double deviation = robust_deviation(logs);
+    double shift = hidden_shift(logs, deviation, resolution.last, level, shifts);
+    if (levels.rounds > 0) {
+        shift = std::max(shift,
+                         hidden_shift(logs, deviation, resolution.first, flagging_level, shifts));
+    }
+    return size * std::expm1(shift);
+}
+
+/// The same by the spread alone.
+double hidden_by_spread(const Resolution& resolution, const Levels& levels, double level,
+                        DetectableShifts& shifts) {
+    const stats::PooledSpread& measured = resolution.measured;
+    const bool trusts_measured = resolution.ranks && measured.df >= prior_df;
+    const stats::PooledSpread& spread = trusts_measured ? measured : resolution.cautious;
+    const double df = trusts_measured ? resolution.df_at_last : spread.df;
+    const double noise = shifts(resolution.against, resolution.last, df, level) * spread.deviation *
+                         (resolution.ranks ? rank_margin : 1);
+    if (levels.rounds == 0) return noise;
+    return std::max(noise, shifts(resolution.against, resolution.first, std::max(measured.df, 1.0),
+                                  flagging_level) *
+                               spread.deviation);
+}
+
+double tick_of(const model::MetricDefinition& definition) {
+    const bool by_device = definition.name == "gpu_time" || definition.name == "gpu_span";
+    return by_device && definition.unit == "ns" ? clock_tick_ns : 0;
+}
+
+}  // namespace
+
 void add_resolution(const Comparison& comparison, const Resolution& resolution,
                     const Levels& levels, DetectableShifts& shifts, Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
     // Nothing is found, however large, where no test reaches the level.
     if (size == 0 || (is_time(comparison) && !resolution.ranks)) return;
-    const std::size_t against = resolution.against;
-    const stats::PooledSpread& measured = resolution.measured;
-    const bool trusts_measured = resolution.ranks && measured.df >= prior_df;
-    const stats::PooledSpread& spread = trusts_measured ? measured : resolution.cautious;
-    const double df = trusts_measured ? resolution.df_at_last : spread.df;
     const double level = deciding_level(comparison, levels);
-    const double decision_shift = shifts(against, resolution.last, df, level);
-    const double noise =
-        std::max(decision_shift * spread.deviation * (resolution.ranks ? rank_margin : 1),
-                 recorded_shift(resolution.differences, decision_shift));
-    const double flagging_shift =
-        shifts(against, resolution.first, std::max(measured.df, 1.0), flagging_level);
-    const double flagging = std::max(flagging_shift * spread.deviation,
-                                     recorded_shift(resolution.differences, flagging_shift));
-    const double unexplained = std::max(noise, levels.rounds > 0 ? flagging : 0);
+    const double hidden = resolution.logs.empty()
+                              ? hidden_by_spread(resolution, levels, level, shifts)
+                              : hidden_by_ranks(resolution, levels, level, size, shifts);
+    const double unexplained = std::max(hidden, tick_of(*comparison.definition));
     Comparison widened = comparison;
     widened.leeway += resolution.drift / size;
     const bool rises = comparison.definition->direction != Direction::higher;
@@ -224,7 +340,10 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     if (!change.counts) return;
 
     const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
-    const double level = levels.at_round(last_round);
+    // Without rounds the whole level is the test's, unless drift needs its share.
+    const double level =
+        std::min(levels.at_round(last_round),
+                 drift > 0 && levels.rounds == 0 ? levels.single * spent_in_rounds : levels.single);
     const bool rises = judgement.measured > judgement.baseline;
     const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
     const auto probability_at = [&](double of_level) {

@@ -48,17 +48,22 @@ struct Levels {
     /// The rounds that can decide share half of it; without rounds there is one test at the whole
     /// level.
     double at_round(std::int64_t round) const;
+    /// The other half, for what no test of processes models: that sessions and boards differ.
+    double for_drift() const;
     /// Those of this comparison: later rounds measure times only.
     Levels of(const Comparison& comparison) const;
 };
 
-/// stats::detectable_shift at the power of a step, cached: most cases of a run need the same value.
+/// stats::detectable_shift at the power of a step, and stats::rank_sum_critical, cached: most cases
+/// of a run need the same values.
 class DetectableShifts {
   public:
     double operator()(std::size_t n, std::size_t m, double df, double level);
+    std::optional<std::size_t> critical(std::size_t n, std::size_t m, double level);
 
   private:
     std::map<std::tuple<std::size_t, std::size_t, double, double>, double> known_;
+    std::map<std::tuple<std::size_t, std::size_t, double>, std::optional<std::size_t>> critical_;
 };
 
 /// What the minimum detectable change depends on.
@@ -69,10 +74,9 @@ struct Resolution {
     bool ranks = false;            ///< a rank test can reach the level with them
     stats::PooledSpread measured;  ///< the observed spread
     stats::PooledSpread cautious;
-    double df_at_last = 0;            ///< of the measured spread with so many processes
-    std::vector<double> differences;  ///< between processes of the same code, as they were seen;
-                                      ///< empty: only their spread is known
-    double drift = 0;  ///< how far a run may differ from the baseline's without a cause
+    double df_at_last = 0;     ///< of the measured spread with so many processes
+    std::vector<double> logs;  ///< of the baseline's times; empty: only their spread is known
+    double drift = 0;          ///< how far a run may differ from the baseline's without a cause
 };
 
 /// How many processes would decide a verdict.

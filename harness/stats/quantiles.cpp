@@ -85,18 +85,6 @@ std::vector<double> thinned(std::span<const double> samples, std::size_t most) {
     return taken;
 }
 
-std::vector<double> pairwise_differences(std::span<const double> samples) {
-    const std::vector<double> taken = thinned(samples, 100);
-    std::vector<double> differences;
-    differences.reserve(taken.size() * (taken.size() - 1));
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-        for (std::size_t j = 0; j < taken.size(); ++j) {
-            if (i != j) differences.push_back(taken[i] - taken[j]);
-        }
-    }
-    return differences;
-}
-
 double median(std::span<const double> samples) {
     return quantile(samples, 0.5);
 }

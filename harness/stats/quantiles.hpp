@@ -40,11 +40,6 @@ std::optional<Interval> median_interval(std::span<const double> samples, double 
 /// The samples, or of more than `most` as many, evenly spaced.
 std::vector<double> thinned(std::span<const double> samples, std::size_t most);
 
-/// Every sample less every other: n (n - 1) of them, n being at most 100 (of more samples as many
-/// are taken, evenly spaced). Their quantile at p is the shift by which a further sample has to be
-/// raised to lie over one of these with probability p, whatever the distribution.
-std::vector<double> pairwise_differences(std::span<const double> samples);
-
 /// Half the interval's width as a fraction of the median's magnitude: the precision of the median.
 /// Absent if there is no interval or the median is 0.
 std::optional<double> median_relative_half_width(std::span<const double> samples,

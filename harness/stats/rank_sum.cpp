@@ -185,6 +185,13 @@ std::optional<Interval> rank_sum_interval(std::span<const double> others,
     return Interval{nth(left_out - 1), nth(differences.size() - left_out)};
 }
 
+std::optional<std::size_t> rank_sum_critical(std::size_t others, std::size_t group, double level) {
+    if (others == 0 || group == 0) throw std::invalid_argument("an empty group");
+    const std::size_t left_out = pairs_left_out(others, group, level);
+    if (left_out == 0) return std::nullopt;
+    return others * group + 1 - std::min(left_out, others * group);
+}
+
 double rank_sum_least(std::size_t others, std::size_t group) {
     if (others == 0 || group == 0) throw std::invalid_argument("an empty group");
     double least = 1;

@@ -24,6 +24,10 @@ double rank_sum_greater(std::span<const double> others, std::span<const double> 
 /// never reject.
 double rank_sum_least(std::size_t others, std::size_t group);
 
+/// The least number of pairs, of one value of each group, in which the group's value must be the
+/// larger one for rank_sum_greater() to be at most `level`; without ties. Absent if it never is.
+std::optional<std::size_t> rank_sum_critical(std::size_t others, std::size_t group, double level);
+
 /// Contains, with at least this probability, the shift by which the group's source lies over the
 /// others': the test inverted (Moses), between two of the ordered differences of all pairs. It
 /// assumes that both sources have the same shape; ties make it wider, never narrower. Absent where

@@ -69,39 +69,6 @@ PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior) 
     return {std::sqrt(squares / df), df};
 }
 
-std::optional<VarianceComponents> variance_components(std::span<const std::vector<double>> groups) {
-    std::vector<double> all;
-    double sizes_squared = 0;
-    std::size_t count = 0;
-    for (const std::vector<double>& group : groups) {
-        if (group.empty()) continue;
-        ++count;
-        all.insert(all.end(), group.begin(), group.end());
-        sizes_squared += static_cast<double>(group.size()) * static_cast<double>(group.size());
-    }
-    const PooledSpread within = pooled_spread(groups);
-    if (count < 2 || within.df == 0) return std::nullopt;
-
-    const auto size = static_cast<double>(all.size());
-    const auto between_df = static_cast<double>(count - 1);
-    const double within_square = within.deviation * within.deviation;
-    const double between_squares =
-        std::max(0.0, squares_around_mean(all) - within_square * within.df);
-    const double between_mean = between_squares / between_df;
-    const double typical_size = (size - sizes_squared / size) / between_df;
-
-    VarianceComponents components;
-    components.within = within.deviation;
-    components.between = std::sqrt(std::max(0.0, between_mean - within_square) / typical_size);
-    if (within_square > 0) {
-        components.probability =
-            fisher_upper_tail(between_mean / within_square, between_df, within.df);
-    } else {
-        components.probability = between_mean > 0 ? 0 : 1;
-    }
-    return components;
-}
-
 double detectable_shift(std::size_t n, std::size_t m, double df, double level, double power) {
     if (n == 0 || m == 0) throw std::invalid_argument("an empty group");
     const double error = std::sqrt(1 / static_cast<double>(n) + 1 / static_cast<double>(m));

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Location and spread of batches: one number per process, the spread between processes, and whether
-// runs differ by more than the spread of their processes explains.
+// Location and spread of batches: one number per process, and the spread between processes.
 //
 // All throw std::invalid_argument for values that are not finite and for no values.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,15 +27,6 @@ PooledSpread pooled_spread(std::span<const std::vector<double>> groups);
 /// The spread combined with a prior, which counts as `prior.df` further degrees of freedom, so that
 /// a few values that agree by chance do not yield a spread of zero.
 PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior);
-
-/// One-way random effects: value = mean + the group's effect + its own effect.
-struct VarianceComponents {
-    double within = 0;       ///< standard deviation of the own effects
-    double between = 0;      ///< standard deviation of the groups' effects; 0 if none shows
-    double probability = 1;  ///< of groups at least this far apart if there is no such effect
-};
-/// Absent with fewer than two groups, or if no group has two values.
-std::optional<VarianceComponents> variance_components(std::span<const std::vector<double>> groups);
 
 /// The shift, in standard deviations, that a one-sided comparison of the means of n and m values at
 /// this level detects with this power: (t(level) + t(1 - power)) · √(1/n + 1/m).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays the gate on recorded samples and prints, as Markdown, how often it raises false alarms,
-// what it finds, whether its claims of what it detects hold, and what other projects' rules make of
-// the same samples.
+// Replays the gate on recorded and generated processes and prints, as Markdown, how often it raises
+// false alarms, what it finds, whether its claims of what it detects hold, and what other projects'
+// rules make of the same samples.
 //
-//   replay_study [--suites N] [--check] POOL…     POOL: see replay/pool.hpp
+//   replay_study [--replays N] [--kernels] [--check] [POOL…]     POOL: see replay/pool.hpp
 //
 // --check makes the exit code 1 where a bound of the project is not kept.
 #include <fmt/format.h>
@@ -14,16 +14,14 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "replay/made.hpp"
 #include "replay/peers.hpp"
 #include "replay/pool.hpp"
 #include "replay/study.hpp"
 #include "stats/distributions.hpp"
-#include "stats/quantiles.hpp"
-#include "stats/spread.hpp"
 
 namespace {
 
@@ -32,147 +30,119 @@ using perfgate::model::Verdict;
 
 constexpr double least_pooled_ns = 20'000;
 constexpr std::size_t least_samples = 10;  ///< of a process, for rules that take samples
-constexpr std::array slowdowns{0.0, 0.005, 0.01, 0.015, 0.02, 0.05, 0.10};
+constexpr double planted = 0.05;
+constexpr std::array slowdowns{0.01, 0.015, 0.02, 0.05, 0.10};
 
 struct Options {
     std::vector<std::string> pools;
-    std::size_t suites = 20'000;
+    std::size_t replays = 200;
+    bool kernels = false;
     bool check = false;
 };
 
-/// What a number of cases came to.
-struct Tally {
-    std::size_t cases = 0, regressed = 0, inconclusive = 0, again = 0;
-
-    void add(const Outcome& outcome) {
-        ++cases;
-        regressed += outcome.verdict == Verdict::regressed ? 1 : 0;
-        inconclusive += outcome.verdict == Verdict::inconclusive ? 1 : 0;
-        again += outcome.measured_again ? 1 : 0;
-    }
-    void add(const Tally& other) {
-        cases += other.cases;
-        regressed += other.regressed;
-        inconclusive += other.inconclusive;
-        again += other.again;
-    }
-    double share(std::size_t count) const {
-        return cases == 0 ? 0 : 100 * static_cast<double>(count) / static_cast<double>(cases);
-    }
-};
-
-double median_ns(const Kernel& kernel) {
-    std::vector<double> medians;
-    for (const Samples& samples : kernel.processes) {
-        medians.push_back(perfgate::stats::median(samples));
-    }
-    return perfgate::stats::median(medians);
-}
-
-/// Standard deviation between processes, relative.
-double spread_of(const Kernel& kernel) {
-    const std::array groups{kernel.values};
-    return perfgate::stats::pooled_spread(groups).deviation /
-           perfgate::stats::trimmed_mean(kernel.values, 0);
-}
-
-std::vector<const Kernel*> kernels_of(const std::vector<Pool>& pools, double least_ns = 0) {
-    std::vector<const Kernel*> kernels;
-    for (const Pool& pool : pools) {
-        for (const Kernel& kernel : pool.kernels) {
-            if (median_ns(kernel) > least_ns) kernels.push_back(&kernel);
-        }
-    }
-    return kernels;
-}
-
 bool kept = true;
 
-void expect(bool holds, const char* what) {
+void expect(bool holds, const std::string& what) {
     if (holds) return;
     kept = false;
     fmt::print(stderr, "replay_study: not kept: {}\n", what);
 }
 
-void print_false_alarms(const std::vector<const Kernel*>& kernels, std::size_t suites) {
-    const Setting setting;
-    fmt::print(
-        "### False alarms: no change, or one of just the tolerance of {:g} %; {} cases a suite\n\n"
-        "| change | processes drawn | suites | suites with a false alarm | rate, upper 95 % bound "
-        "| cases measured again | cases inconclusive |\n|---|---|---|---|---|---|---|\n",
-        setting.tolerance * 100, setting.cases);
-    struct Row {
-        double slowdown;
-        Drawing drawing;
-    };
-    for (const auto& [slowdown, drawing] : {Row{0, Drawing::independent}, Row{0, Drawing::in_order},
-                                            Row{setting.tolerance, Drawing::independent}}) {
-        Random random(1);
-        Tally cases;
-        std::size_t alarms = 0;
-        for (std::size_t i = 0; i < suites; ++i) {
-            const auto suite = draw_suite(kernels, setting, slowdown, random);
-            bool alarm = false;
-            for (const Outcome& outcome : play_suite(suite, setting, drawing, random)) {
-                cases.add(outcome);
-                alarm = alarm || outcome.verdict == Verdict::regressed;
-            }
-            alarms += alarm ? 1 : 0;
-        }
-        const bool independent = drawing == Drawing::independent;
-        fmt::print("| {:+g} % | {} | {} | {} | {:.3f} % | {:.2f} % | {:.3f} % |\n", 100 * slowdown,
-                   independent ? "at random" : "in the order of recording", suites, alarms,
-                   100 * upper_bound(alarms, suites), cases.share(cases.again),
-                   cases.share(cases.inconclusive));
-        if (slowdown > 0) {
-            // As many alarms are not improbable for the budget, which is all used here.
-            expect(alarms == 0 || 1 - perfgate::stats::binomial_lower_tail(
-                                          alarms - 1, suites, setting.policy.false_alarms) >=
-                                      0.01,
-                   "false alarms of suites that are slower by just the tolerance");
-        } else if (independent) {
-            expect(upper_bound(alarms, suites) <= (suites >= 3000 ? 0.001 : 5.0 / double(suites)),
-                   "false alarms of suites");
-        }
-    }
-    fmt::print("\n");
+double percent(double part, double all) {
+    return all > 0 ? 100 * part / all : 0;
 }
 
-Tally play_slower(const std::vector<const Kernel*>& kernels, const Setting& setting,
-                  double slowdown, std::size_t suites, std::uint64_t seed) {
+/// What replays of one suite came to.
+struct Tally {
+    std::size_t cases = 0, regressed = 0, again = 0;
+
+    void add(const Outcome& outcome) {
+        ++cases;
+        regressed += outcome.verdict == Verdict::regressed ? 1 : 0;
+        again += outcome.measured_again ? 1 : 0;
+    }
+    void add(const Tally& other) {
+        cases += other.cases;
+        regressed += other.regressed;
+        again += other.again;
+    }
+    double found() const { return percent(double(regressed), double(cases)); }
+};
+
+Tally replayed(const Suite& suite, const Setting& setting, double slowdown, std::size_t replays,
+               std::uint64_t seed) {
     Random random(seed);
     Tally tally;
-    for (std::size_t i = 0; i < suites; ++i) {
-        const auto suite = draw_suite(kernels, setting, slowdown, random);
-        for (const Outcome& outcome : play_suite(suite, setting, Drawing::independent, random)) {
-            tally.add(outcome);
-        }
+    for (std::size_t i = 0; i < replays; ++i) {
+        for (const Outcome& outcome : play(suite, setting, slowdown, random)) tally.add(outcome);
     }
     return tally;
 }
 
-void print_detection(const std::vector<Pool>& pools, std::size_t suites) {
-    const Setting setting;
+/// Replays of several suites. Those of one suite depend on each other: the same processes, the
+/// same session or the same board. So a suite counts as one trial, with the share of its replays.
+struct Clusters {
+    Tally all;
+    std::size_t suites = 0, alarmed = 0;
+    double shares = 0;
+
+    void add(const Tally& tally) {
+        all.add(tally);
+        ++suites;
+        alarmed += tally.regressed > 0 ? 1 : 0;
+        shares += tally.found() / 100;
+    }
+    double bound() const {
+        return 100 * upper_bound(std::size_t(std::ceil(shares - 1e-9)), suites);
+    }
+};
+
+struct Row {
+    std::string name;
+    std::vector<Suite> suites;
+    Setting setting;
+};
+
+std::size_t cases_of(const Row& row) {
+    std::size_t cases = 0;
+    for (const Suite& suite : row.suites) cases += suite.cases.size();
+    return cases;
+}
+
+Clusters replayed(const Row& row, double slowdown, std::size_t replays) {
+    Clusters clusters;
+    for (const Suite& suite : row.suites) {
+        clusters.add(replayed(suite, row.setting, slowdown, replays, 1));
+    }
+    return clusters;
+}
+
+std::vector<Row> recorded_rows(const std::vector<Kernel>& kernels, double least_ns) {
+    std::vector<Row> rows{{"other processes", suites_of(kernels, Apart::processes, least_ns), {}},
+                          {"another session", suites_of(kernels, Apart::sessions, least_ns), {}},
+                          {"another board", suites_of(kernels, Apart::boards, least_ns), {}}};
+    rows.back().setting.new_board = true;
+    std::erase_if(rows, [](const Row& row) { return row.suites.empty(); });
+    return rows;
+}
+
+void print_rows(const std::vector<Row>& rows, std::size_t replays) {
     fmt::print(
-        "### Detection, tolerance {:g} %: share of cases called regressed (inconclusive)\n\n"
-        "| kernels |",
-        setting.tolerance * 100);
-    for (const double slowdown : slowdowns) fmt::print(" +{:g} % |", slowdown * 100);
-    fmt::print("\n|---|---|---|---|---|---|---|---|\n");
-    for (const double least_ns : {least_pooled_ns, 0.0}) {
-        const auto kernels = kernels_of(pools, least_ns);
-        if (kernels.empty()) continue;
-        fmt::print("| {} |", least_ns > 0 ? "over 20 µs, pooled" : "all, pooled");
+        "| the run is of | suites | cases | replays of a case | alarms | share | suites with an "
+        "alarm | share, upper 95 % bound by suites |");
+    for (const double slowdown : slowdowns) fmt::print(" +{:g} % found |", slowdown * 100);
+    fmt::print("\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (const Row& row : rows) {
+        const Clusters none = replayed(row, 0, replays);
+        fmt::print("| {} | {} | {} | {} | {} | {:.3f} % | {} | {:.2f} % |", row.name, none.suites,
+                   cases_of(row), replays, none.all.regressed, none.all.found(), none.alarmed,
+                   none.bound());
         for (const double slowdown : slowdowns) {
-            const Tally tally = play_slower(kernels, setting, slowdown, suites, 2);
-            fmt::print(" {:.2f} ({:.2f}) |", tally.share(tally.regressed),
-                       tally.share(tally.inconclusive));
-            if (least_ns > 0 && slowdown == 0.02) {
-                expect(tally.share(tally.regressed) >= 99, "99 % found at +2 %");
-            }
-            if (least_ns > 0 && slowdown == 0.015) {
-                expect(tally.share(tally.regressed) >= 90,
-                       "90 % found at 1 % more than the tolerance");
+            const double found =
+                replayed(row, slowdown, std::max<std::size_t>(replays / 4, 1)).all.found();
+            fmt::print(" {:.1f} % |", found);
+            if (slowdown == planted && !row.setting.new_board) {
+                expect(found >= 90, row.name + ": a planted drift of 5 % is an alarm");
             }
         }
         fmt::print("\n");
@@ -180,93 +150,178 @@ void print_detection(const std::vector<Pool>& pools, std::size_t suites) {
     fmt::print("\n");
 }
 
-/// Of the cases of one workload on one board: what the table per kernel says, in one row.
-struct Together {
-    std::size_t kernels = 0;
-    std::vector<double> spreads, minimum_detectable_change;
-    Tally claimed, one_per_cent, two_per_cent;
-};
-
-void print_together(const std::map<std::string, Together>& workloads) {
+void print_recorded(const std::vector<Kernel>& kernels, const Options& options) {
     fmt::print(
-        "### Together, kernels over 20 µs\n\n"
-        "| board and workload | kernels | spread between processes: half, nine in ten below | "
-        "detects: "
-        "half, nine in ten below | found there | +1 % | +2 % |\n|---|---|---|---|---|---|---|\n");
-    for (const auto& [name, all] : workloads) {
-        using perfgate::stats::quantile;
-        fmt::print(
-            "| {} | {} | {:.2f}, {:.2f} % | {:.2f}, {:.2f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n",
-            name, all.kernels, 100 * quantile(all.spreads, 0.5), 100 * quantile(all.spreads, 0.9),
-            100 * quantile(all.minimum_detectable_change, 0.5),
-            100 * quantile(all.minimum_detectable_change, 0.9),
-            all.claimed.share(all.claimed.regressed),
-            all.one_per_cent.share(all.one_per_cent.regressed),
-            all.two_per_cent.share(all.two_per_cent.regressed));
-    }
-    fmt::print("\n");
+        "### Recorded processes, tolerance {:g} %, each case with the whole budget of {:g} %\n\n",
+        100 * Setting().tolerance, 100 * Setting().share);
+    fmt::print("All kernels:\n\n");
+    print_rows(recorded_rows(kernels, 0), options.replays);
+    fmt::print("Kernels over 20 µs:\n\n");
+    print_rows(recorded_rows(kernels, least_pooled_ns), options.replays);
 }
 
-void print_kernels(const std::vector<Pool>& pools, std::size_t suites) {
-    const Setting setting;
+void print_drift(std::size_t replays) {
     fmt::print(
-        "### Per kernel\n\n"
-        "\"detects\" is the claim of the report line, the mean over the runs; the next column "
-        "is how often a change that large was found.\n\n"
-        "| pool | kernel | µs | spread between processes | detects | found there | +0.5 % | "
-        "+1 % | +1.5 % | +2 % | +5 % | +10 % "
-        "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-    std::map<std::string, Together> workloads;
-    for (const Pool& pool : pools) {
-        for (const Kernel& kernel : pool.kernels) {
-            const std::vector<const Kernel*> only{&kernel};
-            Random random(3);
-            double detects = 0;
-            Tally claimed;
-            for (std::size_t i = 0; i < suites; ++i) {
-                for (const Outcome& outcome :
-                     play_claims(draw_suite(only, setting, 0, random), setting, random)) {
-                    detects += outcome.minimum_detectable_change /
-                               static_cast<double>(setting.cases * suites);
-                    claimed.add(outcome);
-                }
+        "### Generated sessions (0.4 %) and processes (0.2 %), tolerance {:g} %, each case with a "
+        "hundredth of the budget\n\n",
+        100 * Setting().tolerance);
+    std::vector<Row> rows;
+    for (const bool shared : {false, true}) {
+        for (const std::size_t sessions : {1, 2, 3, 5, 10}) {
+            Row& row = rows.emplace_back();
+            const Suite suite = made_drift({.recorded = sessions, .shared = shared});
+            row.name = suite.name;
+            row.suites = {suite};
+            row.setting.share = 1e-5;
+            row.setting.rounds = 2;
+        }
+    }
+    fmt::print(
+        "| sessions | suites of 20 | suites with an alarm | cases with an alarm | +1 % found | "
+        "+2 % | +5 % | +10 % |\n|---|---|---|---|---|---|---|---|\n");
+    for (const Row& row : rows) {
+        Random random(1);
+        Tally none;
+        std::size_t alarmed = 0;
+        for (std::size_t i = 0; i < replays; ++i) {
+            const std::size_t before = none.regressed;
+            for (const Outcome& outcome : play(row.suites[0], row.setting, 0, random)) {
+                none.add(outcome);
             }
-            fmt::print("| {} | `{}` | {:.1f} | {:.2f} % | {:.2f} % | {:.1f} % |", pool.name,
-                       kernel.name, median_ns(kernel) / 1000, 100 * spread_of(kernel),
-                       100 * detects, claimed.share(claimed.regressed));
-            expect(claimed.share(claimed.regressed) >= 90,
-                   "what the gate claims to detect is found");
-            std::map<double, Tally> slower;
-            for (const double slowdown : slowdowns) {
-                if (slowdown == 0) continue;
-                const Tally& tally = slower[slowdown] =
-                    play_slower(only, setting, slowdown, suites, 5);
-                fmt::print(" {:.1f} % |", tally.share(tally.regressed));
-            }
-            fmt::print("\n");
-            if (median_ns(kernel) <= least_pooled_ns) continue;
-            const std::string workload = kernel.name.substr(0, kernel.name.find('/'));
-            Together& all =
-                workloads[workload == kernel.name ? pool.name : pool.name + ", " + workload];
-            ++all.kernels;
-            all.spreads.push_back(spread_of(kernel));
-            all.minimum_detectable_change.push_back(detects);
-            all.claimed.add(claimed);
-            all.one_per_cent.add(slower[0.01]);
-            all.two_per_cent.add(slower[0.02]);
+            alarmed += none.regressed > before ? 1 : 0;
+        }
+        fmt::print("| {} | {} | {} | {:.3f} % |", row.name, replays, alarmed, none.found());
+        for (const double slowdown : {0.01, 0.02, 0.05, 0.1}) {
+            fmt::print(" {:.1f} % |",
+                       replayed(row, slowdown, std::max<std::size_t>(replays / 10, 1)).all.found());
+        }
+        fmt::print("\n");
+        // Two sessions are too few to know what all cases share.
+        const double budget = row.setting.share * double(row.suites[0].cases.size());
+        if (row.suites[0].recorded > 2) {
+            expect(
+                alarmed == 0 ||
+                    1 - perfgate::stats::binomial_lower_tail(alarmed - 1, replays, budget) >= 1e-3,
+                "false alarms with " + row.name);
         }
     }
     fmt::print("\n");
-    print_together(workloads);
 }
 
-void print_peers(const std::vector<Pool>& pools) {
-    std::vector<const Kernel*> kernels = kernels_of(pools, least_pooled_ns);
+/// Of one case: the mean claim, how often it was made, and how often a change of it was found.
+struct Claim {
+    const Suite* suite = nullptr;
+    const Source* source = nullptr;
+    double sum = 0;
+    std::size_t made = 0, found = 0, replays = 0;
+
+    double mean() const { return made == 0 ? 0 : sum / double(made); }
+    double share() const { return percent(double(found), double(made)); }
+};
+
+std::vector<Claim> claims_of(const Row& row, std::size_t replays) {
+    std::vector<Claim> claims;
+    for (const Suite& suite : row.suites) {
+        const std::size_t first = claims.size();
+        for (const Source& source : suite.cases) claims.push_back({&suite, &source, 0, 0, 0, 0});
+        Random random(3);
+        for (std::size_t i = 0; i < replays; ++i) {
+            const std::vector<Outcome> outcomes = play_claims(suite, row.setting, random);
+            for (std::size_t j = 0; j < outcomes.size(); ++j) {
+                Claim& claim = claims[first + j];
+                ++claim.replays;
+                if (outcomes[j].claimed == 0) continue;
+                ++claim.made;
+                claim.sum += outcomes[j].claimed;
+                claim.found += outcomes[j].verdict == Verdict::regressed ? 1 : 0;
+            }
+        }
+    }
+    return claims;
+}
+
+void print_coverage_row(const std::string& name, const std::vector<Claim>& claims) {
+    std::size_t made = 0;
+    std::size_t found = 0;
+    std::size_t good = 0;
+    double least = 101;
+    std::string worst;
+    std::vector<double> means;
+    for (const Claim& claim : claims) {
+        if (claim.made == 0) continue;
+        made += claim.made;
+        found += claim.found;
+        good += claim.share() >= 90 ? 1 : 0;
+        if (claim.share() < least) {
+            least = claim.share();
+            worst = claim.source->name;
+        }
+        means.push_back(claim.mean());
+        // Fewer found than nine of ten by more than chance.
+        expect(1 - perfgate::stats::binomial_lower_tail(claim.made - claim.found, claim.made, 0.1) >
+                   1e-4,
+               fmt::format("{}: the claim is found in nine of ten replays ({:.1f} %)",
+                           claim.source->name, claim.share()));
+    }
+    if (means.empty()) return;
+    std::sort(means.begin(), means.end());
+    const double pooled = percent(double(found), double(made));
+    fmt::print("| {} | {} | {:.2f}, {:.2f} % | {:.1f} % | {} | {:.1f} % (`{}`) |\n", name,
+               means.size(), 100 * means[means.size() / 2], 100 * means[means.size() * 9 / 10],
+               pooled, good, least, worst);
+    expect(pooled >= 95, name + ": 95 % of the claims are found");
+}
+
+void print_coverage(const std::vector<Row>& rows, const Options& options) {
+    fmt::print(
+        "### Claims: a change of the minimum detectable change that the report states\n\n"
+        "| run | cases | claimed: median, 90th percentile | found, pooled | cases found in ≥ 90 % "
+        "| "
+        "least of a case |\n|---|---|---|---|---|---|\n");
+    std::vector<std::vector<Claim>> all;
+    for (const Row& row : rows) {
+        all.push_back(claims_of(row, options.replays));
+        std::vector<Claim> modes;
+        std::copy_if(all.back().begin(), all.back().end(), std::back_inserter(modes),
+                     [](const Claim& claim) { return claim.source->multimodal; });
+        print_coverage_row(row.name, all.back());
+        if (modes.size() < all.back().size()) print_coverage_row(row.name + ", multimodal", modes);
+    }
+    fmt::print("\n");
+    if (!options.kernels) return;
+    fmt::print("### Each case\n\n| board | case | µs | claimed | found |\n|---|---|---|---|---|\n");
+    for (const std::vector<Claim>& claims : all) {
+        for (const Claim& claim : claims) {
+            fmt::print("| {} | `{}`{} | {:.1f} | {:.2f} % | {:.1f} % |\n", claim.suite->name,
+                       claim.source->name, claim.source->multimodal ? " (multimodal)" : "",
+                       claim.source->value_ns / 1000, 100 * claim.mean(), claim.share());
+        }
+    }
+    fmt::print("\n");
+}
+
+Row made_row() {
+    Row row{"generated", made_shapes(), {}};
+    row.setting.share = 1e-5;
+    row.setting.rounds = 2;
+    return row;
+}
+
+void print_peers(const std::vector<Kernel>& all) {
     // They take samples, of which a baseline keeps one value a process.
-    std::erase_if(kernels, [](const Kernel* kernel) {
-        return std::any_of(kernel->processes.begin(), kernel->processes.end(),
-                           [](const Samples& samples) { return samples.size() < least_samples; });
-    });
+    std::vector<const Kernel*> kernels;
+    for (const Kernel& kernel : all) {
+        const bool sampled = std::all_of(
+            kernel.processes.begin(), kernel.processes.end(),
+            [](const Process& process) { return process.samples.size() >= least_samples; });
+        const bool one_board = std::all_of(
+            kernel.processes.begin(), kernel.processes.end(), [&](const Process& process) {
+                return process.board == kernel.processes.front().board;
+            });
+        if (sampled && one_board && kernel.processes.front().value > least_pooled_ns) {
+            kernels.push_back(&kernel);
+        }
+    }
     if (kernels.empty()) return;
     fmt::print(
         "### Other projects' rules on the same samples: kernels over 20 µs, share of pairs "
@@ -283,9 +338,9 @@ void print_peers(const std::vector<Pool>& pools) {
                 const std::size_t count = kernel.processes.size();
                 const std::size_t first = random.below(count);
                 const std::size_t second = (first + 1 + random.below(count - 1)) % count;
-                Samples now = kernel.processes[second];
+                Samples now = kernel.processes[second].samples;
                 for (double& sample : now) sample *= 1 + slowdown;
-                slower += peer.slower(kernel.processes[first], now) ? 1 : 0;
+                slower += peer.slower(kernel.processes[first].samples, now) ? 1 : 0;
             }
             const double share = static_cast<double>(slower) / static_cast<double>(pairs);
             fmt::print(" {:.2f} % |", 100 * share);
@@ -297,18 +352,18 @@ void print_peers(const std::vector<Pool>& pools) {
 }
 
 int study(const Options& options) {
-    const std::vector<Pool> pools = read_pools(options.pools);
-    const Setting setting;
-    fmt::print(
-        "Baselines of {} processes, twice as many where they are noisy, runs of {}, flagged cases "
-        "in up "
-        "to {} rounds of more.\n\n",
-        setting.baseline_processes, setting.first_processes, setting.policy.rounds);
-    const std::size_t shares = std::max<std::size_t>(options.suites / 400, 3);
-    print_false_alarms(kernels_of(pools), options.suites);
-    print_detection(pools, shares);
-    print_kernels(pools, std::max<std::size_t>(shares / 4, 2));
-    print_peers(pools);
+    std::vector<Row> claimed;
+    std::vector<Kernel> kernels;
+    if (!options.pools.empty()) {
+        kernels = read_kernels(options.pools);
+        print_recorded(kernels, options);
+        claimed.push_back({"other processes", suites_of(kernels, Apart::processes, 0), {}});
+    } else {
+        print_drift(options.replays);
+        claimed.push_back(made_row());
+    }
+    print_coverage(claimed, options);
+    print_peers(kernels);
     return options.check && !kept ? 1 : 0;
 }
 
@@ -316,11 +371,13 @@ int study(const Options& options) {
 
 int main(int argc, char** argv) {
     try {
-        CLI::App app("Replays the gate on recorded samples");
+        CLI::App app("Replays the gate on recorded samples, or without any on generated ones");
         Options options;
-        app.add_option("POOL", options.pools, "Recorded samples: CSV, Runs, Baselines")->required();
-        app.add_option("--suites", options.suites, "Suites without a change")
+        app.add_option("POOL", options.pools, "Recorded samples: CSV, Runs, Baselines");
+        app.add_option("--replays", options.replays, "Replays of each suite")
+            ->check(CLI::Range(1, 1'000'000))
             ->capture_default_str();
+        app.add_flag("--kernels", options.kernels, "A line for each case");
         app.add_flag("--check", options.check, "Exit 1 where a bound is not kept");
         CLI11_PARSE(app, argc, argv);
         return study(options);

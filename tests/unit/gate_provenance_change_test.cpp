@@ -68,8 +68,11 @@ TEST(Gate, OnAnotherBoardTimingHasLeewayAndExactMetricsHaveNone) {
     EXPECT_EQ(only_case(document).verdict, Verdict::pass);
     EXPECT_EQ(metric(only_case(document), "gpu_time").tolerance,
               "3 % and 2 % more for another board");
-    EXPECT_EQ(document.suites[0].notes,
-              std::vector<std::string>{"another board than the baseline's: board-b → board-a"});
+    EXPECT_EQ(
+        document.suites[0].notes,
+        std::vector<std::string>{"another board than the baseline's: board-b → board-a; it has "
+                                 "1 of the 3 boards from which the gate learns how much "
+                                 "boards differ ('perfgate baseline refresh --add-board')"});
 
     pair.now().metrics["gpu_time"] = series({1051});
     EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);
@@ -98,9 +101,80 @@ TEST(Gate, EachCaseOfSeveralBoardsIsJudgedByItsOwn) {
     EXPECT_EQ(cases[0].verdict, Verdict::regressed);
     EXPECT_TRUE(cases[0].notes.empty());
     EXPECT_EQ(cases[1].verdict, Verdict::pass);
-    EXPECT_EQ(cases[1].notes,
-              std::vector<std::string>{"another board than the baseline's: board-a → board-b"});
+    ASSERT_EQ(cases[1].notes.size(), 1U);
+    EXPECT_TRUE(says(cases[1].notes[0], "another board than the baseline's: board-a → board-b"));
     EXPECT_TRUE(document.suites[0].notes.empty());
+}
+
+/// 20 processes on each of these boards, spread by 0.1 %.
+model::MetricSeries on_boards(const std::vector<std::pair<std::string, double>>& boards) {
+    model::MetricSeries result = series({});
+    std::int64_t process = 0;
+    for (std::size_t b = 0; b < boards.size(); ++b) {
+        for (int i = 0; i < 20; ++i) {
+            model::Batch batch{
+                process++, boards[b].first, 1, {boards[b].second * (1 + 0.0001 * (i % 10 - 5))}};
+            batch.run = static_cast<std::int64_t>(b);
+            result.batches.push_back(std::move(batch));
+        }
+    }
+    result.value = boards.front().second;
+    return result;
+}
+
+/// 13 processes of this time, the last 8 of them measured again.
+model::MetricSeries measured_on(const std::string& board, double time) {
+    model::MetricSeries result = on_boards({{board, time}});
+    result.batches.resize(13);
+    for (std::size_t i = 5; i < result.batches.size(); ++i) result.batches[i].round = 1;
+    return result;
+}
+
+TEST(Gate, ATimeIsComparedWithItsOwnBoards) {
+    Pair pair;
+    pair.then().metrics["gpu_time"] =
+        on_boards({{"board-a", 100'000}, {"board-b", 105'000}, {"board-c", 95'000}});
+    const auto judged_on = [&](const std::string& board, double time) {
+        pair.now().metrics["gpu_time"] = measured_on(board, time);
+        const VerdictDocument document = pair.judged();
+        EXPECT_TRUE(only_case(document).notes.empty());
+        EXPECT_EQ(metric(only_case(document), "gpu_time").tolerance, "3 %");
+        return metric(only_case(document), "gpu_time");
+    };
+    EXPECT_EQ(judged_on("board-b", 105'000).verdict, Verdict::pass);
+    EXPECT_EQ(judged_on("board-a", 105'000).verdict, Verdict::regressed);
+    EXPECT_EQ(judged_on("board-c", 100'000).verdict, Verdict::regressed);
+    EXPECT_NEAR(judged_on("board-c", 95'000).baseline.value(), 95'000, 100);
+}
+
+TEST(Gate, OnANewBoardWhatItsBoardsDifferByIsLearnedFromThree) {
+    Pair pair;
+    pair.now().gates[0].cross_board = 0.5;
+    const auto judged_against = [&](const std::vector<std::pair<std::string, double>>& boards,
+                                    double time) {
+        pair.then().provenance.board = boards.front().first;
+        pair.then().metrics["gpu_time"] = on_boards(boards);
+        pair.now().metrics["gpu_time"] = measured_on("board-new", time);
+        pair.run.environment.device.board = "board-new";
+        return pair.judged();
+    };
+    const std::vector<std::pair<std::string, double>> alike{
+        {"board-a", 100'000}, {"board-b", 100'010}, {"board-c", 99'990}};
+    VerdictDocument document = judged_against(alike, 110'000);
+    EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
+    EXPECT_EQ(metric(only_case(document), "gpu_time").tolerance,
+              "3 % and what the baseline's boards differ by");
+    EXPECT_EQ(document.suites[0].notes,
+              std::vector<std::string>{"another board than the baseline's: board-a → board-new"});
+    EXPECT_EQ(only_case(judged_against(alike, 100'000)).verdict, Verdict::pass);
+
+    const std::vector<std::pair<std::string, double>> apart{
+        {"board-a", 100'000}, {"board-b", 105'000}, {"board-c", 95'000}};
+    EXPECT_NE(only_case(judged_against(apart, 110'000)).verdict, Verdict::regressed);
+
+    document = judged_against({alike[0], alike[1]}, 110'000);
+    EXPECT_EQ(only_case(document).verdict, Verdict::pass) << "50 % of leeway";
+    EXPECT_TRUE(says(document.suites[0].notes.at(0), "it has 2 of the 3 boards"));
 }
 
 TEST(Gate, OnTheSameBoardThereIsNoLeeway) {

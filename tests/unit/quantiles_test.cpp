@@ -149,20 +149,13 @@ TEST(MedianRelativeHalfWidth, IsAbsentWhereItMeansNothing) {
     EXPECT_EQ(median_relative_half_width(Samples(10, 0.0)), std::nullopt);
 }
 
-TEST(PairwiseDifferences, AreOfEveryTwoSamplesBothWays) {
-    Samples differences = pairwise_differences(Samples{1, 3, 7});
-    std::sort(differences.begin(), differences.end());
-    EXPECT_EQ(differences, (Samples{-6, -4, -2, 2, 4, 6}));
-    EXPECT_TRUE(pairwise_differences(Samples{5}).empty());
-}
-
-TEST(PairwiseDifferences, OfManySamplesAreThoseOfAHundredEvenlySpaced) {
+TEST(Thinned, OfManySamplesAreAsManyEvenlySpaced) {
     Samples samples(1000);
     std::iota(samples.begin(), samples.end(), 0.0);
-    const Samples differences = pairwise_differences(samples);
-    EXPECT_EQ(differences.size(), 100U * 99U);
-    EXPECT_EQ(*std::max_element(differences.begin(), differences.end()), 990);
-    EXPECT_EQ(median(differences), 0);
+    const Samples thin = thinned(samples, 100);
+    EXPECT_EQ(thin.size(), 100U);
+    EXPECT_EQ(*std::max_element(thin.begin(), thin.end()), 990);
+    EXPECT_EQ(thinned(thin, 100), thin);
 }
 
 TEST(Quantiles, RefuseWhatIsNoSample) {
@@ -172,7 +165,6 @@ TEST(Quantiles, RefuseWhatIsNoSample) {
         EXPECT_THROW(median(samples), std::invalid_argument);
         EXPECT_THROW(quantile(samples, 0.5), std::invalid_argument);
         EXPECT_THROW(median_absolute_deviation(samples), std::invalid_argument);
-        EXPECT_THROW(pairwise_differences(samples), std::invalid_argument);
         EXPECT_THROW(median_interval(samples), std::invalid_argument);
         EXPECT_THROW(median_relative_half_width(samples), std::invalid_argument);
     }

@@ -144,6 +144,36 @@ TEST(RankSum, RefusesNothingAndNoNumber) {
     EXPECT_THROW(rank_sum_least(0, 3), std::invalid_argument);
 }
 
+// ---- the critical value
+
+TEST(RankSumCritical, IsTheLeastCountOfPairsThatTheTestRejects) {
+    for (const auto& [n, m] : {std::pair<std::size_t, std::size_t>{20, 8}, {9, 8}, {7, 5}}) {
+        for (const double level : {0.05, 0.001}) {
+            const auto critical = rank_sum_critical(n, m, level);
+            ASSERT_EQ(critical.has_value(), rank_sum_least(n, m) <= level);
+            if (!critical) continue;
+            // The group's first value is above `pairs` of the others', the rest above all.
+            const auto probability = [&, n = n, m = m](std::size_t pairs) {
+                Values others(n);
+                for (std::size_t i = 0; i < n; ++i) others[i] = static_cast<double>(i);
+                Values group;
+                std::size_t left = pairs;
+                for (std::size_t i = 0; i < m; ++i) {
+                    const std::size_t below = std::min(left, n);
+                    left -= below;
+                    group.push_back(static_cast<double>(below) - 0.5 +
+                                    static_cast<double>(i) / 100);
+                }
+                return rank_sum_greater(others, group);
+            };
+            EXPECT_LE(probability(*critical), level);
+            EXPECT_GT(probability(*critical - 1), level);
+        }
+    }
+    EXPECT_FALSE(rank_sum_critical(3, 3, 0.01)) << "1 of 20 at best";
+    EXPECT_THROW(rank_sum_critical(0, 3, 0.01), std::invalid_argument);
+}
+
 // ---- the interval of the shift
 
 /// By trying every shift between two differences: those that neither side's test rejects.

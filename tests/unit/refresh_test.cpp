@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "document/baseline.hpp"
+#include "gate/boards.hpp"
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
@@ -111,6 +112,100 @@ TEST(Refresh, EachCaseKeepsTheBoardThatMeasuredIt) {
     const auto cases = refreshed(run).baseline.cases;
     EXPECT_EQ(cases.at("gemm/tiled[m=1]").provenance.board, "board-a");
     EXPECT_EQ(cases.at("gemm/tiled[m=2]").provenance.board, "board-b");
+}
+
+/// A run of one case whose time has 20 processes around this.
+model::Run run_on(const std::string& board, double time) {
+    model::Run run = run_of({measured_case()});
+    model::MetricSeries& times = run.suites[0].cases[0].metrics["gpu_time"];
+    times.batches.clear();
+    for (int i = 0; i < 20; ++i) {
+        times.batches.push_back({i, board, 1, {time + i % 5}});
+    }
+    times.value = time + 2;
+    documents::move_to_board(board, run);
+    return run;
+}
+
+Acceptance adding() {
+    Acceptance acceptance;
+    acceptance.add_board = true;
+    return acceptance;
+}
+
+std::map<std::string, std::size_t> boards_in(const Refreshed& result) {
+    return boards_of(result.baseline.cases.begin()->second.metrics.at("gpu_time"));
+}
+
+using Boards = std::map<std::string, std::size_t>;
+
+TEST(Refresh, AddBoardAddsTimesAndLeavesTheRest) {
+    const Refreshed first = refreshed(run_on("board-a", 10'000));
+    model::Run other = later(run_on("board-b", 10'200));
+    other.suites[0].cases[0].metrics["registers"] = series({60}, "registers", "record");
+    const Refreshed second = refreshed(other, first.baseline, adding());
+    EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(boards_in(second), (Boards{{"board-a", 20}, {"board-b", 20}}));
+    const model::BaselineCase& before = first.baseline.cases.begin()->second;
+    const model::BaselineCase& after = second.baseline.cases.begin()->second;
+    EXPECT_EQ(after.provenance, before.provenance);
+    EXPECT_EQ(after.metrics.at("registers"), before.metrics.at("registers"));
+    EXPECT_EQ(series_of_board(after.metrics.at("gpu_time"), "board-a").batches,
+              before.metrics.at("gpu_time").batches);
+    EXPECT_EQ(after.metrics.at("gpu_time").batches.back().run, 1);
+    ASSERT_TRUE(second.entry);
+    EXPECT_EQ(second.entry->digests.at("gemm/tiled[m=1]"),
+              document::digest_of_case("gemm/tiled[m=1]", after));
+    EXPECT_EQ(document::parse_baseline(document::write_baseline(second.baseline), "b"),
+              second.baseline);
+
+    const Refreshed again = refreshed(run_on("board-b", 10'100), second.baseline, adding());
+    EXPECT_EQ(boards_in(again), (Boards{{"board-a", 20}, {"board-b", 20}})) << "replaced";
+    EXPECT_EQ(refreshed(run_on("board-b", 10'100), again.baseline, adding()).unchanged,
+              Ids{"gemm/tiled[m=1]"});
+    const Refreshed third = refreshed(run_on("board-c", 9'900), again.baseline, adding());
+    EXPECT_EQ(boards_in(third).size(), 3U);
+}
+
+TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
+    const auto refused = [](const model::Run& run, const std::optional<model::Baseline>& existing) {
+        try {
+            refreshed(run, existing, adding());
+        } catch (const model::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("not refused");
+    };
+    const Refreshed first = refreshed(run_on("board-a", 10'000));
+    EXPECT_TRUE(says(refused(run_on("board-b", 10'000), {}), "the baseline does not have it"));
+    // 3 % and 2 % for another board.
+    EXPECT_EQ(refused(run_on("board-b", 10'490), first.baseline), "not refused");
+    EXPECT_TRUE(
+        says(refused(run_on("board-b", 10'520), first.baseline), "more than boards differ"));
+    EXPECT_EQ(refused(run_on("board-b", 5'000), first.baseline), "not refused");
+    model::Run other_method = run_on("board-b", 10'000);
+    other_method.suites[0].cases[0].metrics["gpu_time"].method = "event/hot";
+    EXPECT_TRUE(says(refused(other_method, first.baseline), "by the same method"));
+    model::Run more = run_on("board-b", 10'000);
+    more.suites[0].cases.push_back(measured_case(2));
+    EXPECT_TRUE(says(refused(more, first.baseline), "gemm/tiled[m=2]: the baseline does not"));
+
+    model::Run coded = run_on("board-a", 10'000);
+    coded.suites[0].cases[0].kernels.emplace_back().code = "1";
+    const Refreshed with_code = refreshed(coded);
+    documents::move_to_board("board-b", coded);
+    EXPECT_EQ(refused(coded, with_code.baseline), "not refused");
+    coded.suites[0].cases[0].kernels[0].code = "2";
+    EXPECT_TRUE(says(refused(coded, with_code.baseline), "gemm/tiled[m=1]: "));
+}
+
+TEST(Refresh, AddBoardKeepsCasesThatWereNotMeasured) {
+    model::Run both = run_on("board-a", 10'000);
+    both.suites[0].cases.push_back(measured_case(2));
+    const Refreshed first = refreshed(both);
+    const Refreshed second = refreshed(run_on("board-b", 10'000), first.baseline, adding());
+    EXPECT_EQ(second.kept, Ids{"gemm/tiled[m=2]"});
+    EXPECT_TRUE(second.removed.empty());
 }
 
 TEST(Refresh, ANewReasonIsRecordedEvenForEqualValues) {

@@ -274,14 +274,15 @@ struct Resolved {
                           .measured = {200, 23},
                           .cautious = {300, 31},
                           .df_at_last = 23,
-                          .differences = {},
+                          .logs = {},
                           .drift = 0};
     MetricClass metric_class = MetricClass::counter;
+    const char* metric = "x";
 
     Judgement judge() const {
-        const auto metric = definition("x", "ns", metric_class);
+        const auto of_metric = definition(metric, "ns", metric_class);
         Comparison comparison;
-        comparison.definition = &metric;
+        comparison.definition = &of_metric;
         comparison.tolerance.worse = tolerance;
         Judgement judgement;
         judgement.baseline = baseline;
@@ -337,10 +338,41 @@ TEST(Resolution, DriftAndToleranceAreAddedAndRoundsMustBeReached) {
     EXPECT_NEAR(later.change(), shifts(20, 1000, 31, 0.001) * 300 / 100'000, 1e-12);
 }
 
-TEST(Resolution, WhatProcessesOfTheSameCodeDifferByHidesChanges) {
-    Resolved resolved;
-    resolved.resolution.differences = std::vector<double>(100, 5000);
-    EXPECT_NEAR(resolved.change(), 0.05, 1e-12);
+/// 20 processes around 100 µs, of which the last `slow` are slower by this factor.
+std::vector<double> logs_with(std::size_t slow, double factor) {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < 20; ++i) {
+        const double spread = 1 + 0.0002 * (static_cast<double>(i % 7) - 3);
+        logs.push_back(std::log(100'000 * spread * (i + slow < 20 ? 1 : factor)));
+    }
+    return logs;
+}
+
+TEST(Resolution, ModesHideTheirDistanceAndOneOutlierDoesNot) {
+    const auto hidden = [](std::size_t slow, double factor) {
+        Resolved resolved{.rounds = 2, .metric_class = MetricClass::timing};
+        resolved.resolution.ranks = true;
+        resolved.resolution.last = 40;
+        resolved.resolution.logs = logs_with(slow, factor);
+        return resolved.change();
+    };
+    const double none = hidden(0, 1);
+    EXPECT_GT(none, 0.0004);
+    EXPECT_LT(none, 0.005);
+    EXPECT_LT(hidden(1, 1.3), 1.5 * none + 0.002) << "one of twenty";
+    EXPECT_GT(hidden(10, 1.09), 0.09) << "half of them 9 % slower";
+    EXPECT_GT(hidden(5, 1.09), 0.05) << "one in four";
+}
+
+TEST(Resolution, NoClaimIsBelowATickOfTheClock) {
+    Resolved resolved{.baseline = 2048, .metric_class = MetricClass::timing, .metric = "gpu_time"};
+    resolved.resolution.ranks = true;
+    resolved.resolution.logs = std::vector<double>(20, std::log(2048.0));
+    EXPECT_NEAR(resolved.change(), 32.0 / 2048, 1e-12);
+    resolved.tolerance = 0.005;
+    EXPECT_NEAR(resolved.change(), 0.005 + 1.005 * 32 / 2048, 1e-12);
+    resolved.metric = "host_time";
+    EXPECT_LT(resolved.change(), 0.01) << "another clock";
 }
 
 TEST(Resolution, TheToleranceIsFinerWhereTheSpreadHidesAsMuch) {

@@ -61,55 +61,6 @@ TEST(PooledSpread, ThePriorCountsAsSoManyValues) {
     EXPECT_EQ(moderated({0, 0}, {0, 0}), (PooledSpread{0, 0}));
 }
 
-TEST(VarianceComponents, TextbookExample) {
-    // Means 2, 5, 8 of three each, spread 1 within: between squares 54 on 2, within 6 on 6.
-    const auto found = variance_components(Groups{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}});
-    ASSERT_TRUE(found);
-    EXPECT_DOUBLE_EQ(found->within, 1);
-    EXPECT_NEAR(found->between, std::sqrt((27 - 1) / 3.0), 1e-12);
-    EXPECT_NEAR(found->probability, fisher_upper_tail(27, 2, 6), 1e-12);
-    EXPECT_NEAR(found->probability, 0.001, 1e-12) << "(1 + 2 · 27 / 6)^-3";
-}
-
-TEST(VarianceComponents, RecoversWhatWasPutIn) {
-    Random random(4);
-    Groups groups(400);
-    for (auto& group : groups) {
-        const double effect = 2 * random.normal();
-        group = simulated::draw(random, simulated::normal, 5, effect);
-    }
-    const auto found = variance_components(groups);
-    ASSERT_TRUE(found);
-    EXPECT_NEAR(found->within, 1, 0.06);
-    EXPECT_NEAR(found->between, 2, 0.25);
-}
-
-TEST(VarianceComponents, CallsNoEffectSignificantMoreOftenThanItsLevel) {
-    Random random(5);
-    int significant = 0;
-    for (int trial = 0; trial < 2000; ++trial) {
-        Groups groups(4);
-        for (auto& group : groups) group = simulated::draw(random, simulated::normal, 5);
-        significant += variance_components(groups)->probability <= 0.05 ? 1 : 0;
-    }
-    EXPECT_NEAR(significant, 100, 4 * 10);
-}
-
-TEST(VarianceComponents, WithoutGroupsOrRepetitionsThereAreNone) {
-    EXPECT_FALSE(variance_components(Groups{{1, 2, 3}}));
-    EXPECT_FALSE(variance_components(Groups{{1}, {2}}));
-    EXPECT_FALSE(variance_components(Groups{}));
-}
-
-TEST(VarianceComponents, WithoutSpreadAnyDifferenceIsAnEffect) {
-    const auto same = variance_components(Groups{{5, 5}, {5, 5}});
-    const auto apart = variance_components(Groups{{5, 5}, {6, 6}});
-    EXPECT_EQ(same->probability, 1);
-    EXPECT_EQ(same->between, 0);
-    EXPECT_EQ(apart->probability, 0);
-    EXPECT_GT(apart->between, 0);
-}
-
 TEST(DetectableShift, IsFoundAsOftenAsItSays) {
     constexpr std::size_t n = 20;
     constexpr std::size_t m = 8;

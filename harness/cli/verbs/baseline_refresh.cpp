@@ -31,6 +31,7 @@ struct RefreshOptions {
     model::Selection selection;
     AcceptanceOptions acceptance;
     std::string profile;
+    bool add_board = false;
 };
 
 std::string refreshed_text(const baseline::Refreshed& result, const fs::path& file) {
@@ -108,6 +109,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     request.measuring.filters = options.selection.filters;
     request.measuring.tags = options.selection.tags;
     request.acceptance = acceptance_of(options.acceptance, profile);
+    request.acceptance.add_board = options.add_board;
     request.policy = profile.policy;
     const auto refreshed = runner::refresh_baselines(request);
     if (!refreshed) return 130;
@@ -140,6 +142,9 @@ void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
         ->check(CLI::Range(1, 100))
         ->type_name("N")
         ->capture_default_str();
+    verb->add_flag("--add-board", options->add_board,
+                   "Add the times of another board to a baseline of the same code, or replace "
+                   "those of one of its boards");
     verb->add_option("--reason", options->acceptance.reason, "Why, kept with each accepted case")
         ->type_name("TEXT");
     add_acceptance_options(*verb, options->acceptance);

@@ -47,47 +47,36 @@ double sample_of(std::string_view field, std::string_view source, std::size_t li
 }
 
 /// Grows as files are read.
-class Pools {
+class Kernels {
   public:
-    void add(const std::string& board, const std::string& kernel, std::vector<double> samples) {
-        Pool& pool = found(pools_, board);
-        found(pool.kernels, kernel).processes.push_back(std::move(samples));
+    Process& add(const std::string& device, const std::string& name) {
+        const auto [at, is_new] = index_.try_emplace({device, name}, kernels_.size());
+        if (is_new) kernels_.push_back({device, name, {}});
+        return kernels_[at->second].processes.emplace_back();
     }
+    std::size_t next_session() { return sessions_++; }
 
-    std::vector<Pool> take() && {
-        for (Pool& pool : pools_) finish(pool);
-        std::erase_if(pools_, [](const Pool& pool) { return pool.kernels.empty(); });
-        return std::move(pools_);
+    std::vector<Kernel> take() && {
+        for (Kernel& kernel : kernels_) {
+            model::MetricSeries series;
+            for (const Process& process : kernel.processes) {
+                series.batches.emplace_back().samples = process.samples;
+            }
+            const std::vector<double> values = gate::batch_values(series);
+            for (std::size_t i = 0; i < values.size(); ++i) kernel.processes[i].value = values[i];
+        }
+        return std::move(kernels_);
     }
 
   private:
-    template <class Named>
-    static Named& found(std::vector<Named>& all, const std::string& name) {
-        const auto at = std::find_if(all.begin(), all.end(),
-                                     [&](const Named& one) { return one.name == name; });
-        if (at != all.end()) return *at;
-        all.emplace_back().name = name;
-        return all.back();
-    }
-
-    static void finish(Pool& pool) {
-        std::erase_if(pool.kernels, [](const Kernel& kernel) {
-            return kernel.processes.size() < least_processes;
-        });
-        for (Kernel& kernel : pool.kernels) {
-            model::MetricSeries series;
-            for (const std::vector<double>& samples : kernel.processes) {
-                series.batches.emplace_back().samples = samples;
-            }
-            kernel.values = gate::batch_values(series);
-        }
-    }
-
-    std::vector<Pool> pools_;
+    std::vector<Kernel> kernels_;
+    std::map<std::pair<std::string, std::string>, std::size_t> index_;
+    std::size_t sessions_ = 0;
 };
 
-void add_csv(std::string_view text, const std::string& source, Pools& pools) {
+void add_csv(std::string_view text, const std::string& source, Kernels& kernels) {
     const std::string board = std::filesystem::path(source).stem().string();
+    const std::size_t session = kernels.next_session();
     for (std::size_t line = 1; !text.empty(); ++line) {
         std::string_view row = next(text, '\n');
         if (row.ends_with('\r')) row.remove_suffix(1);
@@ -100,61 +89,94 @@ void add_csv(std::string_view text, const std::string& source, Pools& pools) {
             throw model::InputError(
                 fmt::format("{}:{}: expected process,kernel,sample,…", source, line));
         }
-        pools.add(board, name, std::move(samples));
+        Process& process = kernels.add(board, name);
+        process.board = board;
+        process.session = session;
+        process.samples = std::move(samples);
     }
 }
 
-void add_case(const std::string& device, const std::string& id,
-              const std::map<std::string, model::MetricSeries>& metrics, Pools& pools) {
+void add_table(std::string_view text, const std::string& source, Kernels& kernels) {
+    std::map<std::string, std::size_t> sessions;
+    next(text, '\n');
+    for (std::size_t line = 2; !text.empty(); ++line) {
+        std::string_view row = next(text, '\n');
+        const std::string board(next(row, ';'));
+        const std::string session(next(row, ';'));
+        const std::string name(next(row, ';'));
+        const std::size_t space = board.find(' ');
+        if (space == std::string::npos || name.empty() || row.empty()) {
+            throw model::InputError(
+                fmt::format("{}:{}: expected 'DEVICE BOARD;session;kernel;value;…'", source, line));
+        }
+        const std::string workload = name.substr(0, name.find('/'));
+        const auto [at, is_new] = sessions.try_emplace(board + session + workload, 0);
+        if (is_new) at->second = kernels.next_session();
+        while (!row.empty()) {
+            Process& process = kernels.add(board.substr(0, space), name);
+            process.board = board.substr(space + 1);
+            process.session = at->second;
+            process.samples = {sample_of(next(row, ';'), source, line)};
+        }
+    }
+}
+
+void add_case(const std::string& device, const std::string& id, std::size_t first_session,
+              const std::map<std::string, model::MetricSeries>& metrics, Kernels& kernels) {
     for (const char* metric : {"gpu_time", "gpu_span", "host_time"}) {
         const auto found = metrics.find(metric);
         if (found == metrics.end()) continue;
         for (const model::Batch& batch : found->second.batches) {
             // Later rounds are of cases that were chosen for being slow.
             if (batch.excluded.empty() && batch.round == 0 && !batch.samples.empty()) {
-                pools.add(fmt::format("{} {}", device, batch.device), id, batch.samples);
+                Process& process = kernels.add(device, id);
+                process.board = batch.device;
+                process.session = first_session + static_cast<std::size_t>(batch.run);
+                process.samples = batch.samples;
             }
         }
         return;
     }
 }
 
-void add_document(std::string text, const std::string& source, Pools& pools) {
+void add_document(std::string text, const std::string& source, Kernels& kernels) {
     constexpr std::size_t head = 100;
+    constexpr std::size_t most_runs = 100;
+    const std::size_t session = kernels.next_session();
     if (text.substr(0, head).find("\"perfgate.baseline\"") != std::string::npos) {
+        for (std::size_t i = 1; i < most_runs; ++i) kernels.next_session();
         const model::Baseline baseline = document::parse_baseline(std::move(text), source);
         for (const auto& [id, stored] : baseline.cases) {
-            add_case(baseline.device.name, id, stored.metrics, pools);
+            add_case(baseline.device.key, id, session, stored.metrics, kernels);
         }
         return;
     }
     const model::Run run = document::parse_run(std::move(text), source);
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
-            add_case(run.environment.device.name, model::case_id(result.spec), result.metrics,
-                     pools);
+            add_case(run.environment.device.key, model::case_id(result.spec), session,
+                     result.metrics, kernels);
         }
     }
 }
 
 }  // namespace
 
-std::vector<Pool> read_pools(const std::vector<std::string>& files) {
-    Pools growing;
+std::vector<Kernel> read_kernels(const std::vector<std::string>& files) {
+    Kernels growing;
     for (const std::string& file : files) {
         std::string text = model::read_file(file, pool_limit_bytes, "pool");
         if (text.starts_with('{')) {
             add_document(std::move(text), file, growing);
+        } else if (text.starts_with("board;")) {
+            add_table(text, file, growing);
         } else {
             add_csv(text, file, growing);
         }
     }
-    std::vector<Pool> pools = std::move(growing).take();
-    if (pools.empty()) {
-        throw model::InputError(
-            fmt::format("no kernel was measured in {} processes of one board", least_processes));
-    }
-    return pools;
+    std::vector<Kernel> kernels = std::move(growing).take();
+    if (kernels.empty()) throw model::InputError("no process was recorded in these files");
+    return kernels;
 }
 
 }  // namespace perfgate::replay

@@ -1,44 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/study.hpp"
 
-#include <cmath>
-#include <deque>
+#include <fmt/format.h>
 
-#include "baseline/pooling.hpp"
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <set>
+#include <utility>
+
 #include "gate/batch_rule.hpp"
 #include "gate/rounds.hpp"
+#include "stats/quantiles.hpp"
 
 namespace perfgate::replay {
 
 namespace {
 
-/// Draws processes one after the other.
-class Processes {
-  public:
-    Processes(const Kernel& kernel, Drawing drawing, Random& random)
-        : kernel_(kernel),
-          drawing_(drawing),
-          random_(random),
-          next_(random.below(kernel.values.size())) {}
-
-    /// A batch as a process of the pool had it. The rule takes a batch by one value, so the batch
-    /// holds that alone: the verdicts are the same and the study is faster.
-    model::Batch batch(double slowdown, std::int64_t round) {
-        const std::size_t count = kernel_.values.size();
-        const std::size_t chosen =
-            drawing_ == Drawing::independent ? random_.below(count) : next_++ % count;
-        model::Batch batch;
-        batch.round = round;
-        batch.samples = {kernel_.values.at(chosen) * (1 + slowdown)};
-        return batch;
-    }
-
-  private:
-    const Kernel& kernel_;
-    Drawing drawing_;
-    Random& random_;
-    std::size_t next_;
-};
+constexpr std::size_t first_processes = 5;
+constexpr std::size_t most_baseline = 20;
+/// With fewer no test reaches even a whole budget.
+constexpr std::size_t least_baseline = 7;
 
 model::MetricDefinition gpu_time() {
     model::MetricDefinition definition;
@@ -48,116 +31,264 @@ model::MetricDefinition gpu_time() {
     return definition;
 }
 
-/// One suite: baselines and runs as they grow, and what the rule says of them.
+/// A batch of one process. The rule takes a batch by one value, so the batch holds that alone: the
+/// verdicts are the same and the study is faster.
+model::Batch batch_of(const Process& process) {
+    model::Batch batch;
+    batch.device = process.board;
+    batch.run = static_cast<std::int64_t>(process.session);
+    batch.samples = {process.value};
+    return batch;
+}
+
+template <class Item>
+void shuffle(std::vector<Item>& items, Random& random) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
+}
+
+using Processes = std::vector<const Process*>;
+
+std::vector<model::Batch> batches_of(const Processes& processes) {
+    std::vector<model::Batch> batches;
+    for (const Process* process : processes) batches.push_back(batch_of(*process));
+    // Runs of a baseline are numbered from 0.
+    std::map<std::int64_t, std::int64_t> runs;
+    for (model::Batch& batch : batches) {
+        batch.run =
+            runs.try_emplace(batch.run, static_cast<std::int64_t>(runs.size())).first->second;
+    }
+    return batches;
+}
+
+/// Any of the processes.
+Draw draw_processes(Processes processes, Random& random) {
+    shuffle(processes, random);
+    const std::size_t run = first_processes + gate::round_size(1);
+    const std::size_t baseline = std::min(most_baseline, processes.size() - run);
+    Draw draw{batches_of({processes.begin(), processes.begin() + std::ptrdiff_t(baseline)}),
+              batches_of({processes.begin() + std::ptrdiff_t(baseline), processes.end()})};
+    for (model::Batch& batch : draw.baseline) batch.run = 0;
+    for (model::Batch& batch : draw.run) batch.run = 0;
+    return draw;
+}
+
+/// The held-out processes against the others.
+Draw draw_held_out(const Processes& others, Processes held_out, Random& random) {
+    shuffle(held_out, random);
+    Draw draw{batches_of(others), batches_of(held_out)};
+    for (model::Batch& batch : draw.run) batch.run = 0;
+    return draw;
+}
+
+Source source_of(const Kernel& kernel, const Processes& all) {
+    std::vector<double> values;
+    for (const Process* process : all) values.push_back(process->value);
+    Source source;
+    source.name = kernel.name;
+    source.value_ns = stats::median(values);
+    source.multimodal = is_multimodal(values);
+    return source;
+}
+
+/// Adds the suites of one kernel.
+void add_sources(const Kernel& kernel, Apart apart, double least_ns,
+                 std::map<std::string, Suite>& suites) {
+    const std::string workload = kernel.name.substr(0, kernel.name.find('/'));
+    const auto add = [&](const std::string& what, Source source) {
+        if (source.value_ns <= least_ns) return;
+        const bool alone = apart == Apart::processes || workload == kernel.name;
+        const std::string suite = kernel.device + " " + what + (alone ? "" : ", " + workload);
+        suites.try_emplace(suite, Suite{suite, {}, {}, 1})
+            .first->second.cases.push_back(std::move(source));
+    };
+    std::map<std::string, Processes> boards;
+    for (const Process& process : kernel.processes) boards[process.board].push_back(&process);
+    if (apart == Apart::boards && boards.size() < 2) return;
+    for (const auto& [board, processes] : boards) {
+        if (apart == Apart::processes) {
+            const std::size_t least = least_baseline + first_processes + gate::round_size(1);
+            if (processes.size() < least) continue;
+            Source source = source_of(kernel, processes);
+            source.draw = [processes = processes](Random& random) {
+                return draw_processes(processes, random);
+            };
+            add(board + " " + kernel.name, std::move(source));
+            continue;
+        }
+        std::set<std::size_t> sessions;
+        for (const Process* process : processes) sessions.insert(process->session);
+        if (apart == Apart::sessions && sessions.size() < 2) continue;
+        if (apart == Apart::boards) sessions = {0};
+        for (const std::size_t session : sessions) {
+            Processes others;
+            Processes held_out;
+            for (const Process& process : kernel.processes) {
+                const bool same = process.board == board;
+                const bool held = same && (apart == Apart::boards || process.session == session);
+                if (held) held_out.push_back(&process);
+                if (!held && (same || apart == Apart::boards)) others.push_back(&process);
+            }
+            if (others.size() < least_baseline || held_out.size() < first_processes) continue;
+            Source source = source_of(kernel, others);
+            source.draw = [others, held_out](Random& random) {
+                return draw_held_out(others, held_out, random);
+            };
+            add(apart == Apart::boards ? board : fmt::format("{} session {}", board, session),
+                std::move(source));
+        }
+    }
+}
+
+/// Baselines and runs of one suite as they grow, and what the rule says of them.
 class Play {
   public:
-    Play(const std::vector<Case>& suite, const Setting& setting, Drawing drawing, Random& random)
-        : suite_(suite),
-          setting_(setting),
-          rule_(setting.policy),
-          baselines_(suite.size()),
-          runs_(suite.size()),
-          comparisons_(suite.size()),
-          outcomes_(suite.size()) {
-        for (std::size_t i = 0; i < suite.size(); ++i) {
-            processes_.emplace_back(*suite[i].kernel, drawing, random);
-            comparisons_[i] = {
-                &definition_, &baselines_[i], &runs_[i], {setting.tolerance, std::nullopt, 0}, 0};
-        }
-    }
-    Play(const Play&) = delete;
-    Play& operator=(const Play&) = delete;
-
-    /// Baselines, and the first round.
-    void measure() {
-        for (std::size_t i = 0; i < suite_.size(); ++i) {
-            for (std::size_t n = 0; n < setting_.baseline_processes; ++n) {
-                baselines_[i].batches.push_back(processes_[i].batch(0, 0));
+    Play(const Suite& suite, const Setting& setting, Random& random)
+        : suite_(suite), setting_(setting) {
+        policy_.false_alarms = setting.share * static_cast<double>(suite.cases.size());
+        policy_.rounds = setting.rounds;
+        if (suite.begin) suite.begin(random);
+        for (const Source& source : suite.cases) {
+            draws_.push_back(source.draw(random));
+            std::size_t left = draws_.back().run.size() - first_processes;
+            std::int64_t rounds = 0;
+            for (; rounds < policy_.rounds; ++rounds) {
+                if (left < std::min(gate::round_size(rounds + 1), first_processes)) break;
+                left -= std::min(left, gate::round_size(rounds + 1));
             }
-            // As `baseline refresh` does.
-            if (baseline::noisy_metric(baselines_[i], comparisons_[i].tolerance)) {
-                for (std::size_t n = 0; n < setting_.baseline_processes; ++n) {
-                    baselines_[i].batches.push_back(processes_[i].batch(0, 0));
-                }
-            }
-            add_batches(i, setting_.first_processes, 0);
+            policy_.rounds = rounds;
         }
-        judge();
-        for (std::size_t i = 0; i < suite_.size(); ++i) {
-            outcomes_[i].minimum_detectable_change =
-                judgements_[i].minimum_detectable_change.value_or(0);
+        slowdowns_.resize(suite.cases.size());
+        outcomes_.resize(suite.cases.size());
+        baselines_.resize(suite.cases.size());
+        runs_.resize(suite.cases.size());
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
+            for (model::Batch batch : draws_[i].baseline) {
+                batch.samples[0] = read(batch.samples[0], i);
+                baselines_[i].batches.push_back(std::move(batch));
+            }
         }
     }
 
-    void slow_down_as_claimed() {
-        for (std::size_t i = 0; i < suite_.size(); ++i) {
-            suite_[i].slowdown = outcomes_[i].minimum_detectable_change;
-            for (model::Batch& batch : runs_[i].batches) {
-                batch.samples[0] *= 1 + outcomes_[i].minimum_detectable_change;
-            }
+    void slow_down(std::size_t i, double slowdown) { slowdowns_[i] = slowdown; }
+
+    void first_round() {
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
+            runs_[i].batches.clear();
+            taken_.assign(draws_.size(), 0);
         }
+        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, first_processes, 0);
         judge();
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
+            outcomes_[i].claimed = judgements_[i].minimum_detectable_change.value_or(0);
+        }
     }
 
     std::vector<Outcome> finish() {
-        for (std::int64_t round = 1; round <= setting_.policy.rounds; ++round) {
+        for (std::int64_t round = 1; round <= policy_.rounds; ++round) {
             bool any = false;
-            for (std::size_t i = 0; i < suite_.size(); ++i) {
+            for (std::size_t i = 0; i < draws_.size(); ++i) {
                 if (!judgements_[i].measure_again) continue;
                 any = true;
                 outcomes_[i].measured_again = true;
-                add_batches(i, gate::round_size(round), round);
+                take(i, gate::round_size(round), round);
             }
             if (!any) break;
             judge();
         }
-        for (std::size_t i = 0; i < suite_.size(); ++i) {
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].verdict = judgements_[i].verdict;
         }
         return outcomes_;
     }
 
+    double claimed(std::size_t i) const { return outcomes_[i].claimed; }
+
   private:
-    void add_batches(std::size_t i, std::size_t count, std::int64_t round) {
-        for (std::size_t n = 0; n < count; ++n) {
-            runs_[i].batches.push_back(processes_[i].batch(suite_[i].slowdown, round));
+    double read(double time, std::size_t i) const {
+        const double tick = suite_.cases[i].tick_ns;
+        return tick > 0 ? std::floor(time / tick) * tick : time;
+    }
+
+    void take(std::size_t i, std::size_t count, std::int64_t round) {
+        for (std::size_t n = 0; n < count && taken_[i] < draws_[i].run.size(); ++n) {
+            model::Batch batch = draws_[i].run[taken_[i]++];
+            batch.samples[0] = read(batch.samples[0] * (1 + slowdowns_[i]), i);
+            batch.round = round;
+            runs_[i].batches.push_back(std::move(batch));
         }
     }
-    void judge() { judgements_ = rule_.judge(comparisons_); }
+
+    void judge() {
+        std::vector<gate::Comparison> comparisons;
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
+            comparisons.push_back({&definition_,
+                                   &baselines_[i],
+                                   &runs_[i],
+                                   {setting_.tolerance, std::nullopt, 0},
+                                   setting_.leeway,
+                                   0,
+                                   setting_.new_board});
+        }
+        judgements_ = gate::BatchRule(policy_).judge(comparisons);
+    }
 
     const model::MetricDefinition definition_ = gpu_time();
-    std::vector<Case> suite_;
+    const Suite& suite_;
     const Setting& setting_;
-    const gate::BatchRule rule_;
+    model::Policy policy_;
+    std::vector<Draw> draws_;
+    std::vector<double> slowdowns_;
+    std::vector<std::size_t> taken_;
     std::vector<model::MetricSeries> baselines_, runs_;
-    std::vector<gate::Comparison> comparisons_;
-    std::deque<Processes> processes_;
     std::vector<gate::Judgement> judgements_;
     std::vector<Outcome> outcomes_;
 };
 
 }  // namespace
 
-std::vector<Case> draw_suite(const std::vector<const Kernel*>& kernels, const Setting& setting,
-                             double slowdown, Random& random) {
-    std::vector<Case> suite(setting.cases);
-    for (Case& drawn : suite) drawn = {kernels[random.below(kernels.size())], slowdown};
-    return suite;
+double Random::normal() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-std::vector<Outcome> play_suite(const std::vector<Case>& suite, const Setting& setting,
-                                Drawing drawing, Random& random) {
-    Play play(suite, setting, drawing, random);
-    play.measure();
-    return play.finish();
+bool is_multimodal(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    for (std::size_t i = 2; i + 2 <= values.size(); ++i) {
+        const double gap = values[i] - values[i - 1];
+        const double widths = values[i - 1] - values.front() + values.back() - values[i];
+        if (gap > 0 && gap >= widths) return true;
+    }
+    return false;
 }
 
-std::vector<Outcome> play_claims(const std::vector<Case>& suite, const Setting& setting,
-                                 Random& random) {
-    Play play(suite, setting, Drawing::independent, random);
-    play.measure();
-    play.slow_down_as_claimed();
-    return play.finish();
+std::vector<Suite> suites_of(const std::vector<Kernel>& kernels, Apart apart, double least_ns) {
+    std::map<std::string, Suite> by_name;
+    for (const Kernel& kernel : kernels) add_sources(kernel, apart, least_ns, by_name);
+    std::vector<Suite> suites;
+    for (auto& [name, suite] : by_name) suites.push_back(std::move(suite));
+    return suites;
+}
+
+std::vector<Outcome> play(const Suite& suite, const Setting& setting, double slowdown,
+                          Random& random) {
+    Play playing(suite, setting, random);
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) playing.slow_down(i, slowdown);
+    playing.first_round();
+    return playing.finish();
+}
+
+std::vector<Outcome> play_claims(const Suite& suite, const Setting& setting, Random& random) {
+    Play playing(suite, setting, random);
+    playing.first_round();
+    std::vector<double> claims;
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+        claims.push_back(playing.claimed(i));
+        playing.slow_down(i, claims[i]);
+    }
+    playing.first_round();
+    std::vector<Outcome> outcomes = playing.finish();
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) outcomes[i].claimed = claims[i];
+    return outcomes;
 }
 
 double upper_bound(std::size_t seen, std::size_t tried) {

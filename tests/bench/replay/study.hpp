@@ -1,69 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the gate on recorded samples: baselines and runs drawn from the processes of a pool, a
-// change of known size multiplied in, flagged cases measured again as `perfgate run` does it.
+// Plays the gate on recorded or generated processes: a baseline, a run that shares no process with
+// it, a change of known size multiplied in, flagged cases measured again as `perfgate run` does it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "model/metric.hpp"
 #include "model/verdict.hpp"
 #include "replay/pool.hpp"
 
 namespace perfgate::replay {
 
-struct Setting {
-    double tolerance = 0.005;
-    std::size_t baseline_processes = 20;
-    std::size_t first_processes = 5;
-    std::size_t cases = 100;  ///< of a suite
-    model::Policy policy;
-};
-
-/// How processes are drawn from a pool.
-enum class Drawing {
-    independent,  ///< each at random, with replacement
-    in_order,     ///< the baseline's in a row from a random start, then the run's, so that drift
-                  ///< between them is as it was recorded
-};
-
-/// A case of a suite that is played: which kernel, and how much slower it became.
-struct Case {
-    const Kernel* kernel = nullptr;
-    double slowdown = 0;
-};
-
-struct Outcome {
-    model::Verdict verdict = model::Verdict::pass;
-    bool measured_again = false;
-    double minimum_detectable_change = 0;  ///< as claimed after the first round
-};
-
 /// The same on every machine, unlike std's distributions.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
+    double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
     std::size_t below(std::size_t count) {
-        return static_cast<std::size_t>(static_cast<double>(engine_() >> 11) * 0x1p-53 *
-                                        static_cast<double>(count));
+        return static_cast<std::size_t>(uniform() * static_cast<double>(count));
     }
+    double normal();
 
   private:
     std::mt19937_64 engine_;
 };
 
-/// A suite's cases, each of a random kernel of a random pool, all slower by `slowdown`.
-std::vector<Case> draw_suite(const std::vector<const Kernel*>& kernels, const Setting& setting,
-                             double slowdown, Random& random);
+/// One replay of a case: the baseline's batches, and the run's in the order in which the rounds
+/// take them. No process is in both.
+struct Draw {
+    std::vector<model::Batch> baseline, run;
+};
 
-/// Baseline, run, rounds and the last verdict of each case.
-std::vector<Outcome> play_suite(const std::vector<Case>& suite, const Setting& setting,
-                                Drawing drawing, Random& random);
+struct Source {
+    std::string name;
+    double value_ns = 0;
+    double tick_ns = 0;       ///< times are read in steps of this; 0: recorded times
+    bool multimodal = false;  ///< see is_multimodal()
+    std::function<Draw(Random&)> draw;
+};
+
+/// Cases that are judged together. What they have in common (a session, a board) makes their
+/// replays dependent, so bounds count suites.
+struct Suite {
+    std::string name;
+    std::vector<Source> cases;
+    std::function<void(Random&)> begin{};  ///< before the draws of a replay; may be empty
+    std::size_t recorded = 1;              ///< sessions of the baseline, if it was generated
+};
+
+/// What differs between baseline and run.
+enum class Apart {
+    processes,  ///< nothing else: one board, any session
+    sessions,   ///< the run is one session, the baseline all others of its board
+    boards,     ///< the run is of one board, the baseline of all others
+};
+
+/// The suites that the recorded kernels allow: by workload and board (and session). Kernels with
+/// too few processes for both groups are left out. `least_ns`: only kernels that take longer.
+std::vector<Suite> suites_of(const std::vector<Kernel>& kernels, Apart apart, double least_ns);
+
+/// Two groups of processes, of at least two each, that are at least as far apart as they are wide
+/// together.
+bool is_multimodal(std::vector<double> values);
+
+struct Setting {
+    double tolerance = 0.005;
+    double share = 1e-3;  ///< of each case in the budget of false alarms
+    double leeway = 0;
+    bool new_board = false;   ///< the baseline has no processes of the run's board
+    std::int64_t rounds = 1;  ///< fewer where a run has no processes left
+};
+
+struct Outcome {
+    model::Verdict verdict = model::Verdict::pass;
+    bool measured_again = false;
+    double claimed = 0;  ///< minimum detectable change after the first round; 0: none
+};
+
+/// One replay of a suite whose cases are all slower by `slowdown`.
+std::vector<Outcome> play(const Suite& suite, const Setting& setting, double slowdown,
+                          Random& random);
 
 /// The same where each case is slower by just what its report line claims to see.
-std::vector<Outcome> play_claims(const std::vector<Case>& suite, const Setting& setting,
-                                 Random& random);
+std::vector<Outcome> play_claims(const Suite& suite, const Setting& setting, Random& random);
 
 /// The largest probability under which so few of so many would still be seen in one of twenty
 /// attempts: the upper 95 % bound of Clopper and Pearson.
