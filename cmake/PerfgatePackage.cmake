@@ -11,6 +11,18 @@ install(RUNTIME_DEPENDENCY_SET perfgate_runtime
 install(DIRECTORY suites configs DESTINATION share/perfgate)
 install(FILES LICENSE README.md DESTINATION share/perfgate)
 
+# The completion scripts, where each shell looks for them below a prefix such as /usr.
+foreach(place bash-completion/completions/perfgate zsh/site-functions/_perfgate fish/vendor_completions.d/perfgate.fish)
+  string(REGEX MATCH "^(bash|zsh|fish)" shell "${place}")
+  set(script "${CMAKE_BINARY_DIR}/share/${place}")
+  get_filename_component(folder "${place}" DIRECTORY)
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/share/${folder}")
+  add_custom_command(OUTPUT "${script}" COMMAND perfgate completion ${shell} > "${script}" VERBATIM)
+  list(APPEND completion_scripts "${script}")
+  install(FILES "${script}" DESTINATION "share/${folder}")
+endforeach()
+add_custom_target(perfgate_completion ALL DEPENDS ${completion_scripts})
+
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_NAME perfgate)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
