@@ -115,7 +115,8 @@ def npm_components(build):
         text = (folder / page).read_text()
         if not text:
             fail(f"{folder / page} is empty: build with -DPERFGATE_HTML=ON")
-        for line in re.findall(r"^((?:@?[\w./-]+)(?:, @?[\w./-]+)*):$", text, re.MULTILINE):
+        stated = "".join(re.findall(r'id="licences">(.*?)</script>', text, re.DOTALL))
+        for line in re.findall(r"^(@?[\w./-]+(?:, @?[\w./-]+)*):$", stated, re.MULTILINE):
             names |= {name for name in line.split(", ") if f"node_modules/{name}" in lock}
     if "@observablehq/plot" not in names:
         fail("the pages do not say which packages are in them")
@@ -174,7 +175,9 @@ def components_of(build, cuda, tree):
             component = {"type": "library", "name": "cuda-toolkit", "version": version, "supplier": {"name": "NVIDIA"},
                          "purl": f"pkg:generic/nvidia/cuda-toolkit@{version}",
                          "licenses": [{"license": {"name": "CUDA Toolkit EULA", "url": CUDA_LICENCE}}]}
-        component["use"] = "static" if targets else "headers"
+        shared = any(".so" in pathlib.Path(file).name for groups in archives.values()
+                     for file in groups.get((kind, what), ()))
+        component["use"] = "static" if targets else "of the machine" if shared else "headers"
         component["into"] = targets
         components.append(component)
     npm = npm_components(build)
@@ -196,8 +199,10 @@ def main():
     parser.add_argument("--version", required=True)
     parser.add_argument("--revision", required=True)
     given = parser.parse_args()
-    cache = (given.build / "CMakeCache.txt").read_text()
-    compiler = re.search(r"^CMAKE_CUDA_COMPILER:[A-Z]+=(.*)$", cache, re.MULTILINE)[1]
+    toolkits = [each for each in (given.build / "CMakeFiles").glob("*/CMakeCUDACompiler.cmake")]
+    if not toolkits:
+        fail(f"{given.build} was built without the CUDA toolkit")
+    compiler = re.search(r'^set\(CMAKE_CUDA_COMPILER "(.*)"\)', toolkits[0].read_text(), re.MULTILINE)[1]
     cuda = pathlib.Path(os.path.realpath(compiler)).parent.parent
     itself = f"pkg:generic/perfgate@{given.version.replace('+', '%2B')}"
     components = components_of(given.build.resolve(), cuda, given.tree)

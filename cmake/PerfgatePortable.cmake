@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# PERFGATE_PORTABLE, for ci/release: a tree that needs only glibc of the machine that it runs on. Every
-# other library, the C++ runtime included, is linked statically, from Debian 12's packages where they
-# have a static library and else from Debian's sources, whose sums are here.
+# PERFGATE_PORTABLE, for ci/release: a tree that needs only glibc, and libgcc_s, which glibc itself needs,
+# of the machine that it runs on. Every other library, the C++ library included, is linked statically,
+# from Debian 12's packages where they have a static library and else from Debian's sources, whose sums
+# are here.
 include(FetchContent)
 
 function(perfgate_static_library target file header)
@@ -46,9 +47,19 @@ perfgate_from_source(simdjson
   "https://deb.debian.org/debian/pool/main/s/simdjson/simdjson_3.0.1.orig.tar.gz"
   HEADERS singleheader SOURCES singleheader/simdjson.cpp)
 
-# A plugin may bring a newer C++ runtime. It keeps to itself, as this one does: nothing of a static
-# library is visible outside the file that it is in.
-add_link_options(-static-libstdc++ -static-libgcc "LINKER:--exclude-libs,ALL")
+# A plugin may bring a newer C++ library. It keeps to itself, as this one does: nothing of a static
+# library is visible outside the file that it is in. Exceptions leave the CUDA backend, so there must be
+# one unwinder: libgcc_s is not static. What the headers of the C++ library instantiate in a module
+# is not visible either; the injection library has its own list.
+set(exports "${CMAKE_CURRENT_LIST_DIR}/portable/exports.map")
+set(module "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>")
+set(injection "$<STREQUAL:$<TARGET_PROPERTY:NAME>,perfgate_injection>")
+add_link_options(-static-libstdc++ "LINKER:--exclude-libs,ALL"
+  "$<$<AND:${module},$<NOT:${injection}>>:LINKER:--version-script,${exports}>")
+
+add_library(portable_arc4random STATIC "${CMAKE_CURRENT_LIST_DIR}/portable/arc4random.cpp")
+link_libraries(portable_arc4random)
+add_link_options("LINKER:--undefined=arc4random")
 
 # What was linked into each file, for the bill of materials (ci/bom.py).
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/linked")
