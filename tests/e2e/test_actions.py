@@ -1039,8 +1039,10 @@ class EveryFile(tool.Case):
         self.assertEqual(1, found.returncode)
         self.assertIn("bad.yml:2:", found.stdout)
         commands = [[*lint, *WORKFLOWS]]
-        commands += [[node / "node_modules/.bin/action-validator", path]
-                     for path in [*WORKFLOWS, ACTION, SETUP]]
+        for path, text, _ in self.documents():
+            # The validator's schema is older than this permission, which actionlint knows.
+            older = self.write(f"{path.parent.name}/{path.name}", re.sub(r"(?m)^ +attestations: write\n", "", text))
+            commands.append([node / "node_modules/.bin/action-validator", older])
         for command in commands:
             done = subprocess.run(command, capture_output=True, text=True)
             self.assertEqual(0, done.returncode, done.stdout + done.stderr)

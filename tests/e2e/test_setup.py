@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ci/setup: a release that a server on loopback has, installed into a runner's tool cache."""
+"""ci/setup: a release that a server on loopback has, installed into a runner's tool cache; and the
+scripts of ci/examples, which install the same release elsewhere."""
 
 import functools
 import hashlib
@@ -7,12 +8,15 @@ import http.server
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import tarfile
 import threading
 import time
+
+import yaml
 
 import tool
 from actions_runner import Runner
@@ -41,7 +45,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
         outputfile.write(data[-1:])
 
 
-class Setup(tool.Case):
+class Served(tool.Case):
     def setUp(self):
         super().setUp()
         self.served = self.folder / "served"
@@ -74,6 +78,8 @@ class Setup(tool.Case):
         self.sum = hashlib.sha256(self.archive.read_bytes()).hexdigest()
         (folder / "SHA256SUMS").write_text(f"{'0' * 64}  {NAME}.tar.zst\n{self.sum}  {NAME}.tar.gz\n")
 
+
+class Setup(Served):
     def environment(self):
         return {"PATH": f"{self.tools}:/usr/bin:/bin", "HOME": str(self.folder),
                 "RUNNER_TOOL_CACHE": str(self.cache)}
@@ -146,9 +152,8 @@ class Setup(tool.Case):
         shutil.rmtree(self.cache)
         self.stop_server()
         self.assert_refused(self.set_up(), "cannot download", "give a mirror as 'url'")
-        (self.tools / "curl").write_text("")
         environment = {"PATH": str(self.tools)}
-        for program in ("bash", "cat", "uname", "env"):
+        for program in ("bash", "cat", "uname", "env", "mkdir"):
             (self.tools / program).symlink_to(shutil.which(program))
         step = self.start(**environment)
         self.assertIn("no curl on this runner", step.communicate()[0])
@@ -207,6 +212,70 @@ class Setup(tool.Case):
         (self.tools / "uname").write_text("#!/bin/sh\necho Linux aarch64\n")
         (self.tools / "uname").chmod(0o755)
         self.assert_refused(self.set_up(), "Linux aarch64", "build from source")
+
+
+class Examples(Served):
+    """What GitLab, Buildkite and Jenkins hand to a shell, as they do."""
+
+    PROGRAM = f"""#!/bin/sh
+[ "$1" != --version ] || {{ echo perfgate {VERSION}; exit; }}
+printf '<%s>' "$@" >>calls
+mkdir -p perfgate-out && echo summary >perfgate-out/summary.md
+exit 4
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.release(self.PROGRAM)
+        self.write("suites/a.yaml", "")
+        self.write("suites/b.yaml", "")
+
+    def gitlab(self):
+        job = yaml.safe_load((CI / "examples/gitlab-ci.yml").read_text())["perfgate"]
+        return job["variables"], "\n".join(job["before_script"] + job["script"])
+
+    def buildkite(self):
+        pipeline = yaml.safe_load((CI / "examples/buildkite.yml").read_text())
+        step, = pipeline["steps"]
+        self.assertNotRegex(step["command"], r"(?<!\$)\$(?!\$)")
+        return pipeline["env"], step["command"].replace("$$", "$")
+
+    def jenkins(self):
+        text = (CI / "examples/Jenkinsfile").read_text()
+        scripts = re.findall(r"'''(.*?)'''", text, re.DOTALL)
+        self.assertEqual(2, len(scripts))
+        # Groovy takes the backslash before a line's end out of the text.
+        return dict(re.findall(r"(PERFGATE_\w+) = '(.*)'", text)), "\n".join(scripts).replace("\\\n", "")
+
+    def run_script(self, example, **changed):
+        variables, script = example()
+        self.assertEqual({"PERFGATE_VERSION", "PERFGATE_SHA256", "PERFGATE_RELEASES"}, set(variables))
+        self.assertIn("OWNER/perfgate/releases/download", variables["PERFGATE_RELEASES"])
+        self.assertEqual("", variables["PERFGATE_SHA256"])
+        self.write("tools/buildkite-agent", f"#!/bin/sh\ncat >'{self.folder}/annotated'\n").chmod(0o755)
+        return subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder, capture_output=True, text=True,
+                              env={"PATH": f"{self.folder}/tools:/usr/bin:/bin", "PERFGATE_VERSION": VERSION,
+                                   "PERFGATE_SHA256": self.sum, "PERFGATE_RELEASES": self.url, **changed})
+
+    def test_each_installs_the_release_and_has_its_exit_code(self):
+        for example in (self.gitlab, self.buildkite, self.jenkins):
+            with self.subTest(example.__name__):
+                done = self.run_script(example)
+                self.assertEqual(4, done.returncode, done.stdout + done.stderr)
+                calls = (self.folder / "calls").read_text()
+                (self.folder / "calls").unlink()
+                self.assertTrue(calls.startswith("<run><suites/a.yaml><suites/b.yaml><--profile><configs/ci.yaml>"), calls)
+                for option in re.findall(r"<(--[a-z-]+)>", calls):
+                    self.assertIn(option, tool.options(["run"]))
+        self.assertEqual("summary\n", (self.folder / "annotated").read_text())
+
+    def test_none_runs_an_archive_with_another_sum(self):
+        for example in (self.gitlab, self.buildkite, self.jenkins):
+            for sum_ in ("", "0" * 64):
+                with self.subTest(example.__name__, sum=sum_):
+                    done = self.run_script(example, PERFGATE_SHA256=sum_)
+                    self.assertNotIn(done.returncode, (0, 4))
+                    self.assertFalse((self.folder / "calls").exists())
 
 
 if __name__ == "__main__":
