@@ -8,24 +8,55 @@ build_packages=(cmake g++ git libboost-dev libcli11-dev libfmt-dev libpugixml-de
 # The version that the sources are formatted with: others format some lines differently.
 clang_version=14
 test_packages=(clang "clang-format-$clang_version" cmark-gfm fish jq libgtest-dev libxml2-utils python3
-               python3-jsonschema python3-junitparser python3-yaml shellcheck zsh)
+               python3-jsonschema python3-junitparser python3-yaml shellcheck zsh zstd)
 # The test of ci/slurm starts its own daemons, which only root can.
 [ "$(id -u)" != 0 ] || test_packages+=(munge slurm-client slurmctld slurmd)
 
 say() { printf 'perfgate: %s\n' "$*" >&2; }
 
+# missing_packages NAME...: those that are not installed, into `missing`.
+missing_packages() {
+    local name
+    missing=()
+    for name in "$@"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
+            missing+=("$name")
+    done
+}
+
+# reachable HOST PORT: whether there is a way to a server, in at most 5 s. What a proxy can reach is not
+# known here, so that counts as a way.
+reachable() {
+    [ -z "${http_proxy:-}${https_proxy:-}${HTTP_PROXY:-}${HTTPS_PROXY:-}${ALL_PROXY:-}" ] || return 0
+    timeout 5 bash -c ': <"/dev/tcp/$0/$1"' "$1" "$2" 2>/dev/null
+}
+
+# package_server: host and port of the first server that apt takes packages from; nothing if it takes
+# them from elsewhere or through a proxy.
+package_server() {
+    local site
+    [ -z "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)" ] || return 0
+    site=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | grep -m 1 '^https\?://' || true)
+    [[ $site =~ ^(https?)://([^/:@]+)(:([0-9]+))?(/|$) ]] || return 0
+    if [ -n "${BASH_REMATCH[4]}" ]; then
+        echo "${BASH_REMATCH[2]} ${BASH_REMATCH[4]}"
+    elif [ "${BASH_REMATCH[1]}" = https ]; then
+        echo "${BASH_REMATCH[2]} 443"
+    else
+        echo "${BASH_REMATCH[2]} 80"
+    fi
+}
+
 # install_packages NAME...: installs missing packages on Debian and Ubuntu. Elsewhere, or if that fails,
-# prints what is needed and continues: CMake then searches itself, and downloads what it can.
+# prints what is needed and continues: CMake then searches itself, and downloads what it can. Sets
+# `offline` if packages are missing and their server cannot be reached.
 install_packages() {
     command -v dpkg-query >/dev/null 2>&1 || {
         say "not Debian or Ubuntu; needed, by Debian's names: $*"
         return 0
     }
-    local name missing=()
-    for name in "$@"; do
-        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
-            missing+=("$name")
-    done
+    local missing server
+    missing_packages "$@"
     [ ${#missing[@]} -eq 0 ] && return 0
     if [ -n "${PERFGATE_NO_INSTALL:-}" ]; then
         say "missing packages, and PERFGATE_NO_INSTALL is set: apt-get install ${missing[*]}"
@@ -38,6 +69,13 @@ install_packages() {
             return 0
         }
         as_root=(sudo)
+    fi
+    server=$(package_server)
+    # shellcheck disable=SC2086 # host and port
+    if [ -n "$server" ] && ! reachable $server; then
+        say "missing packages, and ${server% *} cannot be reached: apt-get install ${missing[*]}"
+        offline=yes
+        return 0
     fi
     say "installing ${missing[*]}"
     "${as_root[@]}" apt-get update -qq >&2 &&

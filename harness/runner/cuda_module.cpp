@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string>
 
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -26,8 +27,13 @@ void* cuda_symbol(const char* symbol) {
     }
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-        throw model::Error(
-            fmt::format("the CUDA backend cannot be loaded: {}", model::printable(dlerror())));
+        const std::string why = model::printable(dlerror());
+        throw model::Error(fmt::format(
+            "the CUDA backend cannot be loaded: {}{}", why,
+            why.find("libcupti") == std::string::npos
+                ? ""
+                : fmt::format("; install CUPTI 13 (cuda-cupti-13-0), or put its libraries into {}",
+                              (own_binary().parent_path().parent_path() / "lib").string())));
     }
     void* found = dlsym(handle, symbol);
     if (found == nullptr) {

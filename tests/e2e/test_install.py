@@ -193,6 +193,13 @@ class Install(tool.Case):
                               prefix / "share/perfgate/suites/gemm.yaml")
         self.assertIn("gemm/reference[", listed)
         self.assertIn("gemm/cublas[", listed)
+        self.assertIn("ok  host", self.command(perfgate, "doctor", "--backend", "host"))
+        for file in elf_files(prefix):
+            if file.name != "libperfgate_cuda.so":  # its CUPTI is the machine's
+                self.assertNotIn("not found", self.command("ldd", file))
+        for script in ("bash-completion/completions/perfgate", "zsh/site-functions/_perfgate",
+                       "fish/vendor_completions.d/perfgate.fish"):
+            self.assertIn("perfgate", (prefix / "share" / script).read_text())
 
         self.write("scale/scale.cpp", SCALE)
         for folder, how in (("build", "perfgate_plugin(scale SOURCES scale.cpp)\n"),
@@ -273,6 +280,112 @@ class Headers(tool.Case):
                              tool.SOURCE / "harness/sdk", "-isystem", cuda, "use.cpp"],
                             cwd=self.folder, capture_output=True, text=True)
                         self.assertEqual("", done.stderr)
+
+
+class Release(tool.Case):
+    RELEASE = tool.SOURCE / "ci/release"
+
+    def setUp(self):
+        super().setUp()
+        for program in ("zstd", "dpkg-deb", "readelf"):
+            if not shutil.which(program):
+                self.skipTest(f"no {program}")
+
+    def tree(self, name, when, mask):
+        """A small tree; the same content, made at another time with other rights in another order."""
+        files = [("bin/perfgate", "#!/bin/sh\necho perfgate 9.9.9\n"), ("share/perfgate/LICENSE", "a licence"),
+                 ("share/perfgate/suites/é b.yaml", "name: b"), ("lib/perfgate/plugins/a.so", "a")]
+        before = os.umask(mask)
+        for path, text in files if mask else reversed(files):
+            self.write(f"{name}/{path}", text)
+            os.utime(self.folder / name / path, (when, when))
+        os.umask(before)
+        (self.folder / name / "bin/perfgate").chmod(0o700 if mask else 0o755)
+        return self.folder / name
+
+    def pack(self, tree, out):
+        subprocess.run([self.RELEASE, "--pack", tree, "perfgate-9.9.9-linux-x86_64", "9.9.9", out], check=True,
+                       capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+        return {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def test_the_same_tree_gives_the_same_bytes(self):
+        one = self.pack(self.tree("one", 1000000000, 0o022), self.folder / "out one")
+        other = self.pack(self.tree("an/other", 1600000000, 0o077), self.folder / "other")
+        self.assertEqual({"perfgate-9.9.9-linux-x86_64.tar.gz", "perfgate-9.9.9-linux-x86_64.tar.zst",
+                          "perfgate_9.9.9_amd64.deb"}, set(one))
+        for name in one:
+            self.assertTrue(one[name] == other[name], name)
+        self.write("one/share/perfgate/LICENSE", "another licence")
+        self.assertFalse(any(one[name] == bytes_ for name, bytes_ in
+                             self.pack(self.folder / "one", self.folder / "changed").items()))
+
+    def test_archives_and_package_hold_the_tree(self):
+        out = self.folder / "out"
+        self.pack(self.tree("tree", 1000000000, 0o077), out)
+        for name in ("tar.gz", "tar.zst"):
+            target = self.folder / name
+            target.mkdir()
+            subprocess.run(["tar", "-xf", out / f"perfgate-9.9.9-linux-x86_64.{name}", "-C", target], check=True)
+            binary = target / "perfgate-9.9.9-linux-x86_64/bin/perfgate"
+            self.assertEqual("perfgate 9.9.9\n", subprocess.check_output([binary], text=True))
+            self.assertEqual(0o755, stat.S_IMODE(binary.stat().st_mode))
+        listed = subprocess.check_output(["dpkg-deb", "--contents", out / "perfgate_9.9.9_amd64.deb"], text=True)
+        self.assertRegex(listed, r"(?m)^-rwxr-xr-x root/root .* \./usr/bin/perfgate$")
+        self.assertRegex(listed, r"(?m)^-rw-r--r-- root/root .* \./usr/share/doc/perfgate/copyright$")
+
+    def check(self, tree):
+        done = subprocess.run([self.RELEASE, "--check", tree], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    def compile(self, name, text, *options):
+        source = self.write(f"{name}.cpp", text)
+        target = self.folder / name
+        target.mkdir()
+        subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", source, "-o", target / "a.so", *options],
+                       check=True, capture_output=True)
+        return target
+
+    def test_what_needs_more_than_glibc_is_refused(self):
+        text = '#include <string>\nextern "C" int n(const char* s) { return std::stoi(std::string(s) + "1"); }\n'
+        self.assertEqual(1, self.check(self.folder)[0])  # no program at all
+        code, said = self.check(self.compile("dynamic", text))
+        self.assertEqual(1, code, said)
+        self.assertIn("needs libstdc++.so.6 of the machine", said)
+        code, said = self.check(self.compile("open", text, "-static-libstdc++"))
+        self.assertEqual(1, code, said)
+        self.assertIn("shows its C++ runtime to others", said)
+        self.write("map", "{ global: n; local: *; };\n")
+        hidden = ["-static-libstdc++", f"-Wl,--version-script={self.folder / 'map'}"]
+        newer = self.compile("newer", '#include <stdlib.h>\nextern "C" unsigned n() { return arc4random(); }\n', *hidden)
+        code, said = self.check(newer)
+        self.assertEqual(1, code, said)
+        self.assertIn("needs glibc 2.36, and 2.35 is promised", said)
+        # The same function of its own: what a release has.
+        own = self.compile("own", 'extern "C" unsigned arc4random() noexcept { return 4; }\n' + text, *hidden,
+                           "-Wl,--exclude-libs,ALL")
+        self.assertEqual(0, self.check(own)[0], self.check(own)[1])
+
+
+class WithoutNetwork(tool.Case):
+    def test_ci_perfgate_gives_up_in_three_lines(self):
+        root = self.folder / "checkout"
+        shutil.copytree(tool.SOURCE / "ci", root / "ci")
+        tools = self.folder / "tools"
+        for name, text in (("dpkg-query", "exit 1"), ("apt-config", "true"), ("timeout", "exit 124"),
+                           ("apt-get", 'case $1 in indextargets) echo "http://deb.debian.org/debian" ;; '
+                                       f'*) echo "$*" >>"{self.folder}/installs" ;; esac'),
+                           ("cmake", f'echo "$*" >>"{self.folder}/cmake"; echo pages of text; exit 1'),
+                           ("sudo", "exit 1"), ("ccache", "true")):
+            self.write(f"tools/{name}", f"#!/bin/sh\n{text}\n").chmod(0o755)
+        done = subprocess.run([root / "ci/perfgate", "--version"], capture_output=True, text=True,
+                              env={"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(self.folder)})
+        self.assertEqual((3, ""), (done.returncode, done.stdout), done.stderr)
+        lines = done.stderr.splitlines()
+        self.assertEqual(3, len(lines), done.stderr)
+        self.assertIn("deb.debian.org cannot be reached: apt-get install cmake g++ git", lines[0])
+        self.assertIn("a release needs no packages", lines[2])
+        self.assertFalse((self.folder / "installs").exists())
+        self.assertIn("-DFETCHCONTENT_FULLY_DISCONNECTED=yes", (self.folder / "cmake").read_text())
 
 
 if __name__ == "__main__":
