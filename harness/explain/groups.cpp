@@ -76,8 +76,10 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     Reason reason{.effect = effect_of(verdict), .key = {}, .kernel = {}, .words = {}, .size = 0};
     const MetricVerdict* metric = deciding_metric(verdict);
     if (metric != nullptr) reason.size = size_of(*metric);
-    if (metric == nullptr || reason.effect == Effect::unmeasured ||
-        reason.effect == Effect::no_baseline) {
+    const bool told = reason.effect == Effect::unmeasured ||
+                      reason.effect == Effect::no_baseline ||
+                      (reason.effect == Effect::unclear && verdict.why.empty());
+    if (metric == nullptr || told) {
         reason.words = model::printable(model::first_reason(verdict), longest_reason);
         reason.key = reason.words;
         return reason;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -64,8 +65,13 @@ std::vector<const CaseVerdict*> cases_of(const model::VerdictDocument& document,
             }
         }
     }
-    std::stable_sort(cases.begin(), cases.end(), [](const auto* left, const auto* right) {
-        return effect_of(*left) < effect_of(*right);
+    const auto change = [](const CaseVerdict& verdict) {
+        const model::MetricVerdict* metric = deciding_metric(verdict);
+        return metric == nullptr ? 0 : std::fabs(metric->change.value_or(0));
+    };
+    std::stable_sort(cases.begin(), cases.end(), [&](const auto* left, const auto* right) {
+        if (effect_of(*left) != effect_of(*right)) return effect_of(*left) < effect_of(*right);
+        return change(*left) > change(*right);
     });
     return cases;
 }

@@ -43,6 +43,8 @@ constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput",
 constexpr std::string_view baseline_title = "baseline";
 constexpr std::string_view stated_flops = "flop/s (stated)";
 constexpr std::string_view ceiling_title = "ceiling";
+constexpr std::string_view several_metrics = "measured";  // the column of values of several metrics
+constexpr std::string_view metric_title = "metric";
 
 enum class Style { plain, bold, dim, red, green, yellow };
 
@@ -101,7 +103,7 @@ std::string ceiling_cell(const std::optional<model::CeilingShare>& ceiling) {
 }
 
 std::string cell(const std::optional<double>& value, std::string_view unit) {
-    return value ? model::quantity_text(*value, unit) : std::string();
+    return value ? log_line(model::quantity_text(*value, unit)) : std::string();
 }
 
 struct Column {
@@ -127,7 +129,6 @@ std::optional<Value> row_value(const JoinedCase& joined, bool list_all) {
     return list_all ? find_time(joined) : find_deciding(joined);
 }
 
-constexpr std::string_view several_metrics = "measured";
 
 /// The metric of all rows, or a word for several.
 std::string value_title(const std::vector<JoinedCase>& listed, bool list_all) {
@@ -140,7 +141,7 @@ std::string value_title(const std::vector<JoinedCase>& listed, bool list_all) {
         }
         title = value->metric;
     }
-    return title.empty() ? "time" : std::string(title);
+    return title.empty() ? "time" : log_line(title);
 }
 
 /// "95 % interval": the level of all that have one.
@@ -160,7 +161,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed, bool lis
     Column baseline{std::string(baseline_title), Align::right, {}, 0};
     Column measured{value_title(listed, list_all), Align::right, {}, 0};
     Column change{"change", Align::right, {}, 0};
-    Column metric{"metric", Align::left, {}, 0};
+    Column metric{std::string(metric_title), Align::left, {}, 0};
     Column interval{interval_title(listed), Align::right, {}, 0};
     Column stated{std::string(stated_flops), Align::right, {}, 0};
     Column ceiling{std::string(ceiling_title), Align::right, {}, 0};
@@ -225,7 +226,8 @@ bool is_extra(const Column& column) {
 void fit(std::vector<Column>& columns, std::size_t width) {
     if (width == 0) return;
     while (table_width(columns) > width && is_extra(columns.back())) columns.pop_back();
-    for (const std::string_view title : {baseline_title, several_metrics}) {
+    // The reason below a row names its metric.
+    for (const std::string_view title : {baseline_title, several_metrics, metric_title}) {
         if (table_width(columns) <= width) break;
         std::erase_if(columns, [&](const Column& column) { return column.title == title; });
     }
@@ -423,7 +425,7 @@ class Console {
         std::size_t spaces = 0;
         for (const std::string& piece : wrap(log_line(name + relation.sentence), width)) {
             out_.append(spaces, ' ');
-            out_ += piece + '\n';
+            out_ += log_line(piece) + '\n';
             spaces = indent;
         }
     }
@@ -495,7 +497,7 @@ class Console {
     void write_wrapped(std::string_view line, std::size_t indent) {
         for (const std::string& piece : wrap(line, width_ > 2 * indent ? width_ - indent : 0)) {
             out_.append(indent, ' ');
-            out_ += piece + '\n';
+            out_ += log_line(piece) + '\n';  // what begins a line may be a command only there
         }
     }
 

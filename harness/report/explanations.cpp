@@ -62,7 +62,7 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
     });
     std::string out;
     for (const std::string& line : wrap(log_line(document.summary), options.width)) {
-        if (!line.empty()) out += line + '\n';
+        if (!line.empty()) out += log_line(line) + '\n';
     }
     if (!out.empty()) out += '\n';
     for (const model::CaseVerdict* verdict : explained) {

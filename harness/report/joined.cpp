@@ -103,6 +103,8 @@ std::vector<JoinedGroup> groups_of(const JoinedSuite& suite, const model::Policy
         for (const std::int64_t position : group.cases) {
             const auto index = static_cast<std::size_t>(position);
             if (position < 0 || index >= taken.size() || taken[index]) continue;
+            // An edited document: the case speaks, not the group.
+            if (effect_of(*suite.cases[index].verdict) != group.effect) continue;
             taken[index] = true;
             made.cases.push_back(suite.cases[index]);
         }

@@ -63,29 +63,37 @@ std::string values_text(const Value& value) {
     return fmt::format("{} {} → {}", value.metric, texts.before, texts.after);
 }
 
-/// Of a case whose values are known the reason says what they do not: the cause and where.
-std::string reason_cell(const JoinedCase& joined, const JoinedGroup& group) {
+bool is_compared(model::Effect effect) {
+    using model::Effect;
+    return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
+           effect == Effect::warned || effect == Effect::acknowledged || effect == Effect::better;
+}
+
+/// Values, cause and place, in a line.
+std::string reason_cell(const JoinedCase& joined) {
     const model::CaseVerdict& verdict = *joined.verdict;
+    const model::Effect effect = effect_of(verdict);
     const std::string values = values_text(find_deciding(joined).value_or(Value{}));
     // The verdict already says that there is no baseline.
-    if (verdict.verdict == Verdict::no_baseline) return markdown_text(values, longest_name);
-    std::string reason = first_reason(verdict);
-    if (verdict.why.empty() && !values.empty()) {
-        reason = group.cases.size() == 1 ? std::string(group.sentence) : reason;
-    } else if (!verdict.changed_kernels.empty()) {
-        reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
+    if (effect == model::Effect::no_baseline) return markdown_text(values, longest_name);
+    if (!is_compared(effect) || values.empty()) {
+        return markdown_text(first_reason(verdict), longest_sentence);
     }
-    if (!values.empty() && reason.find(values) == std::string::npos) {
-        reason = reason.empty() ? values : values + "; " + reason;
+    std::string reason = values;
+    if (!verdict.why.empty()) reason += "; " + first_reason(verdict);
+    if (!verdict.changed_kernels.empty()) {
+        reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
     }
     return markdown_text(reason, longest_sentence);
 }
 
-std::string case_row(const JoinedCase& joined, const JoinedGroup& group) {
+std::string case_row(const JoinedCase& joined) {
     const model::CaseVerdict& verdict = *joined.verdict;
     return fmt::format("| **{}** | {} | {} | {} |\n", to_text(verdict.verdict),
-                       moved_text(find_deciding(joined).value_or(Value{})),
-                       markdown_code(verdict.id, longest_name), reason_cell(joined, group));
+                       is_compared(effect_of(verdict))
+                           ? moved_text(find_deciding(joined).value_or(Value{}))
+                           : "",
+                       markdown_code(verdict.id, longest_name), reason_cell(joined));
 }
 
 /// All that is known about a case: place, sentences, explanation.
@@ -205,7 +213,6 @@ std::string link_to_whole(const Options& options) {
 struct Entry {
     std::size_t suite = 0;
     model::Effect effect = model::Effect::none;
-    const JoinedGroup* group = nullptr;
     const JoinedCase* joined = nullptr;
     const model::RelationVerdict* relation = nullptr;
 };
@@ -226,14 +233,14 @@ std::vector<std::vector<JoinedGroup>> all_groups(const std::vector<JoinedSuite>&
     return groups;
 }
 
-/// Points into both arguments.
+/// Points into the arguments.
 std::vector<Entry> entries_of(const std::vector<JoinedSuite>& suites,
                               const std::vector<std::vector<JoinedGroup>>& groups) {
     std::vector<Entry> entries;
     for (std::size_t i = 0; i < suites.size(); ++i) {
         for (const JoinedGroup& group : groups[i]) {
             for (const JoinedCase& joined : group.cases) {
-                entries.push_back({i, group.effect, &group, &joined, nullptr});
+                entries.push_back({i, group.effect, &joined, nullptr});
             }
         }
         for (const model::RelationVerdict& relation : suites[i].verdict->relations) {
@@ -241,7 +248,7 @@ std::vector<Entry> entries_of(const std::vector<JoinedSuite>& suites,
             // A broken relation is felt like a slower case.
             const bool broken = relation.verdict == Verdict::regressed;
             entries.push_back({i, broken ? model::Effect::slower : model::Effect::unmeasured,
-                               nullptr, nullptr, &relation});
+                               nullptr, &relation});
         }
     }
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
@@ -344,7 +351,7 @@ std::string write_markdown(const model::VerdictDocument& document, const model::
             ++section.left_out;
             continue;
         }
-        const std::string row = entry.joined != nullptr ? case_row(*entry.joined, *entry.group)
+        const std::string row = entry.joined != nullptr ? case_row(*entry.joined)
                                                         : relation_row(*entry.relation);
         if (room.take(row.size(), longest_report)) {
             section.rows += row;
