@@ -187,13 +187,18 @@ std::string all_well(const std::vector<const SuiteVerdict*>& suites) {
             if (verdict.verdict == Verdict::inconclusive) ++not_shown;
         }
     }
-    std::string text = fmt::format("{} case{} passed", passed, passed == 1 ? "" : "s");
+    std::string text;
+    const auto add = [&](std::size_t count, std::string_view one, std::string_view several) {
+        const std::string_view noun = !text.empty() ? "" : count == 1 ? " case" : " cases";
+        text += fmt::format("{}{}{} {}", text.empty() ? "" : "; ", count, noun,
+                            count == 1 ? one : several);
+    };
+    if (passed > 0 || not_shown + skipped == 0) add(passed, "passed", "passed");
     if (not_shown > 0) {
-        text += fmt::format("; {} {} not shown to be within {}", not_shown,
-                            not_shown == 1 ? "is" : "are",
-                            not_shown == 1 ? "its tolerance" : "their tolerances");
+        add(not_shown, "is not shown to be within its tolerance",
+            "are not shown to be within their tolerances");
     }
-    if (skipped > 0) text += fmt::format("; {} skipped", skipped);
+    if (skipped > 0) add(skipped, "skipped", "skipped");
     return text;
 }
 
