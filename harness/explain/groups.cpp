@@ -72,6 +72,16 @@ std::string counter_words(const MetricVerdict& metric) {
     return fmt::format("{} {} → {}", metric.metric, texts.before, texts.after);
 }
 
+/// The first cause, if it says more than that this counter moved.
+std::string cause_besides(const CaseVerdict& verdict, const std::string& metric) {
+    if (verdict.why.empty()) return {};
+    const model::Cause& cause = verdict.why.front();
+    const bool is_about_it =
+        !cause.figures.empty() && cause.figures.front().metric == metric;
+    if (is_about_it || cause.rule == "nothing" || cause.rule == "unexplained") return {};
+    return model::printable(cause.brief, longest_reason);
+}
+
 Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     Reason reason{.effect = effect_of(verdict), .key = {}, .kernel = {}, .words = {}, .size = 0};
     const MetricVerdict* metric = deciding_metric(verdict);
@@ -93,6 +103,9 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
         return reason;
     }
     reason.words = counter_words(*metric);
+    if (const std::string cause = cause_besides(verdict, metric->metric); !cause.empty()) {
+        reason.words += "; " + cause;
+    }
     reason.key = metric->metric + (metric->change.value_or(0) < 0 ? " -" : " +");
     return reason;
 }

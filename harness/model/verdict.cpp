@@ -84,11 +84,18 @@ bool is_time(const MetricVerdict& metric) {
     return metric.unit == "ns";
 }
 
+/// Of a change, as a fraction; from nothing to something is more than any.
+double size_of_change(const MetricVerdict& metric) {
+    if (metric.change) return std::fabs(*metric.change);
+    return metric.baseline && metric.measured && *metric.baseline != *metric.measured ? INFINITY
+                                                                                      : 0;
+}
+
 /// By verdict, then a time before a counter, then by the size of the change.
 bool decides_before(const MetricVerdict& left, const MetricVerdict& right) {
     if (left.verdict != right.verdict) return left.verdict > right.verdict;
     if (is_time(left) != is_time(right)) return is_time(left);
-    return std::fabs(left.change.value_or(0)) > std::fabs(right.change.value_or(0));
+    return size_of_change(left) > size_of_change(right);
 }
 
 }  // namespace

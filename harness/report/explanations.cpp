@@ -61,10 +61,12 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
         return effect_of(*left) < effect_of(*right);
     });
     std::string out;
-    for (const std::string& line : wrap(log_line(document.summary), options.width)) {
-        if (!line.empty()) out += log_line(line) + '\n';
+    if (!explained.empty() && !document.summary.empty()) {
+        for (const std::string& line : wrap(log_line(document.summary), options.width)) {
+            out += log_line(line) + '\n';
+        }
+        out += '\n';
     }
-    if (!out.empty()) out += '\n';
     for (const model::CaseVerdict* verdict : explained) {
         out += fmt::format("{}: {}{}\n", log_line(verdict->id), to_text(verdict->verdict),
                            time_text(*verdict));
