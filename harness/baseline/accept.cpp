@@ -178,8 +178,9 @@ class Accepting {
     void acknowledge(const CaseResult& result, const CaseVerdict& verdict, BaselineCase* expected,
                      LedgerEntry& entry) const {
         for (const MetricVerdict& metric : verdict.metrics) {
-            const bool worse =
-                metric.verdict == Verdict::regressed || metric.verdict == Verdict::acknowledged;
+            const bool worse = metric.verdict == Verdict::regressed ||
+                               metric.verdict == Verdict::warned ||
+                               metric.verdict == Verdict::acknowledged;
             if (!worse || expected == nullptr) continue;
             const MetricSeries known = condensed(result.metrics.at(metric.metric));
             entry.changes[metric.metric] = {known.unit, expected->metrics.at(metric.metric).value,

@@ -61,6 +61,7 @@ void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
     archive.required("worse", rule.tolerance.worse, not_negative);
     archive.optional("better", rule.tolerance.better, not_negative);
     archive.optional("abs", rule.tolerance.abs, not_negative);
+    archive.optional("severity", rule.tolerance.severity);
     archive.optional("cross_board", rule.cross_board, not_negative);
 }
 

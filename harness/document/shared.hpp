@@ -10,6 +10,7 @@
 #include "model/environment.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
+#include "model/tolerance.hpp"
 
 namespace perfgate::document {
 
@@ -19,6 +20,10 @@ template <>
 inline constexpr JsonLayout layout_of<model::Relation> = JsonLayout::lines;
 template <>
 inline constexpr JsonLayout layout_of<model::CaseResult> = JsonLayout::lines;
+
+template <>
+inline constexpr model::Severity choices<model::Severity>[] = {model::Severity::fail,
+                                                               model::Severity::warn};
 
 // Each is instantiated for both archives where it is defined.
 template <class Archive>

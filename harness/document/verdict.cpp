@@ -8,6 +8,7 @@ namespace perfgate::document {
 using model::Bound;
 using model::CodeChange;
 using model::Doubt;
+using model::Effect;
 using model::OnChange;
 using model::Verdict;
 
@@ -19,7 +20,7 @@ constexpr Schema verdict_schema{"perfgate.verdict", 1, 3};
 
 template <>
 inline constexpr Verdict choices<Verdict>[] = {
-    Verdict::pass,        Verdict::improved,     Verdict::skipped,   Verdict::acknowledged,
+    Verdict::pass,        Verdict::improved,     Verdict::skipped,   Verdict::acknowledged, Verdict::warned,
     Verdict::no_baseline, Verdict::inconclusive, Verdict::invalid,   Verdict::not_collected,
     Verdict::error,       Verdict::missing,      Verdict::incorrect, Verdict::regressed};
 template <>
@@ -34,6 +35,12 @@ inline constexpr Doubt choices<Doubt>[] = {Doubt::none,    Doubt::not_shown,
 template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};
+
+template <>
+inline constexpr Effect choices<Effect>[] = {
+    Effect::wrong,      Effect::failed,  Effect::slower, Effect::missing,      Effect::counter,
+    Effect::unmeasured, Effect::unclear, Effect::warned, Effect::acknowledged, Effect::no_baseline,
+    Effect::better,     Effect::none};
 
 template <>
 inline constexpr JsonLayout layout_of<model::CaseVerdict> = JsonLayout::lines;
@@ -65,6 +72,7 @@ void describe(Archive& archive, Described<Archive, model::MetricVerdict>& verdic
     archive.optional("sentence", verdict.sentence);
     archive.optional("baseline_batches", verdict.baseline_batches);
     archive.optional("measured_batches", verdict.measured_batches);
+    archive.optional("warns", verdict.warns);
 }
 
 template <class Archive>
@@ -80,6 +88,7 @@ void describe(Archive& archive, Described<Archive, model::Cause>& cause) {
     archive.required("rule", cause.rule);
     archive.required("sentence", cause.sentence);
     archive.optional("figures", cause.figures);
+    archive.optional("brief", cause.brief);
 }
 
 template <class Archive>
@@ -106,6 +115,7 @@ void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict)
     archive.optional("baseline_kernels", verdict.baseline_kernels, run_lengths);
     archive.optional("why", verdict.why, lines);
     archive.optional("code", verdict.code);
+    archive.optional("changed_kernels", verdict.changed_kernels);
 }
 
 template <class Archive>
@@ -121,6 +131,13 @@ void describe(Archive& archive, Described<Archive, model::RelationVerdict>& verd
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CaseGroup>& group) {
+    archive.required("effect", group.effect);
+    archive.optional("sentence", group.sentence);
+    archive.required("cases", group.cases);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::SuiteVerdict>& verdict) {
     archive.required("name", verdict.name);
     archive.always("file", verdict.file);
@@ -128,6 +145,8 @@ void describe(Archive& archive, Described<Archive, model::SuiteVerdict>& verdict
     archive.optional("notes", verdict.notes);
     archive.required("cases", verdict.cases, lines);
     archive.optional("relations", verdict.relations, lines);
+    archive.optional("summary", verdict.summary);
+    archive.optional("groups", verdict.groups, lines);
 }
 
 template <class Archive>
@@ -137,6 +156,13 @@ void describe(Archive& archive, Described<Archive, model::ChangePolicy>& changed
     archive.always("cuda_toolkit", changed.cuda_toolkit);
     archive.always("cupti", changed.cupti);
     archive.always("tool_version", changed.tool_version);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SeverityPolicy>& severity) {
+    archive.optional("exact", severity.exact);
+    archive.optional("counter", severity.counter);
+    archive.optional("timing", severity.timing);
 }
 
 template <class Archive>
@@ -154,6 +180,7 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
                      absent_if(usual.acknowledgement_days));
     archive.optional("changed", policy.changed);
     archive.optional("not_shown_fails", policy.not_shown_fails);
+    archive.optional("severity", policy.severity);
 }
 
 template <class Archive>
@@ -171,6 +198,7 @@ void describe(Archive& archive, Described<Archive, model::VerdictDocument>& docu
     archive.always("policy", document.policy);
     archive.required("exit_code", document.exit_code, is_exit_code);
     archive.required("suites", document.suites, lines);
+    archive.optional("summary", document.summary);
 }
 
 std::string write_verdict(const model::VerdictDocument& document) {

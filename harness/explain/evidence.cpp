@@ -57,7 +57,7 @@ bool may_have_moved(const MetricVerdict& metric) {
     return metric.doubt != model::Doubt::not_shown && metric.baseline && metric.measured &&
            *metric.baseline > 0 && *metric.measured > 0 && *metric.baseline != *metric.measured &&
            (metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved ||
-            metric.verdict == Verdict::inconclusive);
+            metric.verdict == Verdict::warned || metric.verdict == Verdict::inconclusive);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "explain/evidence.hpp"
+#include "explain/groups.hpp"
+#include "explain/headline.hpp"
 #include "explain/kernels.hpp"
 #include "explain/rules.hpp"
 #include "model/quantity.hpp"
@@ -163,12 +165,8 @@ std::string figure_text(const Figure& figure) {
     const model::QuantityTexts texts =
         model::quantity_texts(figure.before, figure.after, figure.unit);
     std::string text = fmt::format("{} {} → {}", figure.metric, texts.before, texts.after);
-    if (figure.unit == "%") {
-        text += fmt::format(" ({:+.1f} points)", figure.after - figure.before);
-    } else if (const auto change = model::change_fraction(figure.before, figure.after)) {
-        text += fmt::format(" ({})", model::change_text(*change));
-    }
-    return text;
+    const std::string change = model::moved_text(figure.before, figure.after, figure.unit);
+    return change.empty() ? text : fmt::format("{} ({})", text, change);
 }
 
 std::string figures_text(const std::vector<Figure>& figures) {
@@ -179,12 +177,32 @@ std::string figures_text(const std::vector<Figure>& figures) {
     return text;
 }
 
+/// "more registers (96 → 128), so that fewer warps fit": the first value where the words pause.
+std::string brief_of(std::string_view words, const Figure& figure) {
+    constexpr double longest_count = 10'000;
+    const model::QuantityTexts texts =
+        model::quantity_texts(figure.before, figure.after, figure.unit);
+    std::string value = fmt::format("{} → {}", texts.before, texts.after);
+    // Long counts say less than their change.
+    const std::string change = model::moved_text(figure.before, figure.after, figure.unit);
+    if (figure.unit == "count" && !change.empty() &&
+        std::fmax(std::fabs(figure.before), std::fabs(figure.after)) >= longest_count) {
+        value = change;
+    }
+    if (words.find(figure.metric) == std::string_view::npos) {
+        value = fmt::format("{} {}", figure.metric, value);
+    }
+    const std::size_t pause = std::min(words.find(','), words.size());
+    return fmt::format("{} ({}){}", words.substr(0, pause), value, words.substr(pause));
+}
+
 Cause cause_of(Finding& finding) {
     const Rule& rule = *finding.rule;
     Cause cause;
     cause.rule = rule.name;
-    cause.sentence = fmt::format("{}: {}", finding.side == Side::worse ? rule.worse : rule.better,
-                                 figures_text(finding.figures));
+    const std::string_view words = finding.side == Side::worse ? rule.worse : rule.better;
+    cause.sentence = fmt::format("{}: {}", words, figures_text(finding.figures));
+    cause.brief = brief_of(words, finding.figures.front());
     if (finding.side == Side::worse && !rule.meaning.empty()) {
         cause.sentence += fmt::format("; {}", rule.meaning);
     }
@@ -204,10 +222,14 @@ std::size_t counters_in(const Evidence& evidence) {
         }));
 }
 
+constexpr const char* no_reason = "unexplained: no counter moved with it";
+
 Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
-    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}};
+    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}},
+                no_reason};
     const std::size_t counters = counters_in(evidence);
     if (counters == 0) {
+        cause.brief = "unexplained: no counter is known on both sides";
         cause.sentence =
             fmt::format("unexplained: {}, and the baseline and this run have no counter in common",
                         figures_text(cause.figures));
@@ -273,7 +295,8 @@ std::string of_all_kernels(const MetricVerdict& time, const std::vector<model::K
 
 Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
                           const CaseResult& result) {
-    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}};
+    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}},
+                "unexplained: no kernel accounts for it"};
     cause.sentence = fmt::format("unexplained: {}, and {}", figures_text(cause.figures),
                                  of_all_kernels(time, verdict.baseline_kernels, result.kernels));
     return cause;
@@ -303,13 +326,14 @@ std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& resu
         measured = ", measured " + figure_text(dram->second);
     }
     return Cause{"roofline",
-                 fmt::format("roofline: {} → {}; work {}{}; ceilings {}", in_words(*before),
-                             in_words(*after), stated, measured, in_words(ceilings)),
+                 fmt::format("roofline: {} → {}; work {}{}", in_words(*before), in_words(*after),
+                             stated, measured),
                  {{"ceiling_share", "ratio", before->share, after->share}}};
 }
 
 bool moved(const CaseVerdict& verdict) {
     return verdict.verdict == Verdict::regressed || verdict.verdict == Verdict::improved ||
+           verdict.verdict == Verdict::warned ||
            (verdict.verdict == Verdict::inconclusive && verdict.doubt != model::Doubt::not_shown);
 }
 
@@ -365,6 +389,8 @@ void explain(const model::Run& run, Which which, model::VerdictDocument& documen
             verdicts[j].why = explain_case(verdicts[j], results[j], run.environment.ceilings);
         }
     }
+    group_cases(run, document);
+    write_headlines(document);
 }
 
 }  // namespace perfgate::explain

@@ -284,6 +284,7 @@ model::Cause cause_of(const KernelChange& change, std::string_view instance) {
             cause.sentence = fmt::format("{}: {}", words.words, cause.sentence);
         }
     }
+    cause.brief = cause.sentence;
     cause.figures = {{"kernel_time", "ns", time_of(change.before), time_of(change.after)},
                      {"kernels", "count", launches_of(change.before), launches_of(change.after)}};
     return cause;

@@ -202,6 +202,7 @@ class Judging {
             code = compare_code(code_of(result, run_.environment), code_of(*expected));
             verdict.code = code.change;
             if (code.change == CodeChange::changed) verdict.notes.push_back(code.difference);
+            verdict.changed_kernels = code.changed_kernels;
             add_baseline_values(result, *expected, verdict);
             if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;
         }
@@ -308,6 +309,8 @@ class Judging {
         metric.unit = definition.unit;
         metric.measured = estimate_of(measured);
         metric.verdict = Verdict::no_baseline;
+        metric.warns = gate.tolerance.severity.value_or(policy_.severity.of(
+                           definition.metric_class)) == model::Severity::warn;
         if (const std::string why = distortion(result.metrics, result.max_overhead, gate.metric);
             !why.empty()) {
             metric.verdict = Verdict::invalid;
@@ -335,6 +338,7 @@ class Judging {
             baseline = comparison.baseline;
         }
         metric.tolerance = tolerance_words(comparison);
+        if (metric.warns) metric.tolerance += ", only warns";
         if (baseline == nullptr) {
             metric.sentence = no_baseline_sentence(gate.metric, measured);
         } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
@@ -384,6 +388,9 @@ class Judging {
             }
             MetricVerdict& metric =
                 verdicts_[pending.suite].cases[pending.index].metrics[pending.metric];
+            if (metric.warns && judgement.verdict == Verdict::regressed) {
+                judgement.verdict = Verdict::warned;
+            }
             metric.verdict = judgement.verdict;
             if (metric.verdict == Verdict::inconclusive) metric.doubt = judgement.doubt;
             metric.interval = judgement.interval;

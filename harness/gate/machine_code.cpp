@@ -93,13 +93,13 @@ bool is_of_program(const std::vector<Kernel>& kernels) {
                        [](const Kernel& kernel) { return kernel.launches > 0; });
 }
 
-/// For kernels whose machine code is known.
-std::string code_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now) {
+/// For kernels whose machine code is known; `names` are those that have other code.
+std::string code_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now,
+                            std::vector<std::string>& names) {
     if (before.size() != now.size()) {
         return fmt::format("machine code changed: {} kernel{} → {}", before.size(),
                            before.size() == 1 ? "" : "s", now.size());
     }
-    std::vector<std::string> names;
     for (std::size_t i = 0; i < now.size(); ++i) {
         if (before[i].code != now[i].code) add_name(now[i], names);
     }
@@ -109,10 +109,10 @@ std::string code_difference(const std::vector<Kernel>& before, const std::vector
 /// Of a program's kernels, which are matched by their names: the same name with other code. What
 /// was added or removed is for explain/ to say.
 std::string program_code_difference(const std::vector<Kernel>& before,
-                                    const std::vector<Kernel>& now) {
+                                    const std::vector<Kernel>& now,
+                                    std::vector<std::string>& names) {
     std::map<std::string_view, std::set<std::string_view>> known;
     for (const Kernel& kernel : before) known[kernel.name].insert(kernel.code);
-    std::vector<std::string> names;
     for (const Kernel& kernel : now) {
         const auto then = known.find(kernel.name);
         if (then == known.end() || kernel.code.empty() || then->second.contains("")) continue;
@@ -247,18 +247,21 @@ Code code_of(const model::BaselineCase& expected) {
 
 CodeComparison compare_code(const Code& now, const Code& baseline) {
     if (now.kernels->empty() && baseline.kernels->empty()) return compare_host_code(now, baseline);
+    std::vector<std::string> names;
     if (is_of_program(*now.kernels) || is_of_program(*baseline.kernels)) {
         // Its host code is not known: that nothing changed cannot be said.
-        std::string difference = program_code_difference(*baseline.kernels, *now.kernels);
+        std::string difference = program_code_difference(*baseline.kernels, *now.kernels, names);
         if (difference.empty()) return {};
-        return {CodeChange::changed, std::move(difference)};
+        return {CodeChange::changed, std::move(difference), false, std::move(names)};
     }
     if (now.kernels->empty() || baseline.kernels->empty() || !all_known(*now.kernels) ||
         !all_known(*baseline.kernels)) {
         return {};
     }
-    std::string difference = code_difference(*baseline.kernels, *now.kernels);
-    if (!difference.empty()) return {CodeChange::changed, std::move(difference)};
+    std::string difference = code_difference(*baseline.kernels, *now.kernels, names);
+    if (!difference.empty()) {
+        return {CodeChange::changed, std::move(difference), false, std::move(names)};
+    }
     difference = launch_provenance_difference(now, baseline);
     const bool same = difference.empty();
     if (same && now.host_code->empty()) difference = "host code is not known";

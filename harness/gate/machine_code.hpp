@@ -40,6 +40,7 @@ struct CodeComparison {
     /// and the same libraries are loaded. Another plugin file that launches the same counts: a
     /// change to one of its kernels does not affect the others.
     bool runs_the_same = false;
+    std::vector<std::string> changed_kernels = {};  ///< with other machine code, by short name
 };
 
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies

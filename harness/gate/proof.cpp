@@ -112,6 +112,11 @@ const MetricVerdict* find(const VerdictDocument& document, const std::string& me
     return nullptr;
 }
 
+/// Found to be worse, by a gate that fails or by one that warns.
+bool is_worse(const MetricVerdict& verdict) {
+    return verdict.verdict == (verdict.warns ? Verdict::warned : Verdict::regressed);
+}
+
 class Proving {
   public:
     Proving(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
@@ -198,8 +203,10 @@ class Proving {
             }
             if (verdict->verdict == Verdict::invalid) continue;
             ++proof_.gates;
-            if (unchanged.exit_code == 1 || verdict->verdict == Verdict::regressed) {
-                problem(comparison, "fails although nothing changed");
+            if (verdict->warns) ++proof_.warning;
+            if (unchanged.exit_code == 1 || is_worse(*verdict)) {
+                problem(comparison, fmt::format("{} although nothing changed",
+                                                verdict->warns ? "warns" : "fails"));
             }
             try_gate(alone, comparison, *verdict, policy);
         }
@@ -252,19 +259,22 @@ class Proving {
             moved(replayed(from, rounds_of(comparison, policy)), estimate_of(from), amount, metric);
         const VerdictDocument document = alone.judged(policy);
         const MetricVerdict* verdict = find(document, metric);
-        const bool fails =
-            document.exit_code == 1 && verdict != nullptr && verdict->verdict == Verdict::regressed;
-        if (fails == worse) return;
-        if (!worse && document.exit_code != 1) return;
+        const bool warns = verdict != nullptr && verdict->warns;
+        const bool found = verdict != nullptr && is_worse(*verdict);
+        const bool fails = document.exit_code == 1;
+        // A gate that warns must do just that: say so, and leave the exit code alone.
+        const bool as_it_should = worse ? found && fails == !warns : !found;
+        if (as_it_should) return;
         const double size = std::fabs(estimate_of(from));
         const std::string by = size == 0 ? fmt::format("{:+g}", amount)
                                          : fmt::format("{:+.3g} %", 100 * amount / size);
         problem(comparison,
                 worse ? fmt::format(
-                            "cannot fail: worse by {}, it is '{}' and the exit code {}", by,
+                            "cannot {}: worse by {}, it is '{}' and the exit code {}",
+                            warns ? "only warn" : "fail", by,
                             verdict == nullptr ? "not judged" : model::to_text(verdict->verdict),
                             document.exit_code)
-                      : fmt::format("fails when it gets better (by {})", by));
+                      : fmt::format("{} when it gets better (by {})", warns ? "warns" : "fails", by));
     }
 
     /// Each circumstance that the policy names is changed in the baseline.
@@ -357,6 +367,9 @@ std::string Proof::sentence() const {
                 ? ": each fails if it is worse by twice what it claims to detect, and neither "
                   "if nothing changed nor if it is better"
                 : fmt::format(": {} problem{}", problems.size(), problems.size() == 1 ? "" : "s");
+    }
+    if (warning > 0) {
+        text += fmt::format("; {} of them only warn{}", warning, warning == 1 ? "s" : "");
     }
     if (without_baseline > 0) text += fmt::format("; {} have no baseline", without_baseline);
     return text;

@@ -25,6 +25,7 @@ using KnownDirection = std::function<std::optional<model::Direction>(std::string
 
 struct Proof {
     std::size_t cases = 0, gates = 0;   ///< that were tried
+    std::size_t warning = 0;            ///< of these gates, those that only warn
     std::size_t without_baseline = 0;   ///< gates with nothing to compare with, which were not
     std::vector<std::string> problems;  ///< a sentence each
 
@@ -34,7 +35,8 @@ struct Proof {
 
 /// For each metric that a measured case gates and its baseline has, by the run's level:
 /// - worse by twice what the gate claims to detect (without a claim: twice the tolerance), with
-///   other machine code: `regressed`, exit code 1. Without a direction, either way.
+///   other machine code: `regressed`, exit code 1; a gate that only warns: `warned`, exit code 0.
+///   Without a direction, either way.
 /// - as the baseline: exit code 0.
 /// - better by as much: never exit code 1.
 /// And once per suite: what the policy warns about (another driver, board, …) is in the notes, and

@@ -17,10 +17,16 @@ using model::Verdict;
 /// How often a gate that keeps to this rate looks worse by chance.
 constexpr double chance = 0.05;
 
+/// Found to be worse, whatever its gate makes of that.
+bool is_found(Verdict verdict) {
+    return verdict == Verdict::regressed || verdict == Verdict::warned;
+}
+
 void count(Verdict verdict, SizeTally& tally) {
     ++tally.cases;
     switch (verdict) {
         case Verdict::regressed:
+        case Verdict::warned:
             ++tally.regressed;
             break;
         case Verdict::inconclusive:
@@ -54,7 +60,7 @@ void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::str
 std::optional<double> found_from(const CaseTally& of_case) {
     std::optional<double> from;
     for (auto size = of_case.by_size.rbegin(); size != of_case.by_size.rend(); ++size) {
-        if (size->first == 0 || size->second != Verdict::regressed) break;
+        if (size->first == 0 || !is_found(size->second)) break;
         from = size->first;
     }
     return from;
@@ -86,7 +92,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                     }
                 }
                 if (added->second == 0 &&
-                    (judged.verdict == Verdict::regressed || judged.verdict == Verdict::improved)) {
+                    (is_found(judged.verdict) || judged.verdict == Verdict::improved)) {
                     report.problems.push_back(
                         fmt::format("{} is reported as {} and had no added work",
                                     model::printable(judged.id), model::to_text(judged.verdict)));
@@ -109,7 +115,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
         for (const auto& [size, verdict] : of_case.by_size) {
             if (size < *of_case.minimum_detectable_change) continue;
             ++report.promised;
-            if (verdict == Verdict::regressed) ++report.kept;
+            if (is_found(verdict)) ++report.kept;
         }
     }
     if (report.promised > 0) {

@@ -34,6 +34,8 @@ std::string_view verb_of(Verdict verdict) {
         case Verdict::regressed:
         case Verdict::acknowledged:
             return "regressed";
+        case Verdict::warned:
+            return "draws a warning";
         case Verdict::improved:
             return "improved";
         case Verdict::inconclusive:
@@ -73,13 +75,12 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
                             const Judgement& judgement, std::string_view aside) {
     const model::QuantityTexts values =
         model::quantity_texts(judgement.baseline, judgement.measured, comparison.definition->unit);
-    const std::optional<double> change =
-        model::change_fraction(judgement.baseline, judgement.measured);
+    const std::string change =
+        model::moved_text(judgement.baseline, judgement.measured, comparison.definition->unit);
     std::string text = fmt::format(
         "{} {}{}: {} → {}{}, tolerance {}", name_text(metric), verb_of(judgement.verdict),
         aside.empty() ? "" : fmt::format(" ({})", aside), values.before, values.after,
-        change ? fmt::format(" ({}{})", model::change_text(*change), interval_words(judgement))
-               : "",
+        change.empty() ? "" : fmt::format(" ({}{})", change, interval_words(judgement)),
         tolerance_words(comparison));
     if (judgement.minimum_detectable_change) {
         text += fmt::format(", detects ≥ {}", percent(*judgement.minimum_detectable_change));

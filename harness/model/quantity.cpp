@@ -128,6 +128,18 @@ std::string change_text(double fraction) {
     return fmt::format("{:+.1f} %", percent);
 }
 
+std::string moved_text(double before, double after, std::string_view unit) {
+    if (unit == "%") {
+        const double points = after - before;
+        if (!std::isfinite(points)) return {};
+        if (points == 0) return "0.0 points";
+        if (std::fabs(points) < 0.05) return fmt::format("{:+.1g} points", points);
+        return fmt::format("{:+.1f} points", points);
+    }
+    const std::optional<double> fraction = change_fraction(before, after);
+    return fraction ? change_text(*fraction) : std::string();
+}
+
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
     if (whole == 0) return "-";
     return fmt::format("{:.1f} %", static_cast<double>(part) * 100 / static_cast<double>(whole));

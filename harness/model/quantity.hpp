@@ -25,6 +25,10 @@ QuantityTexts quantity_texts(double before, double after, std::string_view unit)
 /// A fraction as a signed percentage: "+10.2 %", "-0.4 %"; a small one keeps a digit ("+0.003 %").
 std::string change_text(double fraction);
 
+/// How a value moved: "+10.2 %", and of a share in points, "-12.5 points". Empty if there is no
+/// fraction, because `before` is 0.
+std::string moved_text(double before, double after, std::string_view unit);
+
 /// "12.5 %", or "-" if absent.
 std::string share_text(std::uint64_t part, std::uint64_t whole);
 

@@ -70,7 +70,10 @@ std::string in_words(const CeilingShare& share) {
     const std::string ceiling = share.ceiling == copy_ceiling
                                     ? "copy bandwidth"
                                     : printable(share.ceiling, 40) + " matrix rate";
-    const std::string of = fmt::format("{:.0f} % of {}", share.share * 100, ceiling);
+    // The copy is larger than the L2 cache, the case need not be.
+    const bool from_cache = share.ceiling == copy_ceiling && std::round(share.share * 100) > 100;
+    const std::string of = fmt::format("{:.0f} % of {}{}", share.share * 100, ceiling,
+                                       from_cache ? " (partly from cache)" : "");
     if (share.bound == Bound::neither) return of + ", far from both ceilings";
     return fmt::format("{}, {}-bound", of, to_text(share.bound));
 }

@@ -22,6 +22,10 @@ std::string amount(double value, const std::string& unit) {
 
 }  // namespace
 
+std::string_view to_text(Severity severity) {
+    return severity == Severity::warn ? "warn" : "fail";
+}
+
 std::string to_text(const Tolerance& tolerance, const std::string& unit) {
     if (tolerance.worse == 0 && !tolerance.better && tolerance.abs != 0) {
         return amount(tolerance.abs, unit);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 
 namespace perfgate::model {
 
@@ -24,6 +26,7 @@ constexpr std::array table = {
     Row{Verdict::improved, "improved", 0, Outcome::pass},
     Row{Verdict::skipped, "skipped", 0, Outcome::skipped},
     Row{Verdict::acknowledged, "acknowledged", 0, Outcome::skipped},
+    Row{Verdict::warned, "warned", 0, Outcome::skipped},
     Row{Verdict::no_baseline, "no_baseline", by_policy, Outcome::failure},
     Row{Verdict::inconclusive, "inconclusive", by_policy, Outcome::failure},
     Row{Verdict::invalid, "invalid", 3, Outcome::error},
@@ -60,17 +63,39 @@ bool tolerated(Verdict verdict, const Policy& policy, Doubt doubt = Doubt::none)
     }
 }
 
+/// A gate that only warns never fails for what it cannot decide.
 bool tolerated(const MetricVerdict& verdict, const Policy& policy) {
+    if (verdict.warns && verdict.verdict == Verdict::inconclusive) return true;
     return tolerated(verdict.verdict, policy, verdict.doubt);
 }
 
 bool tolerated(const CaseVerdict& verdict, const Policy& policy) {
-    return tolerated(verdict.verdict, policy, verdict.doubt) &&
-           (verdict.verdict != Verdict::inconclusive ||
-            std::none_of(
-                verdict.metrics.begin(), verdict.metrics.end(), [&](const MetricVerdict& metric) {
-                    return metric.verdict == Verdict::inconclusive && !tolerated(metric, policy);
-                }));
+    if (verdict.verdict != Verdict::inconclusive) return tolerated(verdict.verdict, policy);
+    bool warns = false;  // one of its inconclusive metrics
+    for (const MetricVerdict& metric : verdict.metrics) {
+        if (metric.verdict != Verdict::inconclusive) continue;
+        if (!tolerated(metric, policy)) return false;
+        warns = warns || metric.warns;
+    }
+    return warns || tolerated(verdict.verdict, policy, verdict.doubt);
+}
+
+bool is_time(const MetricVerdict& metric) {
+    return metric.unit == "ns";
+}
+
+/// Of a change, as a fraction; from nothing to something is more than any.
+double size_of_change(const MetricVerdict& metric) {
+    if (metric.change) return std::fabs(*metric.change);
+    return metric.baseline && metric.measured && *metric.baseline != *metric.measured ? INFINITY
+                                                                                      : 0;
+}
+
+/// By verdict, then a time before a counter, then by the size of the change.
+bool decides_before(const MetricVerdict& left, const MetricVerdict& right) {
+    if (left.verdict != right.verdict) return left.verdict > right.verdict;
+    if (is_time(left) != is_time(right)) return is_time(left);
+    return size_of_change(left) > size_of_change(right);
 }
 
 }  // namespace
@@ -121,6 +146,72 @@ std::string_view to_text(Doubt doubt) {
             return "nothing_changed";
     }
     return "none";
+}
+
+Severity SeverityPolicy::of(MetricClass metric_class) const {
+    switch (metric_class) {
+        case MetricClass::exact:
+            return exact;
+        case MetricClass::counter:
+            return counter;
+        case MetricClass::timing:
+            return timing;
+    }
+    return Severity::fail;
+}
+
+const MetricVerdict* deciding_metric(const CaseVerdict& verdict) {
+    const MetricVerdict* first = nullptr;
+    for (const MetricVerdict& metric : verdict.metrics) {
+        if (first == nullptr || decides_before(metric, *first)) first = &metric;
+    }
+    return first != nullptr && first->verdict == verdict.verdict ? first : nullptr;
+}
+
+std::string first_reason(const CaseVerdict& verdict) {
+    if (!verdict.why.empty() && !verdict.why.front().brief.empty()) {
+        return verdict.why.front().brief;
+    }
+    return verdict.reason;
+}
+
+std::string_view to_text(Effect effect) {
+    constexpr std::string_view texts[] = {"wrong",       "failed",     "slower",  "missing",
+                                          "counter",     "unmeasured", "unclear", "warned",
+                                          "acknowledged", "no_baseline", "better", "none"};
+    static_assert(std::size(texts) == static_cast<std::size_t>(Effect::none) + 1);
+    return texts[static_cast<std::size_t>(effect)];
+}
+
+Effect effect_of(const CaseVerdict& verdict) {
+    switch (verdict.verdict) {
+        case Verdict::incorrect:
+            return Effect::wrong;
+        case Verdict::error:
+            return Effect::failed;
+        case Verdict::missing:
+            return Effect::missing;
+        case Verdict::invalid:
+        case Verdict::not_collected:
+            return Effect::unmeasured;
+        case Verdict::inconclusive:
+            return Effect::unclear;
+        case Verdict::warned:
+            return Effect::warned;
+        case Verdict::acknowledged:
+            return Effect::acknowledged;
+        case Verdict::no_baseline:
+            return Effect::no_baseline;
+        case Verdict::improved:
+            return Effect::better;
+        case Verdict::pass:
+        case Verdict::skipped:
+            return Effect::none;
+        case Verdict::regressed:
+            break;
+    }
+    const MetricVerdict* metric = deciding_metric(verdict);
+    return metric == nullptr || is_time(*metric) ? Effect::slower : Effect::counter;
 }
 
 bool stayed(const MetricVerdict& verdict) {

@@ -11,7 +11,9 @@
 
 #include "model/environment.hpp"
 #include "model/roofline.hpp"
+#include "model/metric.hpp"
 #include "model/run.hpp"
+#include "model/tolerance.hpp"
 
 namespace perfgate::model {
 
@@ -20,6 +22,7 @@ enum class Verdict {
     improved,
     skipped,
     acknowledged,  ///< a regression that is accepted until a date
+    warned,        ///< worse than the tolerance of a gate that only warns
     no_baseline,
     inconclusive,
     invalid,
@@ -69,6 +72,16 @@ struct ChangePolicy {
     bool operator==(const ChangePolicy&) const = default;
 };
 
+/// Of gates whose tolerance states no severity, by the metric's class.
+struct SeverityPolicy {
+    Severity exact = Severity::fail;
+    Severity counter = Severity::fail;
+    Severity timing = Severity::fail;
+
+    Severity of(MetricClass metric_class) const;
+    bool operator==(const SeverityPolicy&) const = default;
+};
+
 /// What the project has decided about its verdicts.
 struct Policy {
     bool no_baseline_fails = false;
@@ -83,6 +96,7 @@ struct Policy {
     ChangePolicy changed{};  // NOLINT(readability-redundant-member-init): not all name it
     /// Whether a time fails that is not shown to be within its tolerance.
     bool not_shown_fails = false;
+    SeverityPolicy severity{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Policy&) const = default;
 };
@@ -134,6 +148,7 @@ struct MetricVerdict {
     /// Of a gated time; absent where there are too few processes for the level.
     std::optional<ChangeInterval> interval = std::nullopt;
     Doubt doubt = Doubt::none;  ///< why it is inconclusive
+    bool warns = false;         ///< its gate never fails the run
 
     bool operator==(const MetricVerdict&) const = default;
 };
@@ -159,6 +174,8 @@ struct Cause {
     std::string rule;      ///< which row of explain/rules.cpp says so: "spills", "unexplained"
     std::string sentence;  ///< with every value that it uses, before → after
     std::vector<Figure> figures = {};
+    /// What happened and its first value: "more registers (96 → 128), so that fewer warps fit".
+    std::string brief = {};
 
     bool operator==(const Cause&) const = default;
 };
@@ -182,6 +199,8 @@ struct CaseVerdict {
     std::vector<Cause> why = {};  ///< the causes that explain/ found, most important first
     CodeChange code = CodeChange::unknown;
     Doubt doubt = Doubt::none;  ///< of the metric that decides
+    /// Kernels whose machine code is not the baseline's, by short name.
+    std::vector<std::string> changed_kernels = {};
 
     bool operator==(const CaseVerdict&) const = default;
 };
@@ -192,6 +211,41 @@ bool stayed(const CaseVerdict& verdict);
 /// An inconclusive case fails if one of its inconclusive metrics does.
 Outcome outcome_of(const CaseVerdict& verdict, const Policy& policy);
 int exit_code(const CaseVerdict& verdict, const Policy& policy);
+
+/// The metric that decides the case's verdict: of those with the worst one a time, else the one that
+/// changed most. Null if the case's verdict is not one of its metrics'.
+const MetricVerdict* deciding_metric(const CaseVerdict& verdict);
+
+/// The first cause in brief, else the first line of the reason.
+std::string first_reason(const CaseVerdict& verdict);
+
+/// What users feel of a case, worst first.
+enum class Effect {
+    wrong,
+    failed,  ///< it did not run to its end
+    slower,
+    missing,
+    counter,     ///< only counters are worse
+    unmeasured,  ///< invalid, or a metric was not collected
+    unclear,
+    warned,
+    acknowledged,
+    no_baseline,
+    better,
+    none,  ///< it passed or was skipped
+};
+
+std::string_view to_text(Effect effect);
+Effect effect_of(const CaseVerdict& verdict);
+
+/// Cases of a suite with the same effect for the same reason. Made by explain/.
+struct CaseGroup {
+    Effect effect = Effect::none;
+    std::string sentence;  ///< the reason: "more instructions (25690112 → 146145280), in row_scan"
+    std::vector<std::int64_t> cases;  ///< positions in the suite's cases, worst first
+
+    bool operator==(const CaseGroup&) const = default;
+};
 
 /// One relation for one set of cases that belong together.
 struct RelationVerdict {
@@ -214,6 +268,8 @@ struct SuiteVerdict {
     std::vector<std::string> notes;  ///< notes on the whole suite
     std::vector<CaseVerdict> cases;  ///< in the Run's order; `missing` ones last
     std::vector<RelationVerdict> relations = {};
+    std::string summary = {};  ///< one sentence; with the groups it is made by explain/
+    std::vector<CaseGroup> groups = {};  ///< worst first; without cases that passed or were skipped
 
     bool operator==(const SuiteVerdict&) const = default;
 };
@@ -229,6 +285,7 @@ struct VerdictDocument {
     Policy policy;
     int exit_code = 0;
     std::vector<SuiteVerdict> suites;
+    std::string summary = {};  ///< of all suites, one sentence
 
     bool operator==(const VerdictDocument&) const = default;
 };

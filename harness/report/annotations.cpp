@@ -115,7 +115,8 @@ void append(std::string& out, std::string_view kind, Groups groups) {
 
 /// Whether it deserves a notice although it is not a failure.
 bool is_worth_a_warning(Verdict verdict) {
-    return verdict == Verdict::inconclusive || verdict == Verdict::no_baseline;
+    return verdict == Verdict::inconclusive || verdict == Verdict::no_baseline ||
+           verdict == Verdict::warned;
 }
 
 }  // namespace
@@ -155,7 +156,9 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     append(out, "warning", std::move(warnings));
     return out + workflow_command(
                      "notice", {}, "perfgate",
-                     fmt::format("{}{}{}; exit {}", counts_text(document),
+                     fmt::format("{}{}{}{}{}; exit {}",
+                                 plain_line(document.summary, longest_sentence),
+                                 document.summary.empty() ? "" : "\n", counts_text(document),
                                  document.verify_only ? "; " : "",
                                  document.verify_only ? verify_only_text : "", document.exit_code));
 }

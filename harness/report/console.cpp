@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table on the terminal: the cases that need attention, worst first, each with its reason as a
-// sentence; the others counted. Cases without a baseline are listed with what was measured, so that
-// the first run shows numbers.
+// The table on the terminal: a sentence, then the cases that need attention, a line each, grouped by
+// what users feel and the reason; the others counted. With --verbose every case with all that is
+// known about it. Cases without a baseline are listed with what was measured, so that the first run
+// shows numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
+#include "report/commands.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
@@ -34,6 +36,7 @@ constexpr std::size_t most_log_lines = 10;
 constexpr std::size_t most_groups = 10;
 
 constexpr std::size_t narrowest_id = 24;
+constexpr std::size_t usual_width = 80;  ///< where there is no terminal
 constexpr std::string_view gap = "  ";
 
 /// Shown if a case has them and they fit; the last is dropped first.
@@ -41,6 +44,8 @@ constexpr std::string_view extra_metrics[] = {"achieved_flops", "sm_throughput",
 constexpr std::string_view baseline_title = "baseline";
 constexpr std::string_view stated_flops = "flop/s (stated)";
 constexpr std::string_view ceiling_title = "ceiling";
+constexpr std::string_view several_metrics = "measured";  // the column of values of several metrics
+constexpr std::string_view metric_title = "metric";
 
 enum class Style { plain, bold, dim, red, green, yellow };
 
@@ -65,6 +70,7 @@ Style style_of(Verdict verdict) {
         case Verdict::improved:
             return Style::green;
         case Verdict::acknowledged:
+        case Verdict::warned:
         case Verdict::no_baseline:
         case Verdict::inconclusive:
             return Style::yellow;
@@ -98,7 +104,7 @@ std::string ceiling_cell(const std::optional<model::CeilingShare>& ceiling) {
 }
 
 std::string cell(const std::optional<double>& value, std::string_view unit) {
-    return value ? model::quantity_text(*value, unit) : std::string();
+    return value ? log_line(model::quantity_text(*value, unit)) : std::string();
 }
 
 struct Column {
@@ -119,15 +125,24 @@ bool has_content(const Column& column) {
                        [](const std::string& text) { return !text.empty(); });
 }
 
-std::string time_title(const std::vector<JoinedCase>& listed) {
+/// The value that a row shows.
+std::optional<Value> row_value(const JoinedCase& joined, bool list_all) {
+    return list_all ? find_time(joined) : find_deciding(joined);
+}
+
+
+/// The metric of all rows, or a word for several.
+std::string value_title(const std::vector<JoinedCase>& listed, bool list_all) {
     std::string_view title;
     for (const JoinedCase& joined : listed) {
-        const std::optional<Value> time = find_time(joined);
-        if (!time) continue;
-        if (!title.empty() && title != time->metric) return "time";
-        title = time->metric;
+        const std::optional<Value> value = row_value(joined, list_all);
+        if (!value) continue;
+        if (!title.empty() && title != value->metric) {
+            return std::string(list_all ? "time" : several_metrics);
+        }
+        title = value->metric;
     }
-    return title.empty() ? "time" : std::string(title);
+    return title.empty() ? "time" : log_line(title);
 }
 
 /// "95 % interval": the level of all that have one.
@@ -141,27 +156,29 @@ std::string interval_title(const std::vector<JoinedCase>& listed) {
     return "interval";
 }
 
-std::vector<Column> make_columns(const std::vector<JoinedCase>& listed, bool with_intervals) {
+std::vector<Column> make_columns(const std::vector<JoinedCase>& listed, bool list_all) {
     Column verdict{"verdict", Align::left, {}, 0};
     Column id{"case", Align::left, {}, 0};
     Column baseline{std::string(baseline_title), Align::right, {}, 0};
-    Column time{time_title(listed), Align::right, {}, 0};
+    Column measured{value_title(listed, list_all), Align::right, {}, 0};
     Column change{"change", Align::right, {}, 0};
+    Column metric{std::string(metric_title), Align::left, {}, 0};
     Column interval{interval_title(listed), Align::right, {}, 0};
     Column stated{std::string(stated_flops), Align::right, {}, 0};
     Column ceiling{std::string(ceiling_title), Align::right, {}, 0};
     std::vector<Column> extras;
-    for (const std::string_view metric : extra_metrics) {
-        extras.push_back({std::string(metric), Align::right, {}, 0});
+    for (const std::string_view extra : extra_metrics) {
+        extras.push_back({std::string(extra), Align::right, {}, 0});
     }
     for (const JoinedCase& joined : listed) {
         verdict.add(std::string(to_text(joined.verdict->verdict)));
         id.add(log_line(joined.verdict->id));
-        const Value value = find_time(joined).value_or(Value{});
+        const Value value = row_value(joined, list_all).value_or(Value{});
         baseline.add(cell(value.baseline, value.unit));
-        time.add(cell(value.measured, value.unit));
-        change.add(value.change ? model::change_text(*value.change) : "");
-        interval.add(with_intervals && value.interval
+        measured.add(cell(value.measured, value.unit));
+        change.add(moved_text(value));
+        metric.add(measured.title == several_metrics ? log_line(value.metric) : "");
+        interval.add(list_all && value.interval
                          ? model::interval_text(value.interval->low, value.interval->high)
                          : "");
         stated.add(cell(stated_rate(joined), "flop/s"));
@@ -179,7 +196,7 @@ std::vector<Column> make_columns(const std::vector<JoinedCase>& listed, bool wit
     std::vector<Column> columns;
     columns.push_back(std::move(verdict));
     columns.push_back(std::move(id));
-    for (Column* column : {&baseline, &time, &change, &interval}) {
+    for (Column* column : {&baseline, &measured, &change, &metric, &interval}) {
         if (has_content(*column)) columns.push_back(std::move(*column));
     }
     for (Column& extra : extras) {
@@ -210,8 +227,10 @@ bool is_extra(const Column& column) {
 void fit(std::vector<Column>& columns, std::size_t width) {
     if (width == 0) return;
     while (table_width(columns) > width && is_extra(columns.back())) columns.pop_back();
-    if (table_width(columns) > width) {
-        std::erase_if(columns, [](const Column& column) { return column.title == baseline_title; });
+    // The reason below a row names its metric.
+    for (const std::string_view title : {baseline_title, several_metrics, metric_title}) {
+        if (table_width(columns) <= width) break;
+        std::erase_if(columns, [&](const Column& column) { return column.title == title; });
     }
     const std::size_t total = table_width(columns);
     if (total <= width) return;
@@ -263,15 +282,23 @@ std::vector<std::string> log_lines(const std::string& log) {
 
 class Console {
   public:
-    explicit Console(const Options& options) : options_(options), paint_(options.color) {}
+    explicit Console(const Options& options)
+        : options_(options),
+          paint_(options.color),
+          width_(options.width == 0 && !options.list_all ? usual_width : options.width) {}
 
     std::string write(const model::VerdictDocument& document, const model::Run& run) {
+        if (!document.summary.empty()) {
+            write_wrapped(log_line(document.summary), 0);
+            out_ += '\n';
+        }
         for (const JoinedSuite& suite : join(document, run)) {
             write_suite(document, suite);
             if (!out_.ends_with("\n\n")) out_ += '\n';
         }
         if (options_.list_all) write_ceilings(document.environment.ceilings);
         write_summary(document);
+        write_commands(document);
         return std::move(out_);
     }
 
@@ -282,28 +309,81 @@ class Console {
 
     void write_suite(const model::VerdictDocument& document, const JoinedSuite& suite) {
         write_heading(document, *suite.verdict);
-        std::vector<JoinedCase> listed;
-        for (const JoinedCase& joined : suite.cases) {
-            if (options_.list_all || !is_only_counted(*joined.verdict, document.policy)) {
-                listed.push_back(joined);
-            }
-        }
-        std::stable_sort(listed.begin(), listed.end(), [](const auto& left, const auto& right) {
-            return severity(left.verdict->verdict) > severity(right.verdict->verdict);
-        });
-        const std::size_t left_out = listed.size() - std::min(listed.size(), most_rows);
-        listed.resize(listed.size() - left_out);
-        if (!listed.empty()) {
-            out_ += '\n';
-            write_table(listed);
-            out_ += '\n';
-        }
-        if (left_out > 0) {
-            out_ += fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out);
+        if (options_.list_all) {
+            write_every_case(suite);
+        } else {
+            write_groups(suite, document.policy);
         }
         write_counted(suite);
         write_relations(*suite.verdict);
         write_notes(suite);
+    }
+
+    void write_every_case(const JoinedSuite& suite) {
+        std::vector<JoinedCase> listed = suite.cases;
+        std::stable_sort(listed.begin(), listed.end(), [](const auto& left, const auto& right) {
+            return severity(left.verdict->verdict) > severity(right.verdict->verdict);
+        });
+        const std::size_t left_out = cut(listed);
+        if (listed.empty()) return;
+        const std::vector<Column> columns = begin_table(listed);
+        std::vector<std::string> shared = details_of(listed.front(), columns, 0);
+        for (std::size_t row = 0; row < listed.size(); ++row) {
+            write_row(columns, row, listed[row].verdict->verdict);
+            // Adjacent rows with the same reason (no baseline, no permission) share one line.
+            std::vector<std::string> next;
+            if (row + 1 < listed.size()) next = details_of(listed[row + 1], columns, row + 1);
+            if (row + 1 == listed.size() || next != shared) write_details(shared);
+            shared = std::move(next);
+        }
+        end_table(left_out);
+    }
+
+    void write_groups(const JoinedSuite& suite, const model::Policy& policy) {
+        const std::vector<JoinedGroup> groups = groups_of(suite, policy);
+        std::vector<JoinedCase> listed;
+        for (const JoinedGroup& group : groups) {
+            listed.insert(listed.end(), group.cases.begin(), group.cases.end());
+        }
+        const std::size_t left_out = cut(listed);
+        if (listed.empty()) return;
+        const std::vector<Column> columns = begin_table(listed);
+        std::size_t row = 0;
+        for (const JoinedGroup& group : groups) {
+            if (row == listed.size()) break;
+            const std::string& log = listed[row].verdict->log;
+            for (std::size_t i = 0; i < group.cases.size() && row < listed.size(); ++i, ++row) {
+                write_row(columns, row, listed[row].verdict->verdict);
+                write_details(cut_id(columns, row));
+            }
+            if (!group.sentence.empty()) write_details({log_line(group.sentence)});
+            write_details(log_lines(log));
+        }
+        end_table(left_out);
+    }
+
+    /// Leaves the most rows that a terminal gets; returns how many were left out.
+    static std::size_t cut(std::vector<JoinedCase>& listed) {
+        const std::size_t left_out = listed.size() - std::min(listed.size(), most_rows);
+        listed.resize(listed.size() - left_out);
+        return left_out;
+    }
+
+    std::vector<Column> begin_table(const std::vector<JoinedCase>& listed) {
+        std::vector<Column> columns = make_columns(listed, options_.list_all);
+        fit(columns, width_);
+        std::string title;
+        for (const Column& column : columns) append_cell(title, column, column.title);
+        title.erase(title.find_last_not_of(' ') + 1);
+        out_ += '\n' + paint_(Style::bold, title) + '\n';
+        return columns;
+    }
+
+    void end_table(std::size_t left_out) {
+        out_ += '\n';
+        if (left_out > 0) {
+            out_ += fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out);
+        }
     }
 
     /// Relations that are broken or could not be judged, worst first; with list_all also those that
@@ -341,12 +421,12 @@ class Console {
         const std::string word(relation_word(relation.verdict));
         constexpr std::size_t indent = 4;
         const std::size_t taken = word.size() + 2;
-        const std::size_t width = options_.width > 2 * taken ? options_.width - taken : 0;
+        const std::size_t width = width_ > 2 * taken ? width_ - taken : 0;
         out_ += paint_(style_of(relation.verdict), word) + ": ";
         std::size_t spaces = 0;
         for (const std::string& piece : wrap(log_line(name + relation.sentence), width)) {
             out_.append(spaces, ' ');
-            out_ += piece + '\n';
+            out_ += log_line(piece) + '\n';
             spaces = indent;
         }
     }
@@ -362,33 +442,18 @@ class Console {
 
     void write_heading(const model::VerdictDocument& document, const model::SuiteVerdict& suite) {
         const model::Environment& environment = document.environment;
-        out_ += paint_(Style::bold, log_line(suite.name));
+        const std::string name = log_line(suite.name);
+        std::string text = name;
         const std::string& device = environment.device.name;
-        if (!device.empty()) out_ += " on " + log_line(device);
-        if (document.backend == "host") out_ += ", host backend";
-        if (!environment.driver.empty()) out_ += ", driver " + log_line(environment.driver);
-        if (!environment.cupti.empty()) out_ += ", CUPTI " + log_line(environment.cupti);
-        if (!suite.baseline_file.empty()) out_ += ", baseline " + log_line(suite.baseline_file);
-        out_ += '\n';
-    }
-
-    void write_table(const std::vector<JoinedCase>& listed) {
-        std::vector<Column> columns = make_columns(listed, options_.list_all);
-        fit(columns, options_.width);
-        std::string title;
-        for (const Column& column : columns) {
-            append_cell(title, column, column.title);
-        }
-        out_ += paint_(Style::bold, title) + "\n";
-
-        std::vector<std::string> shared = details_of(listed.front(), columns, 0);
-        for (std::size_t row = 0; row < listed.size(); ++row) {
-            write_row(columns, row, listed[row].verdict->verdict);
-            // Adjacent rows with the same reason (no baseline, no permission) share one line.
-            std::vector<std::string> next;
-            if (row + 1 < listed.size()) next = details_of(listed[row + 1], columns, row + 1);
-            if (row + 1 == listed.size() || next != shared) write_details(shared);
-            shared = std::move(next);
+        if (!device.empty()) text += " on " + log_line(device);
+        if (document.backend == "host") text += ", host backend";
+        if (!environment.driver.empty()) text += ", driver " + log_line(environment.driver);
+        if (!environment.cupti.empty()) text += ", CUPTI " + log_line(environment.cupti);
+        if (!suite.baseline_file.empty()) text += ", baseline " + log_line(suite.baseline_file);
+        const std::size_t begin = out_.size();
+        write_wrapped(text, 0);
+        if (out_.compare(begin, name.size(), name) == 0) {
+            out_.replace(begin, name.size(), paint_(Style::bold, name));
         }
     }
 
@@ -409,25 +474,31 @@ class Console {
         out_ += line + '\n';
     }
 
+    /// An id that the table cuts, in full, for copying.
+    static std::vector<std::string> cut_id(const std::vector<Column>& columns, std::size_t row) {
+        const Column& id = columns[id_column];
+        if (display_width(id.cells[row]) <= id.width) return {};
+        return {id.cells[row]};
+    }
+
     static std::vector<std::string> details_of(const JoinedCase& joined,
                                                const std::vector<Column>& columns,
                                                std::size_t row) {
-        std::vector<std::string> lines = details(joined);
-        const Column& id = columns[id_column];
-        // A cut id is given in full, for copying.
-        if (display_width(id.cells[row]) > id.width) lines.insert(lines.begin(), id.cells[row]);
+        std::vector<std::string> lines = cut_id(columns, row);
+        for (std::string& line : details(joined)) lines.push_back(std::move(line));
         for (std::string& line : log_lines(joined.verdict->log)) lines.push_back(std::move(line));
         return lines;
     }
 
     void write_details(const std::vector<std::string>& lines) {
         constexpr std::size_t indent = 4;
-        const std::size_t width = options_.width > 2 * indent ? options_.width - indent : 0;
-        for (const std::string& line : lines) {
-            for (const std::string& piece : wrap(line, width)) {
-                out_.append(indent, ' ');
-                out_ += piece + '\n';
-            }
+        for (const std::string& line : lines) write_wrapped(line, indent);
+    }
+
+    void write_wrapped(std::string_view line, std::size_t indent) {
+        for (const std::string& piece : wrap(line, width_ > 2 * indent ? width_ - indent : 0)) {
+            out_.append(indent, ' ');
+            out_ += log_line(piece) + '\n';  // what begins a line may be a command only there
         }
     }
 
@@ -439,8 +510,9 @@ class Console {
         });
         for (std::size_t i = 0; i < std::min(sorted.size(), most_groups); ++i) {
             const auto& [text, count] = sorted[i];
-            out_ +=
-                fmt::format("{}: {} ({} {})\n", label, text, count, count == 1 ? "case" : "cases");
+            write_wrapped(
+                fmt::format("{}: {} ({} {})", label, text, count, count == 1 ? "case" : "cases"),
+                0);
         }
         if (sorted.size() > most_groups) {
             out_ += fmt::format("{}: {} more of these\n", label, sorted.size() - most_groups);
@@ -448,54 +520,85 @@ class Console {
     }
 
     void write_counted(const JoinedSuite& suite) {
+        if (options_.list_all) return;
         std::map<std::string, std::size_t> skipped;
-        std::map<std::string, std::size_t> not_applicable;
         for (const JoinedCase& joined : suite.cases) {
-            if (joined.verdict->verdict == Verdict::skipped && !options_.list_all) {
+            if (joined.verdict->verdict == Verdict::skipped) {
                 ++skipped[log_line(joined.verdict->reason)];
             }
-            if (joined.result == nullptr) continue;
-            if (joined.result->not_applicable.empty()) continue;
-            const std::string metrics =
-                fmt::format("{}", fmt::join(joined.result->not_applicable, ", "));
-            ++not_applicable[log_line(metrics)];
         }
         write_grouped("skipped", skipped);
-        write_grouped("not applicable", not_applicable);
     }
 
+    /// Notes, and metrics that do not apply; folded to their number without --verbose.
     void write_notes(const JoinedSuite& suite) {
-        for (std::size_t i = 0; i < suite.verdict->notes.size() && i < most_rows; ++i) {
-            out_ += "note: " + log_line(suite.verdict->notes[i]) + '\n';
-        }
-        std::map<std::string, std::size_t> of_cases;
+        const std::vector<std::string>& of_suite = suite.verdict->notes;
+        std::map<std::string, std::size_t> of_cases, not_applicable;
         for (const JoinedCase& joined : suite.cases) {
             for (const std::string& note : joined.verdict->notes) ++of_cases[log_line(note)];
+            if (joined.result == nullptr || joined.result->not_applicable.empty()) continue;
+            ++not_applicable[log_line(
+                fmt::format("{}", fmt::join(joined.result->not_applicable, ", ")))];
         }
-        write_grouped("note", of_cases);
+        if (options_.list_all) {
+            write_grouped("not applicable", not_applicable);
+            for (std::size_t i = 0; i < of_suite.size() && i < most_rows; ++i) {
+                out_ += "note: " + log_line(of_suite[i]) + '\n';
+            }
+            write_grouped("note", of_cases);
+            return;
+        }
+        const std::size_t notes = of_suite.size() + of_cases.size();
+        if (notes + not_applicable.size() == 0) return;
+        std::string text;
+        if (notes > 0) text = fmt::format("{} note{}", notes, notes == 1 ? "" : "s");
+        if (!not_applicable.empty()) {
+            text += text.empty() ? "" : ", ";
+            text += "metrics that do not apply";
+        }
+        out_ += paint_(Style::dim, text + " (--verbose shows them)") + '\n';
     }
 
     void write_summary(const model::VerdictDocument& document) {
+        std::string last;
         for (const model::SuiteVerdict& suite : document.suites) {
-            out_ += log_line(suite.name) + ": " + counts_text(suite);
+            last = log_line(suite.name) + ": " + counts_text(suite);
             const std::string relations = relations_text(suite);
-            if (!relations.empty()) out_ += "; " + relations;
-            if (document.suites.size() > 1) out_ += '\n';
+            if (!relations.empty()) last += "; " + relations;
+            if (document.suites.size() > 1) write_wrapped(last, 0);
         }
         if (document.suites.size() != 1) {
-            out_ += fmt::format("{}: {}", model::counted(document.suites.size(), "suite"),
-                                counts_text(document));
+            last = fmt::format("{}: {}", model::counted(document.suites.size(), "suite"),
+                               counts_text(document));
         }
-        if (document.verify_only) {
-            out_ += "; " + paint_(Style::yellow, verify_only_text);
-        }
-        if (document.interrupted) out_ += "; " + paint_(Style::yellow, "interrupted");
+        if (document.verify_only) last.append("; ").append(verify_only_text);
+        if (document.interrupted) last += "; interrupted";
         const std::string exit = fmt::format("exit {}", document.exit_code);
-        out_ += "; " + paint_(document.exit_code == 0 ? Style::green : Style::red, exit) + "\n";
+        const std::size_t begin = out_.size();
+        write_wrapped(last + "; " + exit, 0);
+        const auto paint_last = [&](Style style, const std::string& words) {
+            const std::size_t at = out_.rfind(words);
+            if (at == std::string::npos || at < begin) return;  // on two lines
+            out_.replace(at, words.size(), paint_(style, words));
+        };
+        paint_last(document.exit_code == 0 ? Style::green : Style::red, exit);
+        if (document.interrupted) paint_last(Style::yellow, "interrupted");
+        if (document.verify_only) paint_last(Style::yellow, std::string(verify_only_text));
+    }
+
+    /// Not wrapped, so that each can be copied as one line.
+    void write_commands(const model::VerdictDocument& document) {
+        const std::vector<Command> commands = next_commands(document, options_);
+        if (commands.empty()) return;
+        out_ += '\n';
+        for (const Command& command : commands) {
+            out_ += fmt::format("{}:\n  {}\n", command.purpose, log_line(command.line));
+        }
     }
 
     const Options& options_;
     Paint paint_;
+    std::size_t width_;  ///< 0: not limited
     std::string out_;
 };
 

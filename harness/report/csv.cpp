@@ -3,7 +3,8 @@
 // verdict is not explained by a metric (it was skipped, it crashed) has a row without a metric, so
 // that no case and no reason is missing. A relation has a row of the workload "expect": its left
 // side is in the column of the measured value, its right side in that of the baseline. Quoted as
-// RFC 4180 says; lines end with '\n'.
+// RFC 4180 says; lines end with '\n'. A share changes by points (`change_points`), everything else
+// by a fraction (`change`), which the interval contains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +27,8 @@ namespace {
 
 constexpr std::string_view header =
     "suite,workload,case,case_verdict,metric,unit,method,samples,baseline,measured,change,"
-    "tolerance,verdict,reason,bound,ceiling_share\n";
+    "tolerance,verdict,reason,bound,ceiling_share,change_points,interval_low,interval_high,"
+    "interval_level\n";
 
 constexpr std::size_t longest_field = 4096;
 
@@ -89,11 +91,36 @@ std::string_view reason_of(const MetricRow& row) {
     return row.verdict != nullptr ? std::string_view(row.verdict->sentence) : "";
 }
 
-/// The last fields of a case's rows.
+/// The fields of a case that all of its rows repeat.
 std::string ceiling_fields(const model::CaseVerdict& verdict) {
     if (!verdict.ceiling) return ",";
     return fmt::format("{},{}", to_text(verdict.ceiling->bound),
                        model::number_text(verdict.ceiling->share));
+}
+
+bool is_share(const MetricRow& row) {
+    return row.unit == "%";
+}
+
+/// The last four fields of a metric's row.
+void append_change_details(std::string& out, const MetricRow& row) {
+    std::optional<double> points, low, high, level;
+    if (row.verdict != nullptr) {
+        const model::MetricVerdict& verdict = *row.verdict;
+        if (is_share(row) && verdict.baseline && verdict.measured) {
+            points = *verdict.measured - *verdict.baseline;
+        }
+        if (verdict.interval) {
+            low = verdict.interval->low;
+            high = verdict.interval->high;
+            level = verdict.interval->level;
+        }
+    }
+    append_number(out, points);
+    for (const std::optional<double>& value : {low, high, level}) {
+        out += ',';
+        append_number(out, value);
+    }
 }
 
 void append_row(std::string& out, std::string_view case_fields, const MetricRow& row,
@@ -112,7 +139,7 @@ void append_row(std::string& out, std::string_view case_fields, const MetricRow&
     out += ',';
     append_number(out, row.measured());
     out += ',';
-    if (row.verdict != nullptr) append_number(out, row.verdict->change);
+    if (row.verdict != nullptr && !is_share(row)) append_number(out, row.verdict->change);
     out += ',';
     if (row.verdict != nullptr) append_text(out, row.verdict->tolerance);
     out += ',';
@@ -121,13 +148,15 @@ void append_row(std::string& out, std::string_view case_fields, const MetricRow&
     append_text(out, reason_of(row));
     out += ',';
     out += ceiling;
+    out += ',';
+    append_change_details(out, row);
     out += '\n';
 }
 
 void append_relation(std::string& out, std::string_view suite,
                      const model::RelationVerdict& relation) {
     const std::string_view verdict = to_text(relation.verdict);
-    fmt::format_to(std::back_inserter(out), "{},expect,{},{},,{},,,{},{},,,{},{},,\n", suite,
+    fmt::format_to(std::back_inserter(out), "{},expect,{},{},,{},,,{},{},,,{},{},,,,,,\n", suite,
                    text_field(relation_name(relation)), verdict, text_field(relation.unit),
                    number_field(relation.right), number_field(relation.left), verdict,
                    text_field(relation.sentence));
@@ -156,7 +185,7 @@ std::string write_csv(const model::VerdictDocument& document, const model::Run& 
             const std::string ceiling = ceiling_fields(*joined.verdict);
             const std::vector<MetricRow> rows = metric_rows(joined);
             if (needs_case_row(joined, rows)) {
-                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{},{}\n", case_fields,
+                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{},{},,,,\n", case_fields,
                                case_verdict, text_field(joined.verdict->reason), ceiling);
             }
             for (const MetricRow& row : rows) append_row(out, case_fields, row, ceiling);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/quantity.hpp"
+#include "model/roofline.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
@@ -25,9 +26,10 @@ std::string time_text(const model::CaseVerdict& verdict) {
             if (metric.metric != name || !metric.baseline || !metric.measured) continue;
             const model::QuantityTexts texts =
                 model::quantity_texts(*metric.baseline, *metric.measured, metric.unit);
-            return fmt::format(
-                ", {} {} → {}{}", name, texts.before, texts.after,
-                metric.change ? fmt::format(" ({})", model::change_text(*metric.change)) : "");
+            const std::string moved =
+                model::moved_text(*metric.baseline, *metric.measured, metric.unit);
+            return fmt::format(", {} {} → {}{}", name, texts.before, texts.after,
+                               moved.empty() ? "" : fmt::format(" ({})", moved));
         }
     }
     return {};
@@ -56,14 +58,26 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
         }
     }
     std::stable_sort(explained.begin(), explained.end(), [](const auto* left, const auto* right) {
-        return severity(left->verdict) > severity(right->verdict);
+        return effect_of(*left) < effect_of(*right);
     });
     std::string out;
+    if (!explained.empty() && !document.summary.empty()) {
+        for (const std::string& line : wrap(log_line(document.summary), options.width)) {
+            out += log_line(line) + '\n';
+        }
+        out += '\n';
+    }
     for (const model::CaseVerdict* verdict : explained) {
         out += fmt::format("{}: {}{}\n", log_line(verdict->id), to_text(verdict->verdict),
                            time_text(*verdict));
         for (const std::string& line : why_lines(*verdict)) {
             append_wrapped(out, log_line(line), options.width);
+        }
+    }
+    const std::string ceilings = model::in_words(document.environment.ceilings);
+    if (!explained.empty() && !ceilings.empty()) {
+        for (const std::string& line : wrap("ceilings: " + ceilings, options.width)) {
+            out += line + '\n';
         }
     }
     if (explained.empty()) {

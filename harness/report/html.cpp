@@ -49,6 +49,9 @@ constexpr std::size_t longest_log = 16384;
 constexpr std::size_t few_samples = 5;
 constexpr std::size_t many_samples = 33;
 
+/// The reasons that the overview lists.
+constexpr std::size_t most_groups = 10;
+
 constexpr std::int64_t none = -1;
 
 void write_number(JsonWriter& json, const std::optional<double>& value) {
@@ -266,6 +269,9 @@ class Cases {
         if (verdict.verdict != Verdict::pass) {
             write_field(json_, "reasons", reasons(verdict, document_.policy));
         }
+        if (verdict.verdict != Verdict::pass && verdict.verdict != Verdict::skipped) {
+            write_field(json_, "first", plain_line(first_reason(verdict), longest_line));
+        }
         write_unless_default(json_, "why", plain_lines(why_lines(verdict)));
         write_unless_default(json_, "notes", plain_lines(verdict.notes));
         write_unless_default(json_, "log", plain_tail(verdict.log, longest_log));
@@ -277,14 +283,15 @@ class Cases {
         }
         write_field(json_, "wall_s", verdict.wall_s);
         if (joined.result != nullptr) write_result(*joined.result);
-        if (const std::optional<Value> time = find_time(joined)) {
-            write_field(json_, "time", metrics_.number(time->metric, time->unit));
+        if (const std::optional<Value> shown = find_deciding(joined)) {
+            write_field(json_, "shown", metrics_.number(shown->metric, shown->unit));
         }
         const std::vector<NumberedRow> rows = numbered_rows(joined);
         write_values(rows, verdict.baseline_values);
         write_intervals(rows);
         write_sentences(rows);
         write_spreads(rows, verdict.verdict);
+        if (joined.result != nullptr) write_limits(rows, joined.result->gates);
         json_.end_object();
     }
 
@@ -453,6 +460,37 @@ class Cases {
         json_.end_array();
     }
 
+    /// For each gated time: its number, and the values between which its tolerance lies.
+    void write_limits(const std::vector<NumberedRow>& rows,
+                      const std::vector<model::GateRule>& gates) {
+        bool open = false;
+        for (const NumberedRow& row : rows) {
+            if (row.verdict == nullptr || !row.verdict->baseline || row.unit != "ns") continue;
+            const auto gate = std::find_if(gates.begin(), gates.end(), [&](const auto& rule) {
+                return rule.metric == row.metric;
+            });
+            // On another board more is allowed than the rule says.
+            if (gate == gates.end() ||
+                row.verdict->tolerance.find("another board") != std::string::npos) {
+                continue;
+            }
+            if (!open) {
+                json_.key("limits");
+                json_.begin_array(JsonLayout::compact);
+                open = true;
+            }
+            const model::Tolerance& tolerance = gate->tolerance;
+            const double before = *row.verdict->baseline;
+            const auto allowed = [&](double fraction) {
+                return std::max(fraction * std::fabs(before), tolerance.abs);
+            };
+            json_.value(row.number);
+            write_number(json_, before - allowed(tolerance.better.value_or(tolerance.worse)));
+            write_number(json_, before + allowed(tolerance.worse));
+        }
+        if (open) json_.end_array();
+    }
+
     void write_sides(const std::vector<double>& values) {
         json_.begin_array(JsonLayout::compact);
         for (const double value : values) write_number(json_, value);
@@ -476,14 +514,43 @@ class Cases {
     Metrics metrics_;
 };
 
+/// The reasons, worst first: effect, number of cases, sentence.
+void write_groups(JsonWriter& json, const std::vector<JoinedSuite>& suites,
+                  const model::Policy& policy) {
+    std::vector<JoinedGroup> groups;
+    for (const JoinedSuite& suite : suites) {
+        for (JoinedGroup& group : groups_of(suite, policy)) groups.push_back(std::move(group));
+    }
+    if (groups.empty()) return;
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const JoinedGroup& left, const JoinedGroup& right) {
+                         return left.effect < right.effect;
+                     });
+    json.key("groups");
+    json.begin_array(JsonLayout::compact);
+    for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+        json.begin_array(JsonLayout::compact);
+        json.value(to_text(groups[i].effect));
+        json.value(static_cast<std::int64_t>(groups[i].cases.size()));
+        json.value(plain_line(groups[i].sentence, longest_name));
+        json.end_array();
+    }
+    json.end_array();
+    if (groups.size() > most_groups) {
+        write_field(json, "more_groups", static_cast<std::int64_t>(groups.size() - most_groups));
+    }
+}
+
 std::string json_text(const model::VerdictDocument& document, const model::Run& run) {
     const std::vector<JoinedSuite> suites = join(document, run);
     JsonWriter json(JsonLayout::compact);
     json.begin_object(JsonLayout::compact);
+    write_unless_default(json, "summary", plain_line(document.summary, longest_line));
     write_field(json, "counts", counts_text(document));
     write_field(json, "exit_code", static_cast<std::int64_t>(document.exit_code));
     write_unless_default(json, "interrupted", document.interrupted);
     write_unless_default(json, "verify_only", run.verify_only);
+    write_groups(json, suites, document.policy);
     json.key("facts");
     write_facts(json, document, run);
     json.key("ceilings");

@@ -6,6 +6,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "model/quantity.hpp"
+#include "report/summary.hpp"
+
 namespace perfgate::report {
 
 namespace {
@@ -92,6 +95,33 @@ std::vector<JoinedSuite> join(const model::VerdictDocument& document, const mode
     return suites;
 }
 
+std::vector<JoinedGroup> groups_of(const JoinedSuite& suite, const model::Policy& policy) {
+    std::vector<JoinedGroup> groups;
+    std::vector<bool> taken(suite.cases.size(), false);
+    for (const model::CaseGroup& group : suite.verdict->groups) {
+        JoinedGroup& made = groups.emplace_back(JoinedGroup{group.effect, group.sentence, {}});
+        for (const std::int64_t position : group.cases) {
+            const auto index = static_cast<std::size_t>(position);
+            if (position < 0 || index >= taken.size() || taken[index]) continue;
+            // An edited document: the case speaks, not the group.
+            if (effect_of(*suite.cases[index].verdict) != group.effect) continue;
+            taken[index] = true;
+            made.cases.push_back(suite.cases[index]);
+        }
+        if (made.cases.empty()) groups.pop_back();
+    }
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+        const model::CaseVerdict& verdict = *suite.cases[i].verdict;
+        if (taken[i] || is_only_counted(verdict, policy)) continue;
+        groups.push_back({effect_of(verdict), verdict.reason, {suite.cases[i]}});
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const JoinedGroup& left, const JoinedGroup& right) {
+                         return left.effect < right.effect;
+                     });
+    return groups;
+}
+
 std::optional<double> MetricRow::measured() const {
     if (verdict != nullptr && verdict->measured) return verdict->measured;
     return series != nullptr ? std::optional(series->value) : std::nullopt;
@@ -132,6 +162,21 @@ std::optional<Value> find_value(const JoinedCase& joined, std::string_view metri
     }
     if (!value.baseline && !value.measured) return std::nullopt;
     return value;
+}
+
+std::optional<Value> find_deciding(const JoinedCase& joined) {
+    // Of what passed, or was not measured, the time says most.
+    const model::MetricVerdict* metric = deciding_metric(*joined.verdict);
+    if (metric == nullptr || !metric->measured ||
+        effect_of(*joined.verdict) == model::Effect::none) {
+        return find_time(joined);
+    }
+    return find_value(joined, metric->metric);
+}
+
+std::string moved_text(const Value& value) {
+    if (!value.baseline || !value.measured) return {};
+    return model::moved_text(*value.baseline, *value.measured, value.unit);
 }
 
 std::optional<Value> find_time(const JoinedCase& joined) {

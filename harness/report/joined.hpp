@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,17 @@ struct JoinedSuite {
 
 /// Points into both documents, which must outlive it.
 std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run);
+
+/// The cases of a group that need attention, worst first.
+struct JoinedGroup {
+    model::Effect effect = model::Effect::none;
+    std::string_view sentence;  ///< its reason; untrusted
+    std::vector<JoinedCase> cases;
+};
+
+/// By the verdict's groups. Cases that need attention and are in none follow, each with its own
+/// reason: none is lost.
+std::vector<JoinedGroup> groups_of(const JoinedSuite& suite, const model::Policy& policy);
 
 /// One metric of one case: gated, only measured, or not collected.
 struct MetricRow {
@@ -49,6 +61,12 @@ struct Value {
 
 /// Nothing where neither side has a value.
 std::optional<Value> find_value(const JoinedCase& joined, std::string_view metric);
+
+/// The metric that decides the verdict, where it was measured; else the case's time.
+std::optional<Value> find_deciding(const JoinedCase& joined);
+
+/// "+10.2 %", "-12.5 points"; empty without values on both sides.
+std::string moved_text(const Value& value);
 
 /// The case's time: the first of model::time_metrics that it has.
 std::optional<Value> find_time(const JoinedCase& joined);

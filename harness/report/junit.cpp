@@ -217,6 +217,12 @@ std::string quantity_cell(const std::optional<double>& value, std::string_view u
     return value ? model::quantity_text(*value, unit) : "-";
 }
 
+std::string change_cell(const model::MetricVerdict& metric) {
+    if (!metric.baseline || !metric.measured) return "-";
+    const std::string text = model::moved_text(*metric.baseline, *metric.measured, metric.unit);
+    return text.empty() ? "-" : text;
+}
+
 /// The gated metrics as an aligned table, the case's notes, and its explanation unless a failure
 /// contains it.
 std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
@@ -226,7 +232,7 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     for (const model::MetricVerdict& metric : verdict.metrics) {
         rows.push_back({name_text(metric.metric), quantity_cell(metric.baseline, metric.unit),
                         quantity_cell(metric.measured, metric.unit),
-                        metric.change ? model::change_text(*metric.change) : "-",
+                        change_cell(metric),
                         plain_line(metric.tolerance, longest_name),
                         std::string(to_text(metric.verdict))});
     }
@@ -344,7 +350,9 @@ void add_environment(pugi::xml_node suite, const model::VerdictDocument& documen
 }
 
 std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
-    std::string text = fmt::format("{}: {}\n", name_text(verdict.name), counts_text(verdict));
+    std::string text;
+    if (!verdict.summary.empty()) text = plain_line(verdict.summary, longest_line) + '\n';
+    text += fmt::format("{}: {}\n", name_text(verdict.name), counts_text(verdict));
     const std::string relations = relations_text(verdict);
     if (!relations.empty()) text += relations + '\n';
     if (only_gated) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace perfgate::report {
 
@@ -16,9 +17,13 @@ enum class JunitProfile { github, strict };
 
 struct Options {
     // console
-    std::size_t width = 0;  ///< columns of the terminal; 0: not limited (files, CI logs)
+    std::size_t width = 0;  ///< columns of the terminal; 0: none (files, CI logs)
     bool color = false;     ///< ANSI colours; the caller knows about terminals and NO_COLOR
-    bool list_all = false;  ///< a row for every case, not only for those that need attention
+    bool list_all = false;  ///< every case, with all that is known about it
+    // commands to paste: console, markdown
+    std::string run_file;  ///< the run document, as the reader can name it; empty: no commands
+    std::vector<std::string> gate_words;  ///< options that judged it: "--profile", "configs/ci.yaml"
+    std::vector<std::string> run_words;   ///< options that measured it: "--plugin", "mine.so"
     // junit
     JunitProfile junit_profile = JunitProfile::github;
     std::string hostname = "localhost";

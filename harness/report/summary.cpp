@@ -19,7 +19,8 @@ using model::Verdict;
 constexpr Verdict order[] = {
     Verdict::pass,        Verdict::regressed,    Verdict::incorrect,     Verdict::missing,
     Verdict::error,       Verdict::invalid,      Verdict::not_collected, Verdict::inconclusive,
-    Verdict::no_baseline, Verdict::acknowledged, Verdict::improved,      Verdict::skipped,
+    Verdict::no_baseline, Verdict::warned,       Verdict::acknowledged,  Verdict::improved,
+    Verdict::skipped,
 };
 
 /// " (3 not shown, 1 nothing changed)".

@@ -75,9 +75,9 @@ void compare_series(const Metric& metric, const MetricSeries& before, const Metr
         }
     }
     if (!is_worse(metric.name, old_value, new_value)) return;
-    const auto change = model::change_fraction(old_value, new_value);
+    const std::string change = model::moved_text(old_value, new_value, after.unit);
     std::string words = value_text(new_value, after.unit);
-    if (change) words += " (" + model::change_text(*change) + ")";
+    if (!change.empty()) words += " (" + change + ")";
     findings.add(Loosening::baseline_raised, metric.place, metric.name,
                  value_text(old_value, before.unit), words, metric.id);
 }

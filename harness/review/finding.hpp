@@ -14,6 +14,7 @@ enum class Loosening {
     suite_removed,
     case_removed,
     tolerance_raised,
+    severity_lowered,  ///< a gate that failed only warns
     gate_removed,      ///< a metric that had a tolerance has none
     relation_removed,  ///< or changed to one that is not known to be as strict
     measured_less,     ///< less precision or time for a case

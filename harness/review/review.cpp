@@ -13,8 +13,8 @@ namespace perfgate::review {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> names{
-    "suite removed",    "case removed",    "tolerance raised", "gate removed",
+constexpr std::array<std::string_view, 18> names{
+    "suite removed",    "case removed",    "tolerance raised", "severity lowered", "gate removed",
     "relation removed", "measured less",   "program changed",  "tag removed",
     "policy lowered",   "profile removed", "baseline removed", "baseline raised",
     "anchor raised",    "not compared",    "acknowledged",     "history rewritten",
@@ -45,6 +45,9 @@ class ProfileComparison {
                 std::to_string(new_policy.acknowledgement_days));
         lowered(new_policy.false_alarms < old_policy.false_alarms, "false_alarms",
                 percent(old_policy.false_alarms), percent(new_policy.false_alarms));
+        severity("exact", old_policy.severity.exact, new_policy.severity.exact);
+        severity("counter", old_policy.severity.counter, new_policy.severity.counter);
+        severity("timing", old_policy.severity.timing, new_policy.severity.timing);
         const model::ChangePolicy& was = old_policy.changed;
         const model::ChangePolicy& is = new_policy.changed;
         changed("changed.board", was.board, is.board);
@@ -71,6 +74,11 @@ class ProfileComparison {
     void lowered(bool is_lowered, const std::string& key, const std::string& before,
                  const std::string& after) {
         if (is_lowered) findings_.add(Loosening::policy_lowered, place_, key, before, after);
+    }
+
+    void severity(const std::string& key, model::Severity before, model::Severity after) {
+        lowered(after > before, "severity." + key, std::string(to_text(before)),
+                std::string(to_text(after)));
     }
 
     void changed(const std::string& key, model::OnChange before, model::OnChange after) {

@@ -73,6 +73,16 @@ bool is_looser(const model::GateRule& before, const model::GateRule& after,
            new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
 }
 
+/// From the strictest: fails; as the profile says, which may be that it warns; warns.
+int leniency(const std::optional<model::Severity>& severity) {
+    if (!severity) return 1;
+    return *severity == model::Severity::fail ? 0 : 2;
+}
+
+std::string words(const std::optional<model::Severity>& severity) {
+    return severity ? std::string(to_text(*severity)) : "as the profile says";
+}
+
 void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& old_settings,
                       const suite::ResolvedSettings& new_settings, const model::SourcePlace& place,
                       Findings& findings) {
@@ -87,6 +97,12 @@ void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& ol
             findings.add(Loosening::gate_removed, place, old_rule.metric,
                          words(old_rule, unit, false), "none", before.id);
             continue;
+        }
+        const auto& was = old_rule.tolerance.severity;
+        const auto& is = new_rule->tolerance.severity;
+        if (leniency(is) > leniency(was)) {
+            findings.add(Loosening::severity_lowered, place, old_rule.metric, words(was), words(is),
+                         before.id);
         }
         const auto direction = metric ? metric->definition.direction : model::Direction::none;
         if (!is_looser(old_rule, *new_rule, direction)) continue;

@@ -17,9 +17,10 @@ constexpr std::size_t longest_path = 4096;
 constexpr std::array<std::string_view, 10> profile_keys{
     "backend",   "policy", "junit_profile", "baselines", "out",
     "processes", "creep",  "canary",        "prove",     "changed_only"};
-constexpr std::array<std::string_view, 7> policy_keys{
+constexpr std::array<std::string_view, 8> policy_keys{
     "no_baseline", "inconclusive",         "not_shown", "false_alarms",
-    "rounds",      "acknowledgement_days", "changed"};
+    "rounds",      "acknowledgement_days", "changed",   "severity"};
+constexpr std::array<std::string_view, 3> severity_keys{"exact", "counter", "timing"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
                                                        "tool_version"};
 constexpr std::int64_t most_rounds = 10;
@@ -49,6 +50,12 @@ void read_on_change(const Fields& fields, std::string_view key, model::OnChange&
     out = *word == "accept" ? model::OnChange::accept
           : *word == "warn" ? model::OnChange::warn
                             : model::OnChange::refuse;
+}
+
+void read_severity(const Fields& fields, std::string_view key, model::Severity& out,
+                   Problems& problems) {
+    const std::optional<std::string> word = read_word(fields, key, {"fail", "warn"}, problems);
+    if (word) out = *word == "warn" ? model::Severity::warn : model::Severity::fail;
 }
 
 void read_numbers(const Fields& policies, model::Policy& policy, Problems& problems) {
@@ -108,6 +115,13 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
         profile.policy.inconclusive_fails = read_fails(policies, "inconclusive", "pass", problems);
         profile.policy.not_shown_fails = read_fails(policies, "not_shown", "pass", problems);
         read_numbers(policies, profile.policy, problems);
+        if (const YamlNode* severity = policies.find("severity")) {
+            const Fields classes(*severity, "'severity'", severity_keys, problems);
+            model::SeverityPolicy& taken = profile.policy.severity;
+            read_severity(classes, "exact", taken.exact, problems);
+            read_severity(classes, "counter", taken.counter, problems);
+            read_severity(classes, "timing", taken.timing, problems);
+        }
         if (const YamlNode* changed = policies.find("changed")) {
             const Fields changes(*changed, "'changed'", changed_keys, problems);
             model::ChangePolicy& taken = profile.policy.changed;

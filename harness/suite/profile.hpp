@@ -9,6 +9,8 @@
 //     false_alarms: 0.1%     # of whole runs in which nothing changed
 //     rounds: 2              # how often flagged cases may be measured again
 //     acknowledgement_days: 90  # how far ahead the last day of an acknowledgement may be
+//     severity:              # of gates whose tolerance states none: fail (the default) or warn
+//       counter: warn        # so exact, timing
 //     changed:               # since the baseline: accept, warn (the default) or refuse
 //       board: warn
 //       driver: refuse       # so cuda_toolkit, cupti, tool_version

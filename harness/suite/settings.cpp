@@ -21,7 +21,7 @@ constexpr double most_leeway = 1e15;
 
 constexpr std::array<std::string_view, 7> keys{
     "metrics", "tolerances", "cross_board_tolerance", "cache", "precision", "time_budget", "seed"};
-constexpr std::array<std::string_view, 3> tolerance_keys{"worse", "better", "abs"};
+constexpr std::array<std::string_view, 4> tolerance_keys{"worse", "better", "abs", "severity"};
 
 const metrics::MetricSet* find_set(std::string_view name) {
     for (const metrics::MetricSet& set : metrics::metric_sets()) {
@@ -111,6 +111,12 @@ std::optional<model::Tolerance> read_tolerance_map(const YamlNode& node,
                          fmt::format("'better' for {}, which is neither better lower nor higher; "
                                      "expected 'worse', which holds both ways",
                                      in_quotes(metric.definition.name)));
+        }
+    }
+    if (const YamlNode* severity = fields.find("severity")) {
+        static const std::vector<std::string> choices{"fail", "warn"};
+        if (const auto choice = read_choice(*severity, "severity", choices, problems)) {
+            tolerance.severity = *choice == 0 ? model::Severity::fail : model::Severity::warn;
         }
     }
     if (abs != nullptr) tolerance.abs = read_leeway(*abs, metric, problems).value_or(0);

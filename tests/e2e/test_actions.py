@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import zipfile
 
 import yaml
 
@@ -197,7 +198,7 @@ class Action(Played):
         self.assertEqual({"pass": 1}, json.loads(job.outputs["verdicts"]))
         for name in ("run", "verdict", "junit"):
             self.assertTrue(pathlib.Path(job.outputs[name]).is_file(), name)
-        self.assertEqual({"run.json", "verdict.json", "junit.xml", "journal.jsonl"},
+        self.assertEqual({"run.json", "verdict.json", "junit.xml", "journal.jsonl", "summary.md"},
                          set(os.listdir(self.artifacts / "perfgate")))
         self.assertIn("small", job.summary)
         self.assertIn("https://github.com/artifact/perfgate", job.summary)
@@ -984,6 +985,152 @@ esac""")
         self.assertEqual({"accept": {"read"}, "push": {"write"}},
                          {name: set(job["permissions"].values()) for name, job in jobs.items()})
         self.assertEqual({"ubuntu-latest"}, {job["runs-on"] for job in jobs.values()})
+
+
+class Comment(Played):
+    """What comment.yml writes on the pull request 7. `gh` here is GitHub with one pull request, the
+    artifact of one run, and a list of comments that it keeps."""
+
+    HEAD = "a" * 40
+
+    def setUp(self):
+        super().setUp()
+        self.github = self.folder / "github.json"
+        self.state = {"pulls": [{"number": 7, "head": {"sha": self.HEAD}}], "comments": [],
+                      "artifacts": [{"id": 5, "name": "perfgate", "expired": False, "size_in_bytes": 1000}]}
+        script(self.tools / "gh", f"""#!/usr/bin/env python3
+import json, pathlib, sys
+folder = pathlib.Path({str(self.folder)!r})
+github = json.loads((folder / "github.json").read_text())
+words = " ".join(sys.argv[1:])
+def said(): return json.load(sys.stdin)["body"]
+comments = github["comments"]
+if words.endswith("repos/owner/kernels/pulls"): answer = github["pulls"]
+elif words.endswith("actions/runs/41/artifacts?per_page=100"): answer = dict(artifacts=github["artifacts"])
+elif words.endswith("actions/artifacts/5/zip"):
+    sys.stdout.buffer.write((folder / "artifact.zip").read_bytes())
+    sys.exit()
+elif "/issues/7/comments?per_page=100&page=" in words:
+    page = int(words.rpartition("=")[2])
+    answer = comments[100 * (page - 1):100 * page]
+elif "POST" in words and words.endswith("/issues/7/comments"):
+    answer = dict(id=900 + len(comments), body=said(), user=dict(login="github-actions[bot]"))
+    comments.append(answer)
+elif "PATCH" in words and "/issues/comments/" in words:
+    answer = next(each for each in comments if each["id"] == int(words.rpartition("/")[2]))
+    answer["body"] = said()
+else: sys.exit("what is gh " + words + "?")
+(folder / "github.json").write_text(json.dumps(github))
+print(json.dumps(answer))
+""")
+
+    def artifact(self, text, name="summary.md"):
+        with zipfile.ZipFile(self.folder / "artifact.zip", "w") as archive:
+            archive.writestr(name, text)
+
+    def commented(self, head=HEAD, repository="owner/kernels", event="pull_request"):
+        """Plays the workflow once; the comments that are there then."""
+        self.github.write_text(json.dumps(self.state))
+        runner = self.runner(event_name="workflow_run", event={"workflow_run": {
+            "id": 41, "event": event, "conclusion": "failure", "head_sha": head, "head_branch": "tune",
+            "html_url": "https://github.com/owner/kernels/actions/runs/41",
+            "head_repository": {"full_name": repository}}})
+        self.played = runner.run_workflow(self.repository / "ci/workflows/comment.yml")["comment"]
+        self.state = json.loads(self.github.read_text())
+        return [each["body"] for each in self.state["comments"]]
+
+    def test_it_is_written_once_and_then_updated(self):
+        self.state["comments"] = [{"id": i, "body": "other", "user": {"login": "ada"}} for i in range(130)]
+        self.artifact("## perfgate: 1 regressed\n\n| **regressed** | +5.0 % | `a[n=1]` | why |\n")
+        first = self.commented()
+        self.assertEqual("success", self.played.result, self.played.log)
+        self.assertEqual(131, len(first))
+        self.assertIn("## perfgate: 1 regressed", first[-1])
+        self.assertIn(f"/perfgate accept --head {self.HEAD} REASON", first[-1])
+        self.assertIn("[workflow run](https://github.com/owner/kernels/actions/runs/41)", first[-1])
+        self.artifact("## perfgate: 1 pass\n")
+        second = self.commented()
+        self.assertEqual(131, len(second))
+        self.assertIn("## perfgate: 1 pass", second[-1])
+        self.assertNotIn("/perfgate accept", second[-1])
+
+    def test_what_perfgate_writes_stays_readable(self):
+        """The report of every verdict, with its escapes and its commands."""
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        self.artifact(golden + "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n")
+        said = self.commented()[0]
+        for line in ("| **regressed** | +11.1 % | `gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]` | gpu_time 400.0 µs",
+                     "<details><summary>Details of gemm</summary>", "c&#91;3,5&#93; is 1.5",
+                     "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n"):
+            self.assertIn(line, said)
+
+    def test_nothing_of_a_hostile_artifact_acts(self):
+        marker = "<!-- perfgate: this comment is updated -->"
+        self.artifact(
+            f"{marker}\n@maintainers see [this](https://evil.example) ![x](http://evil.example/p)\n"
+            "<img src=x> <script>a</script> <!-- &commat;all &#64;all #12 www.evil.example\n"
+            "[a]: https://evil.example\n<details>\n```sh\n@shown\n   ```\n@trapped\n````\n```\n@after\n"
+            "**regressed**\n\x1b]0;x\x07\u202e\n::error::forged\n")
+        said = self.commented(repository="mallory/kernels")[0]
+        self.assertEqual("success", self.played.result, self.played.log)
+        self.assertEqual(1, said.count("<!--"), "ours")
+        for active in ("](https://evil", "](http:", "<img", "<script", "&commat;", "http://evil",
+                       "https://evil", "www.evil", "#12 ", "]: ", "\x1b", "\u202e", "\n   ```", "\n````"):
+            self.assertNotIn(active, said)
+        outside = re.sub(r"\n\n```sh\n.*?\n```\n\n", "\n", said, flags=re.DOTALL)
+        self.assertNotRegex(outside, r"@\w", "no mention")
+        self.assertIn("Measured by the workflow of a fork", said)
+        self.assertNotIn("/perfgate accept", said, "nobody accepts a fork's results by comment")
+        self.assertEqual([], self.played.annotations)
+
+    def test_whose_comment_it_is_does_not_decide_by_its_text(self):
+        self.artifact("fine")
+        self.state["comments"] = [{"id": 1, "user": {"login": "mallory"},
+                                   "body": "<!-- perfgate: this comment is updated -->"}]
+        said = self.commented()
+        self.assertEqual(2, len(said))
+        self.assertEqual("<!-- perfgate: this comment is updated -->", said[0])
+
+    def test_a_commit_that_is_no_head_any_more_is_not_commented_on(self):
+        self.artifact("old")
+        self.assertEqual([], self.commented(head="b" * 40))
+        self.assertEqual("success", self.played.result)
+        self.assertEqual([], self.commented(event="push"))
+        self.assertEqual("skipped", self.played.result)
+
+    def test_without_results_it_says_so(self):
+        self.state["artifacts"] = []
+        self.assertIn("no results", self.commented()[0])
+        self.state["artifacts"] = [{"id": 5, "name": "perfgate", "expired": False, "size_in_bytes": 9}]
+        for make in (lambda: self.artifact("x", "../summary.md"),
+                     lambda: (self.folder / "artifact.zip").write_bytes(b"no archive"),
+                     lambda: (self.folder / "artifact.zip").write_bytes(b"")):
+            make()
+            said = self.commented()
+            self.assertEqual("success", self.played.result, self.played.log)
+            self.assertEqual(1, len(said))
+            self.assertIn("no results", said[0])
+
+    def test_what_is_too_long_is_cut_where_it_may_be(self):
+        row = "| **regressed** | +5.0 % | `a` | why |\n"
+        self.artifact("head\n\n" + row * 20 + "\n<details><summary>Details</summary>\n" + "x" * 90_000)
+        said = self.commented()[0]
+        self.assertIn(row, said)
+        self.assertNotIn("<details>", said)
+        self.assertIn("The rest is on the workflow run's page.", said)
+        self.artifact("head\n\n" + row * 50_000)
+        self.assertLess(len(self.commented()[0]), 65_536)
+        self.state["artifacts"][0]["size_in_bytes"] = 10**12
+        self.commented()
+        self.assertEqual("failure", self.played.result)
+
+    def test_only_this_job_may_comment_and_it_runs_nothing_of_the_pull_request(self):
+        job = yaml.safe_load((CI / "workflows/comment.yml").read_text())["jobs"]["comment"]
+        self.assertEqual({"contents": "read", "actions": "read", "pull-requests": "write"}, job["permissions"])
+        self.assertEqual("ubuntu-latest", job["runs-on"])
+        self.assertNotIn("ref", job["steps"][0]["with"])
+        measuring = yaml.safe_load((CI / "workflows/pull-request.yml").read_text())["jobs"].values()
+        self.assertFalse([each for each in measuring if "write" in each.get("permissions", {}).values()])
 
 
 class EveryFile(tool.Case):

@@ -52,16 +52,27 @@ class Explain(tool.Case):
         done = self.run_tool("compare", self.slower(), "--baselines", "base", "--json", "v.json",
                              "--junit", "j.xml", "--markdown", "m.md", "--annotations", "a.txt",
                              code=1)
-        why = [cause["sentence"] for case in self.read_json("v.json")["suites"][0]["cases"]
-               for cause in case.get("why", [])]
+        verdict = self.read_json("v.json")
+        why = [cause["sentence"] for case in verdict["suites"][0]["cases"] for cause in case.get("why", [])]
         self.assertEqual(2, len(why))
+        brief = next(case["why"][0]["brief"] for case in verdict["suites"][0]["cases"] if "why" in case)
         junit = xml.etree.ElementTree.parse(self.folder / "j.xml")
         failure = next(junit.iter("failure")).text
         markdown = (self.folder / "m.md").read_text()
         annotations = (self.folder / "a.txt").read_text().replace("%25", "%")
+        verbose = self.run_tool("compare", self.slower(), "--baselines", "base", "--verbose", code=1).stdout
         for sentence in why:
-            for text in (done.stdout, failure, markdown, annotations):
+            for text in (verbose, failure, markdown, annotations):
                 self.assertIn("why: " + sentence, text)
+        console = " ".join(done.stdout.split())
+        for text in (console, markdown):
+            self.assertIn(brief, text)
+        # The sentence that all begin with is the same.
+        self.assertIn(brief, verdict["summary"])
+        self.assertTrue(console.startswith(verdict["summary"]), console)
+        self.assertIn(f"**{verdict['summary']}**", markdown)
+        self.assertIn(verdict["summary"], annotations)
+        self.assertTrue(next(junit.iter("testsuite")).findtext("system-out").startswith(verdict["summary"]))
         self.assertTrue(annotations.startswith("::error file=suites/gemm.yaml,line="), annotations)
 
     def test_annotations_take_standard_output(self):

@@ -104,9 +104,9 @@ class GpuCode(GpuCase):
         self.assertEqual("unchanged", self.verdict()["code"])
         self.run_with("probe_second")
         self.assertEqual("device_unchanged", self.verdict()["code"])
-        done = self.run_with("probe_slow", code=1)
+        self.run_with("probe_slow", code=1)
         self.assertEqual("changed", self.verdict()["code"])
-        self.assertIn("machine code changed: kernel", done.stdout)
+        self.assertIn("machine code changed: kernel", " ".join(self.verdict()["notes"]))
 
     def test_changed_only_measures_what_launches_something_else(self):
         self.refresh()
@@ -137,9 +137,9 @@ class GpuCode(GpuCase):
     def test_two_builds_back_to_back(self):
         self.ab("probe_base", "probe_base")
         self.assertEqual("unchanged", self.verdict()["code"])
-        done = self.ab("probe_base", "probe_slow", code=1)
+        self.ab("probe_base", "probe_slow", code=1)
         self.assertEqual("regressed", self.verdict()["verdict"])
-        self.assertIn("machine code changed: kernel", done.stdout)
+        self.assertIn("machine code changed: kernel", " ".join(self.verdict()["notes"]))
 
 
 class WhatAPluginBringsAlong(GpuCase):

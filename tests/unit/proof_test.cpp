@@ -56,6 +56,18 @@ TEST(Proof, GatesOfEveryClassAndDirectionFailWhereTheyShould) {
     }
 }
 
+TEST(Proof, AGateThatWarnsMustWarnAndMustNotFail) {
+    for (const auto metric_class :
+         {MetricClass::timing, MetricClass::counter, MetricClass::exact}) {
+        const auto definition = documents::definition("x", "count", metric_class);
+        Pair pair = gating(definition, 5000, 0.002, {0.04, {}, 0, model::Severity::warn});
+        const Proof proof = proved(pair);
+        EXPECT_EQ(proof.warning, 1U);
+        EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
+        EXPECT_NE(proof.sentence().find("; 1 of them only warns"), std::string::npos);
+    }
+}
+
 TEST(Proof, CoversOneProcessAbsAndABaselineOfZero) {
     const auto time = documents::definition("gpu_time", "ns", MetricClass::timing);
     EXPECT_TRUE(proved(gating(time, 1000, 0, {0.03, {}, 500}, 1)).problems.empty());

@@ -6,7 +6,7 @@ perfgate_test(report_test
           unit/report_junit_test.cpp unit/report_markdown_test.cpp
           unit/report_annotations_test.cpp unit/report_explanations_test.cpp
           unit/report_csv_test.cpp unit/report_across_test.cpp unit/report_html_test.cpp
-  LIBRARIES perfgate_report pugixml::pugixml nlohmann_json::nlohmann_json)
+  LIBRARIES perfgate_report perfgate_explain pugixml::pugixml nlohmann_json::nlohmann_json)
 target_include_directories(report_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/unit")
 
 # The golden JUnit files, as other people's parsers count them. Debian's python3-junitparser belongs

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_fixture.hpp"
 
+#include "explain/groups.hpp"
+#include "explain/headline.hpp"
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -152,7 +155,8 @@ void add_gemm(Documents& documents) {
     faster.verdict.why = {{"instructions",
                            "fewer instructions for the same work: instructions 1000000 → 880000 "
                            "(-12.0 %)",
-                           {{"instructions", "count", 1e6, 8.8e5}}}};
+                           {{"instructions", "count", 1e6, 8.8e5}},
+                           "fewer instructions for the same work (-12.0 %)"}};
     add(suite, verdicts, faster);
     add(suite, verdicts,
         make_case(gemm("tensor_core", 4096), 12, CaseStatus::skipped, Verdict::skipped,
@@ -218,13 +222,27 @@ void add_gemm(Documents& documents) {
         {"registers",
          "more registers, so that fewer warps fit: registers 96 → 128 (+33.3 %), "
          "theoretical_occupancy 50.00 % → 37.50 % (-12.5 points); fewer warps hide less latency",
-         {{"registers", "registers", 96, 128}, {"theoretical_occupancy", "%", 50, 37.5}}},
+         {{"registers", "registers", 96, 128}, {"theoretical_occupancy", "%", 50, 37.5}},
+         "more registers (96 → 128), so that fewer warps fit"},
         {"roofline",
          "roofline: 86 % of f32 matrix rate, compute-bound → 77 % of f32 matrix rate, "
          "compute-bound",
          {{"ceiling_share", "ratio", 0.859, 0.773}}}};
+    slower.verdict.changed_kernels = {"gemm_tiled<float>"};
     slower.verdict.notes = {"another board than the baseline's: 11111 → b0a7d"};
     add(suite, verdicts, slower);
+
+    Pair warned = timed(gemm("tiled", 768), 12, Verdict::pass, 30000, 30010,
+                        "gpu_time passed: 30.00 µs → 30.01 µs (+0.03 %), tolerance 3 %");
+    warned.verdict.metrics[1] =
+        judged("l2_hit_rate", "%", Verdict::warned, 80, 72.5, "5 percentage points, only warns",
+               "l2_hit_rate draws a warning: 80.00 % → 72.50 % (-7.5 points), tolerance 5 "
+               "percentage points");
+    warned.verdict.metrics[1].warns = true;
+    warned.result.metrics["l2_hit_rate"] = series("%", 72.5, "counter/cold");
+    warned.verdict.verdict = Verdict::warned;
+    warned.verdict.reason = warned.verdict.metrics[1].sentence;
+    add(suite, verdicts, warned);
 
     CaseVerdict gone;
     gone.workload = "gemm";
@@ -287,6 +305,13 @@ void add_transpose(Documents& documents) {
              "has 9.0");
 }
 
+/// With groups and summaries, as explain::explain leaves them.
+Documents summarized(Documents documents) {
+    explain::group_cases(documents.run, documents.verdict);
+    explain::write_headlines(documents.verdict);
+    return documents;
+}
+
 }  // namespace
 
 Documents every_verdict() {
@@ -295,7 +320,7 @@ Documents every_verdict() {
     documents.verdict.exit_code = 1;
     add_gemm(documents);
     add_transpose(documents);
-    return documents;
+    return summarized(std::move(documents));
 }
 
 Documents first_run() {
@@ -329,7 +354,7 @@ Documents first_run() {
             make_case(gemm("tiled", size), 12, CaseStatus::skipped, Verdict::skipped,
                       "the host backend runs host variants only"));
     }
-    return documents;
+    return summarized(std::move(documents));
 }
 
 Documents hostile(const std::string& text) {
@@ -375,7 +400,7 @@ Documents hostile(const std::string& text) {
         pair.verdict.metrics = {judged(text, text, verdict, 1, 1.5, text, text)};
         add(suite, verdicts, pair);
     }
-    return documents;
+    return summarized(std::move(documents));
 }
 
 Documents many_cases(int cases, int metrics) {
@@ -407,11 +432,12 @@ Documents many_cases(int cases, int metrics) {
             pair.verdict.why = {{"instructions",
                                  "more instructions for the same work: instructions 1000 → 1200 "
                                  "(+20.0 %)",
-                                 {{"instructions", "count", 1000, 1200}}}};
+                                 {{"instructions", "count", 1000, 1200}},
+                                 "more instructions for the same work (1000 → 1200)"}};
         }
         add(suite, verdicts, std::move(pair));
     }
-    return documents;
+    return summarized(std::move(documents));
 }
 
 }  // namespace perfgate::report

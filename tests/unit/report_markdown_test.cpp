@@ -81,8 +81,8 @@ TEST(MarkdownText, CodeIsASpanWhereThatCannotEnd) {
 TEST(Markdown, ShowsTheWorstSuiteAndCaseFirst) {
     const std::string text = markdown(every_verdict());
     EXPECT_LT(text.find("### gemm"), text.find("### transpose"));
-    EXPECT_LT(text.find("| **regressed**"), text.find("| **incorrect**"));
-    EXPECT_LT(text.find("| **incorrect**"), text.find("| **improved**"));
+    EXPECT_LT(text.find("| **incorrect**"), text.find("| **regressed**"));
+    EXPECT_LT(text.find("| **regressed**"), text.find("| **improved**"));
     EXPECT_EQ(text.find("| **pass**"), std::string::npos);
 
     Documents turned = every_verdict();
@@ -94,7 +94,7 @@ TEST(Markdown, ShowsTheWorstSuiteAndCaseFirst) {
 
 TEST(Markdown, SaysWhy) {
     EXPECT_NE(markdown(every_verdict())
-                  .find("<br>why: more registers, so that fewer warps fit: registers 96 → 128"),
+                  .find("- why: more registers, so that fewer warps fit: registers 96 → 128"),
               std::string::npos);
 }
 
@@ -112,7 +112,7 @@ TEST(Markdown, HostileTextIsText) {
         }
         for (const std::string& line : lines_of(out)) {
             if (!line.starts_with("| ")) continue;
-            EXPECT_EQ(count_of(line, "|"), 6U) << line.substr(0, 200);
+            EXPECT_EQ(count_of(line, "|"), 5U) << line.substr(0, 200);
             EXPECT_EQ(count_of(line, "`") % 2, 0U) << line.substr(0, 200);
         }
     }
@@ -150,7 +150,7 @@ TEST(Markdown, LinksToTheWholeReportWhereItLeavesSomethingOut) {
     }
     const std::string text = write_markdown(many.verdict, many.run, options);
     EXPECT_LT(text.size(), summary_limit);
-    EXPECT_TRUE(text.ends_with(link)) << text.substr(text.size() - 200);
+    EXPECT_EQ(count_of(text, link), 1U);
     EXPECT_EQ(count_of(markdown(many), "The whole report"), 0U);
 }
 

@@ -136,6 +136,28 @@ TEST(Review, FindsARaisedTolerance) {
     EXPECT_EQ(findings.front().place, (model::SourcePlace{suite_path, 6}));
 }
 
+TEST(Review, FindsAGateThatOnlyWarns) {
+    const std::string warning = "gpu_time: {worse: 3%, severity: warn}";
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", warning)),
+              "severity lowered gpu_time: as the profile says → warn (4)");
+    const Files strict =
+        edited(suite_path, "gpu_time: 3%", "gpu_time: {worse: 3%, severity: fail}");
+    EXPECT_EQ(in_words(reviewed(strict, files())),
+              "severity lowered gpu_time: fail → as the profile says (4)");
+    EXPECT_EQ(in_words(reviewed(files(), strict)), "");
+    EXPECT_EQ(in_words(reviewed(edited(suite_path, "gpu_time: 3%", warning), strict)), "");
+    const auto with_profile = [](const std::string& policy) {
+        Files result = files();
+        result.at(profile_path).content = "policy: {" + policy + "}\n";
+        return result;
+    };
+    EXPECT_EQ(in_words(reviewed(with_profile("severity: {counter: fail}"),
+                                with_profile("severity: {counter: warn}"))),
+              "policy lowered severity.counter: fail → warn");
+    EXPECT_EQ(in_words(reviewed(with_profile("severity: {exact: warn}"), with_profile("rounds: 2"))),
+              "");
+}
+
 TEST(Review, FindsWhatOnlyOneCaseOrOneDeviceGets) {
     EXPECT_EQ(in_words(of_edit(suite_path, "expect:",
                                "overrides:\n  - match: 'gemm/tiled*k=64*'\n"

@@ -36,6 +36,16 @@ TEST(SuiteProfile, ReadsHowMuchTheGateMayErrAndWhatChangesItTakes) {
     EXPECT_EQ(policy.changed, (model::ChangePolicy{accept, refuse, refuse, warn, accept}));
 }
 
+TEST(SuiteProfile, ReadsWhatOnlyWarns) {
+    const model::Policy policy =
+        parse_profile("policy: {severity: {counter: warn, exact: fail}}", "p.yaml").policy;
+    using enum model::Severity;
+    EXPECT_EQ(policy.severity, (model::SeverityPolicy{fail, warn, fail}));
+    EXPECT_EQ(parse_profile("out: x", "p.yaml").policy.severity, model::SeverityPolicy{});
+    EXPECT_EQ(test::refusal([] { parse_profile("policy: {severity: {timing: pass}}", "p.yaml"); }),
+              "p.yaml:1:29: unknown value for 'timing': 'pass'; expected one of fail, warn");
+}
+
 TEST(SuiteProfile, ReadsHowFarAcceptedChangesMayAddUp) {
     EXPECT_EQ(parse_profile("creep: 5%", "p.yaml").creep, 0.05);
     EXPECT_EQ(parse_profile("creep: 0.2", "p.yaml").creep, 0.2);
@@ -117,7 +127,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"
               "p.yaml:2:43: wrong value for 'inconclusive'; expected fail or pass, found 1\n"
               "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, not_shown, "
-              "false_alarms, rounds, acknowledgement_days, changed\n"
+              "false_alarms, rounds, acknowledgement_days, changed, severity\n"
               "p.yaml:3:16: wrong value for 'junit_profile'; expected github or strict, found a "
               "list\n"
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "

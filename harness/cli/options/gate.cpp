@@ -104,6 +104,23 @@ model::Policy policy_of(const GateOptions& options) {
     return policy;
 }
 
+void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& run_file,
+              runner::OutputOptions& output) {
+    output.run_file = run_file;
+    if (!gate.profile.empty()) output.gate_words = {"--profile", gate.profile};
+    const auto typed = [&](const char* name, std::vector<std::string>& words) {
+        const CLI::Option* option = verb.get_option_no_throw(name);
+        if (option == nullptr) return;
+        for (const std::string& value : option->results()) {
+            words.emplace_back(name);
+            words.push_back(value);
+        }
+    };
+    typed("--baselines", output.gate_words);
+    typed("--backend", output.run_words);
+    typed("--plugin", output.run_words);
+}
+
 runner::JudgingChoice judging_of(const GateOptions& options) {
     return {options.baselines, policy_of(options), options.prove};
 }

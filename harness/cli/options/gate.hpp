@@ -54,6 +54,11 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
 
 model::Policy policy_of(const GateOptions& options);
 
+/// What the commands at the end of a report need: the run document, and the options of this command
+/// line that judge, or measure, as it did.
+void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& run_file,
+              runner::OutputOptions& output);
+
 runner::JudgingChoice judging_of(const GateOptions& options);
 
 }  // namespace perfgate::cli

@@ -51,8 +51,9 @@ class Legend {
         for (const model::GateRule& gate : gates) {
             const auto metric = metrics::find_metric(gate.metric);
             texts.push_back(
-                fmt::format("{} ({})", gate.metric,
-                            model::to_text(gate.tolerance, metric ? metric->definition.unit : "")));
+                fmt::format("{} ({}{})", gate.metric,
+                            model::to_text(gate.tolerance, metric ? metric->definition.unit : ""),
+                            gate.tolerance.severity == model::Severity::warn ? ", only warns" : ""));
         }
         return fmt::format("{}", fmt::join(texts, ", "));
     }

@@ -35,9 +35,9 @@ std::string change_text(const std::string& metric, const model::LedgerChange& ch
     }
     const model::QuantityTexts values =
         model::quantity_texts(*change.before, change.after, change.unit);
-    const auto fraction = model::change_fraction(*change.before, change.after);
+    const std::string moved = model::moved_text(*change.before, change.after, change.unit);
     return fmt::format("    {} {} → {}{}\n", model::printable(metric), values.before, values.after,
-                       fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "");
+                       moved.empty() ? "" : fmt::format(" ({})", moved));
 }
 
 std::string accepted_text(const baseline::Accepted& result, const std::string& file,

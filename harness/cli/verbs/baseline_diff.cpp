@@ -29,7 +29,8 @@ struct DiffOptions {
 
 std::string change_line(const baseline::MetricChange& change) {
     if (!change.note.empty()) return change.note;
-    return change.change ? model::change_text(*change.change) : "";
+    if (!change.change || !change.before || !change.after) return {};
+    return model::moved_text(*change.before, *change.after, change.after_unit);
 }
 
 model::QuantityTexts value_texts(const baseline::MetricChange& change) {

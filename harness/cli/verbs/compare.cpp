@@ -36,6 +36,7 @@ struct CompareOptions {
 int judge_one(const CLI::App& verb, CompareOptions& options) {
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
+    name_run(verb, options.gate, options.runs.front(), options.output);
     const model::Run run =
         model::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
     return runner::judge_and_report(run, judging_of(options.gate), options.output);

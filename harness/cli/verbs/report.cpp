@@ -33,6 +33,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
         invocation.body = [options, verb] {
             apply_profile(*verb, options->gate, options->output);
             check_outputs(*verb, options->output);
+            name_run(*verb, options->gate, options->run, options->output);
             const model::Run run =
                 model::select_cases(runner::read_run(options->run), options->gate.selection);
             return runner::write_reports(runner::judge_run(run, judging_of(options->gate)), run,

@@ -30,6 +30,7 @@ int run(const CLI::App& verb, RunOptions& options) {
     apply_measuring_profile(verb, profile, measuring);
     if (!measuring.resume.empty()) request.reports.out = measuring.resume;
     check_outputs(verb, request.reports);
+    name_run(verb, options.gate, request.reports.out + "/run.json", request.reports);
     measuring.filters = options.gate.selection.filters;
     measuring.tags = options.gate.selection.tags;
     measuring.out = request.reports.out;

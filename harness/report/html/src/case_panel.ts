@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case: its verdict, the reasons, and the values behind them.
-import type { Case, Details, Kernel, Report, Value } from "./document";
+import type { Case, Details, Kernel, Report, Spread, Value } from "./document";
 import { el, name } from "./dom";
-import { changeText, quantityText, quantityTexts } from "./quantity";
+import { movedText, quantityText, quantityTexts } from "./quantity";
 import { caseRoofline, type Point } from "./roofline";
 import { spreadChart } from "./spread_chart";
 import { badge, toneOf, wordOf } from "./verdicts";
@@ -20,16 +20,6 @@ function texts(value: Value): [string, string] {
   if (before !== null && after !== null) return quantityTexts(before, after, metric.unit);
   const text = (side: number | null) => (side === null ? "" : quantityText(side, metric.unit));
   return [text(before), text(after)];
-}
-
-/** Percentages change by points. */
-function moveText(value: Value): string {
-  if (value.before === null || value.after === null) return "";
-  if (value.metric.unit === "%") {
-    const points = value.after - value.before;
-    return points === 0 ? "0.0 points" : `${points > 0 ? "+" : ""}${points.toFixed(1)} points`;
-  }
-  return value.change === null ? "" : changeText(value.change);
 }
 
 function rank(value: Value): number {
@@ -55,7 +45,7 @@ function metricRow(value: Value): HTMLElement {
     el(
       "td",
       { role: "cell", class: "number" },
-      moveText(value),
+      movedText(value.before, value.after, value.metric.unit),
       value.interval !== "" ? el("div", { class: "muted small" }, value.interval) : null,
     ),
     el("td", { role: "cell" }, value.verdict ? badge(value.verdict) : el("span", { class: "muted" }, "not judged")),
@@ -215,7 +205,10 @@ export class CasePanel {
     const details = this.report.details(of);
     const told = details.values.filter((value) => value.sentence !== "" && !details.reasons.includes(value.sentence));
     const valueOf = (metric: string) => details.values.find((value) => value.metric.name === metric);
-    const charts = details.spreads
+    // What the gate judged comes first, and of that what is worst.
+    const judged = (spread: Spread) => valueOf(spread.metric.name)?.verdict?.severity ?? -1;
+    const charts = [...details.spreads]
+      .sort((left, right) => judged(right) - judged(left))
       .map((spread) => spreadChart(spread, valueOf(spread.metric.name), width))
       .filter((chart) => chart !== null);
     const point = this.points().find((candidate) => candidate.of === of);

@@ -59,14 +59,19 @@ interface RawCase {
   work?: [Maybe, Maybe, string]; // flops, bytes, arithmetic
   // launches and their time, if the case is a program's
   kernels?: [number, string, string, number, number, number, Maybe, Maybe?, Maybe?][];
-  time?: number; // metric
+  first?: string; // the first reason, in brief
+  shown?: number; // the metric of its row: what decides its verdict, or its time
   values?: Maybe[]; // metric, before, after, verdict or -1, tolerance (text) or -1; and so on
   intervals?: (number | string)[]; // metric, interval of its change; and so on
   sentences?: (number | string)[]; // metric, sentence; and so on
   spreads?: [number, number, Maybe[], Maybe[], RawBatch[]][];
+  limits?: Maybe[]; // of gated times: metric, least and most that its tolerance allows; and so on
 }
 
 interface RawDocument {
+  summary?: string;
+  groups?: [string, number, string][]; // the reasons, worst first: effect, number of cases, sentence
+  more_groups?: number; // that are not listed
   counts: string;
   exit_code: number;
   interrupted?: boolean;
@@ -106,6 +111,7 @@ export interface Spread {
   baseline: number[]; // one value per batch, as judged
   measured: number[];
   batches: Batch[]; // of this run
+  allowed: [number, number] | null; // the values that the tolerance allows
 }
 
 export interface Kernel {
@@ -130,7 +136,7 @@ export interface Case {
   verdict: Verdict;
   tags: string[];
   reason: string; // the first
-  time: Value | null;
+  shown: Value | null; // the metric that decides its verdict, or its time
   searched: string; // lower case
 }
 
@@ -152,6 +158,9 @@ export interface Details {
 }
 
 export interface Report {
+  summary: string;
+  groups: [string, number, string][];
+  moreGroups: number;
   counts: string;
   exitCode: number;
   verifyOnly: boolean;
@@ -204,10 +213,10 @@ function valueAt(data: RawDocument, values: Maybe[], start: number): Value {
   };
 }
 
-function timeOf(data: RawDocument, raw: RawCase): Value | null {
+function shownOf(data: RawDocument, raw: RawCase): Value | null {
   const values = raw.values ?? [];
-  for (let i = 0; raw.time !== undefined && i < values.length; i += valueFields) {
-    if (values[i] === raw.time) return valueAt(data, values, i);
+  for (let i = 0; raw.shown !== undefined && i < values.length; i += valueFields) {
+    if (values[i] === raw.shown) return valueAt(data, values, i);
   }
   return null;
 }
@@ -223,6 +232,11 @@ function detailsOf(data: RawDocument, raw: RawCase): Details {
   const text = (index: number) => at(data.texts, index);
   const sentences = byMetric(raw.sentences);
   const intervals = byMetric(raw.intervals);
+  const limits = new Map<number, [number, number]>();
+  for (let i = 0; i + 2 < (raw.limits?.length ?? 0); i += 3) {
+    const [least, most] = [number(raw.limits?.[i + 1]), number(raw.limits?.[i + 2])];
+    if (least !== null && most !== null) limits.set(Number(raw.limits?.[i]), [least, most]);
+  }
   const values: Value[] = [];
   for (let i = 0; i < (raw.values?.length ?? 0); i += valueFields) {
     const value = valueAt(data, raw.values ?? [], i);
@@ -261,6 +275,7 @@ function detailsOf(data: RawDocument, raw: RawCase): Details {
       method: method < 0 ? "" : text(method),
       baseline: numbers(baseline),
       measured: numbers(measured),
+      allowed: limits.get(metric) ?? null,
       batches: batches.map(([process, round, count, excluded, clock, samples]) => ({
         process,
         round,
@@ -279,7 +294,7 @@ export function parseReport(json: string): Report {
     const suite = at(data.suites, raw.suite);
     const workload = at(data.texts, raw.workload);
     const tags = (raw.tags ?? []).map((tag) => at(data.texts, tag));
-    const reason = raw.reasons?.[0] ?? "";
+    const reason = raw.first ?? raw.reasons?.[0] ?? "";
     return {
       index,
       suite,
@@ -289,11 +304,14 @@ export function parseReport(json: string): Report {
       verdict: at(data.verdicts, raw.verdict),
       tags,
       reason,
-      time: timeOf(data, raw),
-      searched: [suite.name, raw.id, ...tags, ...(raw.reasons ?? []), ...(raw.why ?? [])].join("\n").toLowerCase(),
+      shown: shownOf(data, raw),
+      searched: [suite.name, raw.id, ...tags, raw.first ?? "", ...(raw.reasons ?? []), ...(raw.why ?? [])].join("\n").toLowerCase(),
     };
   });
   return {
+    summary: data.summary ?? "",
+    groups: data.groups ?? [],
+    moreGroups: data.more_groups ?? 0,
     counts: data.counts,
     exitCode: data.exit_code,
     verifyOnly: data.verify_only ?? false,

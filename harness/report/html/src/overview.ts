@@ -70,6 +70,26 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
   );
 }
 
+/** Why cases need attention, worst first. */
+function reasons(report: Report): HTMLElement | null {
+  if (report.groups.length < 2) return null; // the sentence says it
+  const rest = report.moreGroups;
+  return el(
+    "ul",
+    { class: "reasons" },
+    ...report.groups.map(([effect, count, sentence]) =>
+      el(
+        "li",
+        {},
+        el("strong", {}, `${count} ${effect.replaceAll("_", " ")}`),
+        sentence === "" ? "" : ": ",
+        name(sentence),
+      ),
+    ),
+    rest > 0 ? el("li", {}, `and ${rest} more reasons`) : null,
+  );
+}
+
 export interface Overview {
   element: HTMLElement;
   show(selection: Selection): void;
@@ -102,8 +122,10 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       "div",
       { class: "outcome", "data-tone": outcome.tone },
       el("h1", { id: "outcome" }, outcome.words),
+      report.summary === "" ? null : el("p", { class: "summary" }, name(report.summary)),
       el("p", {}, `${report.counts} · exit code ${report.exitCode}`),
     ),
+    reasons(report),
     el("div", { class: "chips", role: "group", "aria-label": "Show cases by verdict" }, ...chips.map(({ chip }) => chip)),
     facts(head),
     el("div", { class: "suites" }, ...report.suites.map((suite) => suiteNotes(suite, several))),

@@ -113,6 +113,19 @@ export function changeText(fraction: number): string {
   return `${percent > 0 ? "+" : ""}${text} %`;
 }
 
+/** How a value moved: of shares in points. */
+export function movedText(before: number | null, after: number | null, unit: string): string {
+  if (before === null || after === null) return "";
+  if (unit === "%") {
+    const points = after - before;
+    if (points === 0) return "0.0 points";
+    const text = Math.abs(points) < 0.05 ? general(points, 1) : fixed(points, 1);
+    return `${points > 0 ? "+" : ""}${text} points`;
+  }
+  const change = (after - before) / Math.abs(before);
+  return before === 0 || !Number.isFinite(change) ? "" : changeText(change);
+}
+
 /** One scale for an axis: what to divide by, and the unit to name. */
 export function scaleFor(largest: number, unit: string): { size: number; name: string } {
   const steps = Object.hasOwn(scales, unit) ? scales[unit] : undefined;

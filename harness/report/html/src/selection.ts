@@ -64,10 +64,11 @@ export function fromHash(hash: string): Selection {
   };
 }
 
-/** By size of the change if they are equally bad, so that what needs attention comes first. */
+/** What users feel first: of equally bad ones times before counters, then by size of the change. */
 function worstFirst(left: Case, right: Case): number {
-  const change = (of: Case) => Math.abs(of.time?.change ?? 0);
-  return right.verdict.severity - left.verdict.severity || change(right) - change(left);
+  const isTime = (of: Case) => Number(of.shown?.metric.unit === "ns");
+  const change = (of: Case) => Math.abs(of.shown?.change ?? 0);
+  return right.verdict.severity - left.verdict.severity || isTime(right) - isTime(left) || change(right) - change(left);
 }
 
 function sortValue(of: Case, key: SortKey): number | string | null {
@@ -77,11 +78,11 @@ function sortValue(of: Case, key: SortKey): number | string | null {
     case "case":
       return of.id;
     case "before":
-      return of.time?.before ?? null;
+      return of.shown?.before ?? null;
     case "after":
-      return of.time?.after ?? null;
+      return of.shown?.after ?? null;
     case "change":
-      return of.time?.change ?? null;
+      return of.shown?.change ?? null;
   }
 }
 

@@ -4,7 +4,7 @@
 import * as Plot from "@observablehq/plot";
 import { figure, ink } from "./chart";
 import type { Batch, Spread, Value } from "./document";
-import { quantityText, scaleFor } from "./quantity";
+import { quantityText, quantityTexts, scaleFor } from "./quantity";
 
 const rowHeight = 26;
 /** Rows of processes; a run has five, and more after two rounds. */
@@ -35,6 +35,12 @@ function extent(judged: readonly number[], samples: readonly number[]): [number,
   return [low - margin, high + margin];
 }
 
+/** With as many decimals as neighbouring ticks need to differ. */
+function tickText(step: number): (value: number) => string {
+  const decimals = step > 0 ? Math.min(20, Math.max(0, -Math.floor(Math.log10(step)))) : 0;
+  return (value) => value.toFixed(decimals);
+}
+
 function processName(batch: Batch): string {
   const round = batch.round > 0 ? `, round ${batch.round}` : "";
   return `process ${batch.process}${round}${batch.excluded === "" ? "" : " (excluded)"}`;
@@ -55,6 +61,10 @@ function words(spread: Spread, value: Value | undefined, outside: number, leftOu
   side("Baseline", spread.baseline);
   side("This run", spread.measured);
   if (value?.before != null) told.push(`The line is the baseline's value, ${quantityText(value.before, unit)}.`);
+  if (spread.allowed) {
+    const [least, most] = quantityTexts(...spread.allowed, unit);
+    told.push(`The band is what the tolerance allows, ${least} to ${most}.`);
+  }
   const taken = spread.batches.reduce((sum, batch) => sum + batch.count, 0);
   const shown = spread.batches.reduce((sum, batch) => sum + batch.samples.length, 0);
   if (taken > 0) {
@@ -71,21 +81,29 @@ export function spreadChart(spread: Spread, value: Value | undefined, width: num
   const drawn = spread.batches.filter((batch) => batch.samples.length > 0).slice(0, mostProcesses);
   const samples = drawn.flatMap((batch) => batch.samples.map((sample) => ({ row: processName(batch), sample })));
   const judged = [...spread.baseline, ...spread.measured, ...(value?.before != null ? [value.before] : [])];
+  const drawnValues = [...judged, ...(spread.allowed ?? [])];
   if (judged.length + samples.length < 2) return null;
 
   const all = samples.map(({ sample }) => sample);
-  const domain = extent(judged, all);
+  const domain = extent(drawnValues, all);
   const [low, high] = domain;
   const inside = samples.filter(({ sample }) => sample >= low && sample <= high);
   const { size, name } = scaleFor(Math.max(Math.abs(low), Math.abs(high)), spread.metric.unit);
   const scaled = (values: readonly number[]) => values.map((number) => number / size);
 
+  const tickCount = Math.max(3, Math.round(width / 110));
+  const tickFormat = tickText((high - low) / size / tickCount);
   const rows = [
     ...(spread.baseline.length > 0 ? ["baseline"] : []),
     ...(spread.measured.length > 0 ? ["this run"] : []),
     ...drawn.map(processName),
   ];
   const marks: Plot.Markish[] = [];
+  if (spread.allowed) {
+    const [least, most] = spread.allowed;
+    const band = { x1: Math.max(low, least) / size, x2: Math.min(high, most) / size };
+    if (band.x1 < band.x2) marks.push(Plot.rectX([band], { x1: "x1", x2: "x2", fill: ink.before, fillOpacity: 0.12 }));
+  }
   if (value?.before != null) {
     marks.push(Plot.ruleX([value.before / size], { stroke: ink.before, strokeWidth: 1.5, strokeDasharray: "4 3" }));
   }
@@ -115,6 +133,27 @@ export function spreadChart(spread: Spread, value: Value | undefined, width: num
       r: 5,
     }),
   );
+  // The two values that are compared, beside their points; on the side where there is room.
+  const labels = [
+    { row: "baseline", at: value?.before ?? null, known: spread.baseline.length > 0 },
+    { row: "this run", at: value?.after ?? null, known: spread.measured.length > 0 },
+  ].filter(({ at, known }) => at !== null && known) as { row: string; at: number }[];
+  for (const { row, at } of labels) {
+    const beside = row === "baseline" ? spread.baseline : spread.measured;
+    const toTheLeft = at > (low + high) / 2;
+    marks.push(
+      Plot.text([quantityText(at, spread.metric.unit)], {
+        x: (toTheLeft ? Math.min(...beside) : Math.max(...beside)) / size,
+        y: () => row,
+        text: (text: string) => text,
+        textAnchor: toTheLeft ? "end" : "start",
+        dx: toTheLeft ? -9 : 9,
+        fill: ink.text,
+        stroke: "var(--surface)",
+        strokeWidth: 4,
+      }),
+    );
+  }
   const longest = Math.max(...rows.map((row) => row.length));
   const chart = Plot.plot({
     width,
@@ -122,7 +161,7 @@ export function spreadChart(spread: Spread, value: Value | undefined, width: num
     marginLeft: Math.min(width / 3, longest * 6.6 + 14),
     marginRight: 18,
     marginBottom: 44,
-    x: { domain: scaled(domain), labelOffset: 40, label: `${spread.metric.name} (${name})`, grid: true, ticks: Math.max(3, width / 110) },
+    x: { domain: scaled(domain), labelOffset: 40, label: `${spread.metric.name} (${name})`, grid: true, ticks: tickCount, tickFormat },
     y: { domain: rows, label: null, tickSize: 0 },
     marks,
   });

@@ -3,7 +3,7 @@
 // like ten; the grid reports their number to screen readers. It scrolls with the page.
 import type { Case } from "./document";
 import { el, name } from "./dom";
-import { changeText, quantityText, quantityTexts } from "./quantity";
+import { movedText, quantityText, quantityTexts } from "./quantity";
 import type { Selection, SortKey } from "./selection";
 import { badge, toneOf } from "./verdicts";
 
@@ -20,18 +20,28 @@ const spareRows = 20;
 /** A longer printout is of no use; the page states how many rows it leaves out. */
 const mostPrinted = 300;
 
+/** Of an id, as the style sheet says. */
+const lineHeight = 20;
+
+/** In columns, at most. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += (character.codePointAt(0) ?? 0) < 0x300 ? 1 : 2;
+  return width;
+}
+
 export interface TableEvents {
   open(of: Case): void;
   sort(key: SortKey): void;
 }
 
-function timeTexts(of: Case): [string, string] {
-  const time = of.time;
-  if (!time) return ["", ""];
-  if (time.before !== null && time.after !== null) return quantityTexts(time.before, time.after, time.metric.unit);
+function valueTexts(of: Case): [string, string] {
+  const value = of.shown;
+  if (!value) return ["", ""];
+  if (value.before !== null && value.after !== null) return quantityTexts(value.before, value.after, value.metric.unit);
   return [
-    time.before === null ? "" : quantityText(time.before, time.metric.unit),
-    time.after === null ? "" : quantityText(time.after, time.metric.unit),
+    value.before === null ? "" : quantityText(value.before, value.metric.unit),
+    value.after === null ? "" : quantityText(value.after, value.metric.unit),
   ];
 }
 
@@ -80,6 +90,7 @@ export class CaseTable {
     this.drawHead(selection);
     this.body.style.setProperty("--count", String(cases.length));
     this.clear();
+    if (cases.length > 0) this.fitRows();
     this.draw();
   }
 
@@ -107,6 +118,24 @@ export class CaseTable {
       }),
     );
     if (focused) this.head.querySelector<HTMLElement>(`[data-sort="${focused}"]`)?.focus();
+  }
+
+  /** Rows have one height: what the longest id that is shown needs. */
+  private fitRows(): void {
+    this.body.style.removeProperty("--row-height");
+    const usual = this.rowHeight();
+    const probe = el("span", { class: "id", style: "position: absolute; visibility: hidden" }, "0".repeat(50));
+    const cell = this.row(0).querySelector<HTMLElement>(".cell.case");
+    const row = cell?.parentElement;
+    if (!cell || !row) return;
+    this.body.append(row);
+    cell.append(probe);
+    probe.style.whiteSpace = "nowrap";
+    const perLine = Math.max(8, Math.floor((cell.clientWidth / probe.getBoundingClientRect().width) * 50));
+    row.remove();
+    const longest = this.cases.reduce((most, of) => Math.max(most, widthOf(of.id)), 0);
+    const lines = Math.ceil(longest / perLine);
+    if (lines > 1) this.body.style.setProperty("--row-height", String(usual + (lines - 1) * lineHeight));
   }
 
   private rowHeight(): number {
@@ -147,8 +176,8 @@ export class CaseTable {
   private row(index: number): HTMLElement {
     const of = this.cases[index];
     if (!of) throw new Error(`there is no row ${index}`);
-    const [before, after] = timeTexts(of);
-    const change = of.time?.change ?? null;
+    const [before, after] = valueTexts(of);
+    const shown = of.shown;
     const cell = (key: SortKey, ...children: (Node | string)[]) =>
       el("div", { role: "gridcell", class: `cell ${key}` }, ...children);
     return el(
@@ -164,10 +193,15 @@ export class CaseTable {
         style: this.printing ? null : `top: calc(${index} * var(--row-height) * 1px)`,
       },
       cell("verdict", badge(of.verdict)),
-      cell("case", name(of.id, { class: "id", title: of.id }), el("span", { class: "reason" }, of.reason)),
+      cell("case", name(of.id, { class: "id", title: of.id }), el("span", { class: "reason", title: of.reason }, of.reason)),
       cell("before", before),
       cell("after", after),
-      cell("change", change === null ? "" : changeText(change)),
+      cell(
+        "change",
+        shown ? movedText(shown.before, shown.after, shown.metric.unit) : "",
+        // A row is about its time unless it says otherwise.
+        shown && shown.metric.unit !== "ns" ? el("span", { class: "metric" }, name(shown.metric.name)) : "",
+      ),
     );
   }
 

@@ -9,6 +9,7 @@ const signs: Record<string, string> = {
   improved: "▼",
   skipped: "–",
   acknowledged: "~",
+  warned: "⚠",
   no_baseline: "○",
   inconclusive: "?",
   not_shown: "≈",

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <set>
+
+#include "report/joined.hpp"
+#include "report/plain_text.hpp"
+#include "report/summary.hpp"
+
+namespace perfgate::report {
+
+namespace {
+
+using model::CaseVerdict;
+using model::Effect;
+
+/// More cases are named by workload and variant, as a glob.
+constexpr std::size_t most_ids = 3;
+constexpr std::size_t most_globs = 8;
+
+/// Whether a reader can paste it: no control characters, nothing that looks like something else.
+bool is_plain(const std::string& text) {
+    return !text.empty() && plain_line(text, longest_line) == text && log_line(text) == text;
+}
+
+/// Globs that select the cases; empty if that would be too many, or one cannot be pasted.
+std::vector<std::string> globs_of(const std::vector<const CaseVerdict*>& cases) {
+    std::vector<std::string> globs;
+    std::set<std::string> known;
+    for (const CaseVerdict* verdict : cases) {
+        std::string glob = verdict->id;
+        const std::size_t parameters = glob.find_first_of("[@");
+        if (cases.size() > most_ids && parameters != std::string::npos) {
+            glob = glob.substr(0, parameters) + "*";
+        }
+        if (!is_plain(glob)) return {};
+        if (known.insert(glob).second) globs.push_back(std::move(glob));
+    }
+    return globs.size() > most_globs ? std::vector<std::string>{} : globs;
+}
+
+std::string with(const std::string& line, std::string_view option,
+                 const std::vector<std::string>& values) {
+    std::string text = line;
+    for (const std::string& value : values) {
+        text += fmt::format(" {} {}", option, shell_word(value));
+    }
+    return text;
+}
+
+/// The cases whose effect `chosen` names, worst first.
+template <class Chosen>
+std::vector<const CaseVerdict*> cases_of(const model::VerdictDocument& document, Chosen chosen) {
+    std::vector<const CaseVerdict*> cases;
+    for (const model::SuiteVerdict& suite : document.suites) {
+        for (const CaseVerdict& verdict : suite.cases) {
+            if (!is_only_counted(verdict, document.policy) && chosen(effect_of(verdict))) {
+                cases.push_back(&verdict);
+            }
+        }
+    }
+    const auto change = [](const CaseVerdict& verdict) {
+        const model::MetricVerdict* metric = deciding_metric(verdict);
+        return metric == nullptr ? 0 : std::fabs(metric->change.value_or(0));
+    };
+    std::stable_sort(cases.begin(), cases.end(), [&](const auto* left, const auto* right) {
+        if (effect_of(*left) != effect_of(*right)) return effect_of(*left) < effect_of(*right);
+        return change(*left) > change(*right);
+    });
+    return cases;
+}
+
+std::vector<std::string> suite_files(const model::VerdictDocument& document) {
+    std::vector<std::string> files;
+    for (const model::SuiteVerdict& suite : document.suites) {
+        const bool concerned = std::any_of(
+            suite.cases.begin(), suite.cases.end(), [&](const CaseVerdict& verdict) {
+                return !is_only_counted(verdict, document.policy);
+            });
+        if (!concerned) continue;
+        if (!is_plain(suite.file)) return {};
+        files.push_back(suite.file);
+    }
+    return files;
+}
+
+/// Each word after a space; nothing if one cannot be pasted.
+std::optional<std::string> joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        if (!is_plain(word)) return std::nullopt;
+        text += ' ' + shell_word(word);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view text) {
+    constexpr std::string_view safe =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
+    if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos) {
+        return std::string(text);
+    }
+    std::string word = "'";
+    for (const char c : text) {
+        if (c == '\'') {
+            word += "'\\''";
+        } else {
+            word += c;
+        }
+    }
+    return word + "'";
+}
+
+std::vector<Command> next_commands(const model::VerdictDocument& document,
+                                   const Options& options) {
+    if (!is_plain(options.run_file)) return {};
+    const std::optional<std::string> gate = joined(options.gate_words);
+    const std::optional<std::string> measuring = joined(options.run_words);
+    if (!gate || !measuring) return {};
+    std::vector<Command> commands;
+    const std::string run = ' ' + shell_word(options.run_file);
+    const auto again = cases_of(document, [](Effect effect) {
+        return effect <= Effect::warned && effect != Effect::missing;
+    });
+    const std::vector<std::string> files = suite_files(document);
+    if (!again.empty() && !files.empty()) {
+        std::string line = "perfgate run";
+        for (const std::string& file : files) line += ' ' + shell_word(file);
+        commands.push_back({"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
+    }
+    const auto moved = cases_of(document, [](Effect effect) {
+        return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
+               effect == Effect::warned;
+    });
+    if (!moved.empty() && is_plain(moved.front()->id)) {
+        commands.push_back(
+            {"explain",
+             fmt::format("perfgate explain{} {}{}", run, shell_word(moved.front()->id), *gate)});
+    }
+    const auto changed = cases_of(document, [](Effect effect) {
+        return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
+               effect == Effect::better;
+    });
+    if (!changed.empty()) {
+        const std::vector<std::string> globs = globs_of(changed);
+        commands.push_back(
+            {"accept", with("perfgate baseline accept" + run, "--case", globs) + " --reason 'WHY'" +
+                           *gate});
+    } else if (!cases_of(document, [](Effect effect) { return effect == Effect::no_baseline; })
+                    .empty()) {
+        commands.push_back({"accept", "perfgate baseline refresh" + run + *gate});
+    }
+    return commands;
+}
+
+}  // namespace perfgate::report

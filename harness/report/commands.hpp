@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that a reader of a report needs next, ready to paste into a shell.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/verdict.hpp"
+#include "report/reporter.hpp"
+
+namespace perfgate::report {
+
+struct Command {
+    std::string_view purpose;  ///< "reproduce", "explain", "accept"
+    std::string line;          ///< printable; every word that needs it is quoted
+};
+
+/// For the cases that need attention. Empty if nothing does, or if Options::run_file is not known.
+/// What a shell cannot be given unchanged (control characters) is left out.
+std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options);
+
+/// `text` as one word of a POSIX shell.
+std::string shell_word(std::string_view text);
+
+}  // namespace perfgate::report
