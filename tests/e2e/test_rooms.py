@@ -12,7 +12,8 @@ ALLOWED = {
     "stats": set(),
     "metrics": {"model"},
     "sdk": set(),
-    "suite": {"model", "metrics"},
+    "benchmark": {"model", "document"},
+    "suite": {"model", "metrics", "benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
@@ -23,10 +24,10 @@ ALLOWED = {
     "activity": {"model", "document"},
     "inject": {"activity", "backend/cuda", "model"},
     "program": {"model"},
-    "command": {"measure", "activity", "inject", "program", "metrics", "stats", "model"},
+    "command": {"measure", "activity", "benchmark", "inject", "program", "metrics", "stats", "model"},
     "explain": {"model"},
     "report": {"model", "document"},
-    "runner": {"gate", "baseline", "review", "document", "measure", "command", "suite", "metrics",
+    "runner": {"gate", "baseline", "benchmark", "review", "document", "measure", "command", "suite", "metrics",
                "explain", "report", "inject", "activity", "program", "model"},
     "cli": None,  # all
 }
