@@ -105,7 +105,8 @@ void add_values(JsonValue entry, const char* method, const model::BenchmarkReadi
     for (const model::BenchmarkValue& value : reading.values) {
         const auto found = entry.find(value.from);
         if (!found) continue;
-        builder.add(value.definition.name, method, value.factor * found->number(), false);
+        builder.add(value.definition.name, method, value.factor * found->number(),
+                    value.definition.metric_class == model::MetricClass::timing);
     }
 }
 

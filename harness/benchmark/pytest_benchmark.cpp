@@ -22,7 +22,9 @@ using document::JsonValue;
 constexpr double ns_of_s = 1e9;
 constexpr std::array<std::string_view, 1> known_versions{"3."};
 
-bool is_scalar(JsonValue value) {
+/// It writes what JSON lacks as "UNSERIALIZABLE[…]": then its name says more.
+bool is_plain(JsonValue value) {
+    if (value.kind() == JsonKind::text) return !value.text().starts_with("UNSERIALIZABLE[");
     return value.kind() != JsonKind::array && value.kind() != JsonKind::object &&
            value.kind() != JsonKind::null;
 }
@@ -47,7 +49,7 @@ ResultBuilder builder_for(JsonValue entry) {
     if (!params) return ResultBuilder(full);
     bool plain = params->size() > 0;
     params->members([&](std::string_view name, JsonValue value) {
-        plain = plain && is_axis_name(name) && is_scalar(value);
+        plain = plain && is_axis_name(name) && is_plain(value);
     });
     const std::size_t bracket = full.find('[');
     if (!plain || bracket == std::string_view::npos) return ResultBuilder(full);

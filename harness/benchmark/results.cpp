@@ -15,13 +15,9 @@
 
 namespace perfgate::benchmark {
 
-namespace {
-
 std::string id_of(const Result& result) {
     return model::case_id({"", result.name, result.params, model::Cache::cold}).substr(1);
 }
-
-}  // namespace
 
 ResultBuilder::ResultBuilder(std::string_view name) {
     result_.name = name;

@@ -61,6 +61,9 @@ class ResultBuilder {
     Result result_;
 };
 
+/// "sort[n=100]": what makes a result different from the others of its file.
+std::string id_of(const Result& result);
+
 /// Integers as integers, so that 8 and "8" are one parameter; other text as text.
 model::ParamValue axis_value(std::string_view text);
 

@@ -70,12 +70,14 @@ struct Command {
     bool operator==(const Command&) const = default;
 };
 
-/// The part of a program's activity that a case measures. The patterns are globs.
+/// The part of a program's activity that a case measures. The patterns are globs, if not said
+/// otherwise.
 struct Piece {
     enum class Kind {
         program,  ///< all of it
         range,    ///< NVTX ranges: each is an instance
         kernels,  ///< by name: each launch is an instance, or with `within` those of each range
+        result,   ///< of a benchmark: `pattern` is the name and axes that it reports, no glob
     };
     Kind kind = Kind::program;
     std::string pattern;      ///< of the range's or the kernel's name
