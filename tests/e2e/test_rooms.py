@@ -28,7 +28,7 @@ ALLOWED = {
     "explain": {"model"},
     "report": {"model", "document"},
     "runner": {"gate", "baseline", "benchmark", "review", "document", "measure", "command", "suite", "metrics",
-               "explain", "report", "inject", "activity", "program", "model"},
+               "explain", "report", "inject", "activity", "program", "stats", "model"},
     "cli": None,  # all
 }
 INTERFACES = {"backend": "measure/backend.hpp", "command": "measure/programs.hpp"}

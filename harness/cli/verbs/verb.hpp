@@ -28,9 +28,9 @@ AddVerb add_run, add_ab, add_selftest, add_profile, add_compare, add_merge, add_
 
 /// In the order of the help text.
 inline constexpr AddVerb* verbs[] = {
-    add_run,     add_ab,      add_selftest,   add_profile, add_compare,  add_merge,
-    add_report,  add_explain, add_baseline,   add_review,  add_validate, add_list,
-    add_metrics, add_doctor,  add_completion, add_worker,
+    add_run,   add_ab,      add_selftest, add_profile,    add_compare, add_import,
+    add_merge, add_report,  add_explain,  add_baseline,   add_review,  add_validate,
+    add_list,  add_metrics, add_doctor,   add_completion, add_worker,
 };
 
 /// The verbs of `perfgate baseline`; `app` is its own.
