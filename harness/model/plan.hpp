@@ -45,8 +45,6 @@ struct BenchmarkReading {
     bool operator==(const BenchmarkReading&) const = default;
 };
 
-/// The variant of a benchmark's case before the benchmark has run, which tells its cases.
-inline constexpr const char* unknown_cases = "*";
 /// What is replaced in the words of a benchmark by the file to write.
 inline constexpr const char* out_word = "{out}";
 

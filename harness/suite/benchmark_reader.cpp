@@ -221,11 +221,12 @@ class BenchmarkReader {
         }
     }
 
-    /// A metric of the suite's own: times and rates are judged as such.
+    /// A metric of the suite's own: times and rates are judged as such, others as counts.
     void own_unit(const YamlNode::Entry& entry, const Fields& fields, BenchmarkValue& read) {
         model::MetricDefinition& definition = read.definition;
         definition.description = "reported by the benchmark";
         definition.unit = "count";
+        definition.metric_class = MetricClass::exact;
         std::optional<Direction> direction;
         if (const YamlNode* node = fields.find("unit")) {
             const auto unit = unit_of(*node);

@@ -22,9 +22,9 @@ struct Invocation {
 
 using AddVerb = void(CLI::App& app, Invocation& invocation);
 
-AddVerb add_run, add_ab, add_selftest, add_profile, add_compare, add_merge, add_report, add_explain,
-    add_baseline, add_review, add_validate, add_list, add_metrics, add_doctor, add_completion,
-    add_worker;
+AddVerb add_run, add_ab, add_selftest, add_profile, add_compare, add_import, add_merge, add_report,
+    add_explain, add_baseline, add_review, add_validate, add_list, add_metrics, add_doctor,
+    add_completion, add_worker;
 
 /// In the order of the help text.
 inline constexpr AddVerb* verbs[] = {
