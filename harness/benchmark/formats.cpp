@@ -42,6 +42,7 @@ constexpr std::array table{
            .read = read_csv,
            .metrics = {},
            .made_from = "RFC 4180",
+           .extension = ".csv",
            .recognised_by = "",
            .more_samples = "a line for each"},
     Format{.name = "json",

@@ -27,6 +27,7 @@ struct Format {
     std::span<const std::string_view> metrics;
     /// Which versions wrote the output that its reader was made from.
     std::string_view made_from;
+    std::string_view extension = ".json";  ///< of its files
     /// A member at the top of the document by which files are recognised; empty: they are not.
     std::string_view recognised_by;
     /// A path to where rows are has to be stated.

@@ -48,8 +48,8 @@ std::string read_output(const fs::path& file) {
 benchmark::Results run_once(const ProgramRuns& programs, const model::Command& command,
                             const std::string& name) {
     const model::BenchmarkReading& reading = *command.benchmark;
-    const std::string extension = reading.format == "csv" ? ".csv" : ".json";
-    fs::path file = fs::absolute(programs.folder() / (name + extension));
+    const benchmark::Format& format = *benchmark::find_format(reading.format);
+    fs::path file = fs::absolute(programs.folder() / (name + std::string(format.extension)));
     ProgramRun run{command.words, name, "benchmark", {}, command.exit_status, "the benchmark"};
     bool writes = false;
     for (std::string& word : run.words) writes = put_file(file.native(), word) || writes;
