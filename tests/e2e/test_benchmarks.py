@@ -380,6 +380,8 @@ class Imported(Given):
         self.assertEqual(before, (self.folder / "run.json").read_text())
         self.run_tool("compare", "--base", "run.json", code=2)
         self.run_tool("compare", code=2)
+        self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--baselines", "here", code=2)
+        self.run_tool("compare", "run.json", "--tolerance", "3%", code=2)
 
 
 @unittest.skipUnless(EXAMPLE.exists(), "Google Benchmark (libbenchmark-dev) is missing")

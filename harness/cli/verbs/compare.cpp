@@ -38,6 +38,11 @@ struct CompareOptions {
 };
 
 int judge_one(const CLI::App& verb, CompareOptions& options) {
+    for (const char* name : {"--format", "--tolerance"}) {
+        if (verb.count(name) == 0) continue;
+        throw model::InputError(
+            fmt::format("{} is for results that --base and --head name: leave it out", name));
+    }
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     const model::Run run =
@@ -102,8 +107,10 @@ int judge_head(const CLI::App& verb, CompareOptions& options) {
             "--base and --head belong together, without RUN: each is a run document, or results "
             "of benchmarks");
     }
-    if (options.gate.prove) {
-        throw model::InputError("--prove has no meaning with --base: it proves stored baselines");
+    for (const char* name : {"--baselines", "--prove", "--across-devices"}) {
+        if (verb.count(name) == 0) continue;
+        throw model::InputError(fmt::format(
+            "{} has no meaning with --base, which takes the baselines' place: leave it out", name));
     }
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
