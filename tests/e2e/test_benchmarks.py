@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import stat
 import unittest
 import xml.etree.ElementTree as xml
@@ -293,6 +294,22 @@ class Measured(Given):
             self.run_suite("--processes", 2, "--shard", f"{shard}/2", "--out", f"shard-{shard}")
         self.run_tool("merge", "shard-1/run.json", "shard-2/run.json")
         self.assertEqual(3, len(self.cases()))
+
+
+class Page(tool.Case):
+    def test_its_suites_are_valid_and_it_names_every_format(self):
+        page = (tool.SOURCE / "docs/benchmarks.md").read_text()
+        whole, entry = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+        self.write("whole.yaml", whole)
+        self.write("entry.yaml", "name: entry\nworkloads:\n" + entry)
+        self.run_tool("validate", "whole.yaml", "entry.yaml")
+        named = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) & self.formats()
+        self.assertEqual(self.formats(), named)
+
+    def formats(self):
+        self.write("wrong.yaml", SUITE.replace("format: json", "format: x"))
+        expected = self.run_tool("validate", "wrong.yaml", code=2).stderr
+        return set(re.search(r"expected (.*), found", expected).group(1).replace(" or ", ", ").split(", "))
 
 
 class Imported(Given):

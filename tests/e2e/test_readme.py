@@ -45,7 +45,7 @@ class Readme(tool.Case):
 
     def test_its_links_lead_somewhere(self):
         for document in ("README.md", "CONTRIBUTING.md", "kernels/README.md", "harness/README.md",
-                         "docs/commands.md", "suites/README.md",
+                         "docs/benchmarks.md", "docs/commands.md", "suites/README.md",
                          "ci/runner.md", "ci/slurm/README.md"):
             path = tool.SOURCE / document
             prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
