@@ -7,8 +7,8 @@ build_packages=(cmake g++ git libboost-dev libcli11-dev libfmt-dev libpugixml-de
                 libsqlite3-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev zlib1g-dev)
 # The version that the sources are formatted with: others format some lines differently.
 clang_version=14
-test_packages=(clang "clang-format-$clang_version" cmark-gfm fish jq libgtest-dev libxml2-utils python3
-               python3-jsonschema python3-junitparser python3-yaml shellcheck zsh zstd)
+test_packages=(clang "clang-format-$clang_version" cmark-gfm fish jq libbenchmark-dev libgtest-dev
+               libxml2-utils python3 python3-jsonschema python3-junitparser python3-yaml shellcheck zsh zstd)
 # The test of ci/slurm starts its own daemons, which only root can.
 [ "$(id -u)" != 0 ] || test_packages+=(munge slurm-client slurmctld slurmd)
 

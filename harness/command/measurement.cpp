@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "activity/recording.hpp"
+#include "command/benchmark_batch.hpp"
 #include "command/pieces.hpp"
+#include "command/program_runs.hpp"
 #include "command/recorder.hpp"
 #include "inject/settings.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
-#include "model/sha256.hpp"
 #include "model/text.hpp"
-#include "program/program.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::command {
@@ -27,57 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// What a batch keeps of the instances of a process: evenly spaced ones where there are more.
-constexpr std::size_t most_samples = 1000;
-constexpr std::size_t longest_last_line = 200;
 /// In so many processes the program also runs bare: enough for an interval of the overhead.
 constexpr std::int64_t bare_batches = 3;
 
 constexpr const char* wall_method = "wall";
 constexpr const char* recorded_method = "activity/callbacks";
 constexpr const char* api_method = "activity/api";
-
-/// The user has ended the run.
-struct Stopped {};
-
-/// The program did not do what it should: all of its cases fail.
-struct Failure {
-    std::string reason;
-    std::string log;
-};
-
-/// A folder's name that says which program it is of, for people; two programs never share one.
-std::string folder_name(const model::Command& command) {
-    model::Sha256 sum;
-    const auto add = [&](const std::string& text) {
-        sum.add_number(text.size());
-        sum.add(text);
-    };
-    add(command.folder);
-    for (const std::string& word : command.words) add(word);
-    for (const auto& [name, value] : command.environment) {
-        add(name);
-        add(value);
-    }
-    return command.name + "-" + sum.fingerprint().substr(0, 8);
-}
-
-std::string last_line(std::string_view text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    const std::size_t begin = text.rfind('\n');
-    if (begin != std::string_view::npos) text.remove_prefix(begin + 1);
-    return model::printable(text, longest_last_line);
-}
-
-std::vector<double> spaced(std::vector<double> values) {
-    if (values.size() <= most_samples) return values;
-    std::vector<double> kept;
-    kept.reserve(most_samples);
-    for (std::size_t i = 0; i < most_samples; ++i) {
-        kept.push_back(values[i * values.size() / most_samples]);
-    }
-    return kept;
-}
 
 /// One batch of one command.
 class BatchTaker {
@@ -90,7 +45,7 @@ class BatchTaker {
           command_(*request.command),
           results_(results),
           observe_(observe),
-          folder_(options.out / folder_name(command_)) {}
+          programs_(options, command_) {}
 
     void take() {
         if (request_.verify_only && command_.check.empty()) {
@@ -98,12 +53,6 @@ class BatchTaker {
                 result.reason = "nothing verifies it: the suite states no 'check'";
             }
             return;
-        }
-        std::error_code error;
-        fs::create_directories(folder_, error);
-        if (error) {
-            throw model::Error(fmt::format("cannot create {}: {}",
-                                           model::printable(folder_.native()), error.message()));
         }
         if (request_.first && !request_.verify_only) {
             for (int i = 0; i < command_.warm_up_runs; ++i) {
@@ -113,73 +62,21 @@ class BatchTaker {
         }
         std::optional<Bare> bare;
         if (needs_bare_run()) bare = run_bare();
-        if (request_.first && !command_.check.empty()) check();
-        if (!request_.verify_only && correct_) measure(bare);
-        for (model::CaseResult& result : results_) {
-            if (!correct_) {
-                result.status = model::CaseStatus::incorrect;
-                result.reason = "wrong result: " + result.verification->detail;
-            } else if (result.status == model::CaseStatus::skipped) {
-                result.status = model::CaseStatus::measured;
-                result.reason.clear();
-            }
+        if (request_.first && !command_.check.empty()) {
+            observe_("check");
+            correct_ = programs_.check(request_.process, results_);
         }
+        if (!request_.verify_only && correct_) measure(bare);
+        conclude(correct_, results_);
     }
 
   private:
-    using Variables = std::vector<std::pair<std::string, std::string>>;
-
     /// Runs the program to its end and returns its time, ns.
     double run(const std::string& kind, const Variables& variables) {
         const program::End end =
-            run(command_.words, kind, variables, command_.exit_status, "the program");
+            programs_.run({command_.words, fmt::format("{}-{}", request_.process, kind), kind,
+                           variables, command_.exit_status, "the program"});
         return std::chrono::duration<double, std::nano>(end.time).count();
-    }
-
-    program::End run(const std::vector<std::string>& words, const std::string& kind,
-                     const Variables& variables, int expected, const std::string& who) {
-        program::Program program;
-        program.words = words;
-        program.environment = command_.environment;
-        program.environment.insert(program.environment.end(), variables.begin(), variables.end());
-        if (!options_.visible_devices.empty()) {
-            program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_devices);
-        }
-        program.time_limit = std::chrono::duration<double>(command_.time_limit_s);
-        program.folder = command_.folder;
-        const std::string name = fmt::format("{}-{}", request_.process, kind);
-        program.output_file = folder_ / (name + ".stdout");
-        program.error_file = folder_ / (name + ".stderr");
-        const program::End end = program::run(program, options_.stop);
-        if (end.outcome == program::Outcome::interrupted) throw Stopped();
-        std::string why;
-        if (end.outcome != program::Outcome::exited) {
-            why = program::describe(end, program);
-        } else if (end.status != expected) {
-            why = fmt::format("{} and not with {}", program::describe(end, program), expected);
-        } else if (end.survivors != 0) {
-            why = fmt::format("left {} behind, which had to be ended",
-                              model::counted(static_cast<std::size_t>(end.survivors), "process"));
-        }
-        if (why.empty()) return end;
-        if (end.outcome == program::Outcome::timed_out) why += " and was ended: see 'timeout'";
-        const std::string line = last_line(end.last_errors);
-        throw Failure{fmt::format("{} ({}) {}{}", who, kind, why,
-                                  line.empty() ? "" : "; the last line of its stderr: " + line),
-                      end.last_errors};
-    }
-
-    /// What the program did is correct where its check says so.
-    void check() {
-        observe_("check");
-        model::Verification verification{true, 0, "checked by " + command_.check.front()};
-        try {
-            run(command_.check, "check", {}, 0, "the check");
-        } catch (const Failure& failure) {
-            correct_ = false;
-            verification = {false, 0, failure.reason};
-        }
-        for (model::CaseResult& result : results_) result.verification = verification;
     }
 
     /// A run in which nothing is recorded but how long ranges take on the host.
@@ -342,14 +239,14 @@ class BatchTaker {
     const model::Command& command_;
     std::vector<model::CaseResult>& results_;
     const std::function<void(std::string_view)>& observe_;
-    fs::path folder_;
+    ProgramRuns programs_;
     bool correct_ = true;
 };
 
 }  // namespace
 
 Measurement::Measurement(MeasurementOptions options) : options_(std::move(options)) {
-    require_recorder(options_.library);
+    if (options_.records) require_recorder(options_.library);
 }
 
 bool Measurement::measure(const measure::ProgramRequest& request,
@@ -366,7 +263,11 @@ bool Measurement::measure(const measure::ProgramRequest& request,
         }
     };
     try {
-        BatchTaker(options_, request, results, observe).take();
+        if (request.command->benchmark) {
+            take_benchmark_batch(options_, request, results, observe);
+        } else {
+            BatchTaker(options_, request, results, observe).take();
+        }
     } catch (const Stopped&) {
         return false;
     } catch (const Failure& failure) {

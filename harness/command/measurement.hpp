@@ -3,26 +3,18 @@
 // for what it did on the device. The first three batches, or all if a gate needs it, run it bare
 // before, for what recording costs and the time from start to end; NVTX ranges are then timed
 // without CUPTI. The first batch runs it once more with API calls on record, for what is counted
-// once.
+// once. Benchmarks measure themselves: benchmark_batch.hpp.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "command/program_runs.hpp"
 #include "measure/programs.hpp"
 
 namespace perfgate::command {
-
-struct MeasurementOptions {
-    std::filesystem::path library;  ///< the injection library
-    std::filesystem::path out;      ///< where the programs' output goes: a folder for each program
-    /// What CUDA_VISIBLE_DEVICES is set to: the run's devices. Empty: it is left alone.
-    std::string visible_devices;
-    std::function<bool()> stop;  ///< whether the user has ended the run
-};
 
 class Measurement final : public measure::Programs {
   public:

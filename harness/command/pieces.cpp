@@ -273,6 +273,8 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
         case model::Piece::Kind::kernels:
             return piece.within.empty() ? of_kernels(recorded, piece)
                                         : of_kernels_within(recorded, piece);
+        case model::Piece::Kind::result:
+            break;  // of a benchmark, which is not recorded
     }
     return {};
 }

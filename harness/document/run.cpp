@@ -177,6 +177,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("max_overhead", result.max_overhead, not_negative);
     archive.optional("unchanged", result.unchanged);
     archive.optional("skipped_by_suite", result.skipped_by_suite);
+    archive.optional("notes", result.notes);
 }
 template void describe(Reader&, model::CaseResult&);
 template void describe(Writer&, const model::CaseResult&);

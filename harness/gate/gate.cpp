@@ -209,6 +209,7 @@ class Judging {
         if (!result.command.empty() && !result.verification) {
             verdict.notes.emplace_back("not verified: the suite states no 'check'");
         }
+        verdict.notes.insert(verdict.notes.end(), result.notes.begin(), result.notes.end());
         if (const auto overhead = overhead_of(result.metrics)) {
             verdict.notes.push_back("recording overhead: " + to_text(*overhead));
         }

@@ -24,14 +24,17 @@ constexpr const char* too_few_for_so_much =
     "more than 10 times what the tolerance allows, and too few processes to judge it: measure in "
     "more processes";
 
-/// A time far beyond its tolerance that the processes could not show to be: whatever the policy, it
-/// must not pass.
+/// A time, or a rate, far beyond its tolerance that the processes could not show to be: whatever
+/// the policy, it must not pass.
 bool far_beyond_and_undecided(const Comparison& comparison, const Judgement& judgement) {
     const bool undecided = judgement.verdict == Verdict::inconclusive ||
                            (judgement.verdict == Verdict::pass && !judgement.shown);
-    const double allowed =
-        judgement.baseline * (1 + comparison.tolerance.worse) + comparison.tolerance.abs;
-    return undecided && is_time(comparison) && judgement.measured > slowest_machine * allowed;
+    if (!undecided || !is_time(comparison)) return false;
+    const bool rises = comparison.definition->direction != model::Direction::higher;
+    const Allowance allowance = allowance_of(comparison, judgement.baseline, rises);
+    const double allowed = allowance.factor * judgement.baseline + allowance.shift;
+    return rises ? judgement.measured > slowest_machine * allowed
+                 : judgement.measured * slowest_machine < allowed;
 }
 
 }  // namespace

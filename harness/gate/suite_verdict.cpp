@@ -114,6 +114,18 @@ std::string not_judged_note(const std::vector<std::string>& ids, bool selection_
                        listed);
 }
 
+/// What stands for the cases of a benchmark that failed before it reported any; null: none does.
+const model::CaseResult* unknown_cases_of(const model::SuiteResult& suite,
+                                          const std::string& workload) {
+    const auto found =
+        std::find_if(suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& result) {
+            return result.spec.workload == workload &&
+                   result.spec.variant == model::unknown_cases &&
+                   result.status == model::CaseStatus::error;
+        });
+    return found == suite.cases.end() ? nullptr : &*found;
+}
+
 void add_missing(const model::Run& run, const model::SuiteResult& suite,
                  const model::Baseline& baseline, SuiteVerdict& verdict) {
     std::set<std::string> present = of_other_shards(run, suite.name);
@@ -132,6 +144,12 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
         missing.workload = id.substr(0, id.find('/'));
         missing.id = id;
         missing.place.file = suite.file;
+        if (const model::CaseResult* failed = unknown_cases_of(suite, missing.workload)) {
+            missing.verdict = Verdict::error;
+            missing.reason = fmt::format("not measured, because its benchmark failed: {}",
+                                         model::printable(failed->reason, 1000));
+            continue;
+        }
         missing.verdict = Verdict::missing;
         missing.reason = fmt::format(
             "in the baseline and not in the run: put the case back into the suite, or drop it "

@@ -62,6 +62,7 @@ class Range {
 
 bool applies(const metrics::Metric& metric, model::Target target) {
     return metric.source != metrics::Source::program &&
+           metric.source != metrics::Source::benchmark &&
            (target == model::Target::host) == (metric.source == metrics::Source::wall);
 }
 

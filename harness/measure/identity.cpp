@@ -28,6 +28,16 @@ std::string settings_text(const model::PlannedCase& planned) {
     return planned.skip_reason.empty() ? text : text + ", skipped: " + planned.skip_reason;
 }
 
+std::string reading_text(const model::BenchmarkReading& reading) {
+    std::string text =
+        fmt::format("read as {}, rows {}, names {}", reading.format, reading.rows, reading.name);
+    for (const auto& [axis, place] : reading.axes) text += fmt::format(", {} in {}", axis, place);
+    for (const model::BenchmarkValue& value : reading.values) {
+        text += fmt::format(", {} in {} times {}", value.definition.name, value.from, value.factor);
+    }
+    return text;
+}
+
 std::string command_text(const model::Command& command) {
     std::string text = fmt::format(
         "{} in {}, exit status {}, {} warm-up runs, {} GPUs, overhead up to {}, "
@@ -37,6 +47,7 @@ std::string command_text(const model::Command& command) {
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }
+    if (command.benchmark) text += ", " + reading_text(*command.benchmark);
     return text;
 }
 

@@ -26,8 +26,18 @@ std::string instance_of(const model::PlannedCase& planned) {
             return planned.spec.variant;
         case model::Piece::Kind::kernels:
             return piece.within.empty() ? "launch" : piece.within;
+        case model::Piece::Kind::result:
+            return "iteration";
     }
     return "";
+}
+
+/// The metrics that a suite defines for its benchmark.
+void define_own_metrics(const model::Command& command, model::Run& run) {
+    if (!command.benchmark) return;
+    for (const model::BenchmarkValue& value : command.benchmark->values) {
+        run.metric_definitions[value.definition.name] = value.definition;
+    }
 }
 
 }  // namespace
@@ -52,7 +62,8 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
                 const model::Command& command = suite.commands[planned.program->command];
                 entry.command = command.words;
                 entry.instance = instance_of(planned);
-                entry.max_overhead = command.max_overhead;
+                if (!command.benchmark) entry.max_overhead = command.max_overhead;
+                define_own_metrics(command, run);
             }
             for (const std::string& name : planned.metrics) {
                 if (const auto metric = metrics::find_metric(name)) {

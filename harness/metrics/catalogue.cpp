@@ -56,6 +56,13 @@ Metric of_program(model::MetricDefinition definition) {
     return metric;
 }
 
+Metric of_benchmark(model::MetricDefinition definition) {
+    Metric metric;
+    metric.definition = std::move(definition);
+    metric.source = Source::benchmark;
+    return metric;
+}
+
 Metric of_bare_runs(model::MetricDefinition definition) {
     Metric metric = of_program(std::move(definition));
     metric.from_bare_runs = true;
@@ -249,6 +256,16 @@ std::vector<Metric> make_catalogue() {
         of_program({"peak_memory", "most device memory allocated through CUDA at a time", "bytes",
                     lower, counter, Fold::max}),
 
+        // --- what benchmarks report themselves (`benchmark` in a suite)
+        of_benchmark({"real_time", "wall time that a benchmark reports, of one iteration", "ns",
+                      lower, timing, Fold::sum}),
+        of_benchmark({"cpu_time", "CPU time that a benchmark reports, of one iteration", "ns",
+                      lower, timing, Fold::sum}),
+        of_benchmark({"items_per_second", "items per second that a benchmark reports", "items/s",
+                      higher, timing, Fold::sum}),
+        of_benchmark({"bytes_per_second", "bytes per second that a benchmark reports", "bytes/s",
+                      higher, timing, Fold::sum}),
+
         // --- cycles and clock
         counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},
                 {one("sm__cycles_elapsed.max")}),
@@ -362,7 +379,8 @@ std::vector<MetricSet> make_sets() {
     }
     std::vector<std::string> full;
     for (const Metric& metric : catalogue()) {
-        if (metric.source != Source::program) full.push_back(metric.definition.name);
+        if (metric.source == Source::program || metric.source == Source::benchmark) continue;
+        full.push_back(metric.definition.name);
     }
     return {
         {"time", "times and launch facts: no counters", std::move(times)},
@@ -452,6 +470,8 @@ std::string_view to_text(Source source) {
             return "counter";
         case Source::program:
             return "program";
+        case Source::benchmark:
+            return "benchmark";
     }
     return "unknown";
 }

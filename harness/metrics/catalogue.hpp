@@ -25,6 +25,7 @@ enum class Source {
     kernel_record,  ///< launch facts: registers, shared memory
     counter,        ///< CUPTI counters
     program,        ///< the recorded activity of a suite's `command`, or its wall time
+    benchmark,      ///< what a suite's `benchmark` reports
 };
 
 /// `weight` times a counter. `names` are alternatives: the first that the chip has is used. If a

@@ -12,12 +12,41 @@
 
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
+#include "model/metric.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::model {
 
 /// Default of `max_overhead`.
 inline constexpr double usual_max_overhead = 0.05;
+
+/// A number that a benchmark writes, as a metric.
+struct BenchmarkValue {
+    /// Where it is: a counter's name, a column of CSV, or a path below a row of JSON.
+    std::string from;
+    double factor = 1;  ///< from the unit of the file to that of the definition
+    MetricDefinition definition;
+
+    bool operator==(const BenchmarkValue&) const = default;
+};
+
+/// How the results are read that a benchmark writes. Paths and columns are of the formats that have
+/// no names of their own (csv, json).
+struct BenchmarkReading {
+    std::string format;  ///< of benchmark/formats.hpp
+    std::string rows;    ///< path to the rows: one result each
+    std::string name;    ///< of the result
+    std::vector<std::pair<std::string, std::string>> axes;  ///< parameter, and where it is
+    std::vector<BenchmarkValue> values;
+    /// Why the cases are not known: the run that looked for them failed. Empty: it did not.
+    std::string problem;
+    std::string log;  ///< of that run
+
+    bool operator==(const BenchmarkReading&) const = default;
+};
+
+/// What is replaced in the words of a benchmark by the file to write.
+inline constexpr const char* out_word = "{out}";
 
 /// A program to be measured, with its parameters filled in. No shell is involved.
 struct Command {
@@ -33,16 +62,20 @@ struct Command {
     int warm_up_runs = 0;                      ///< before the first one that counts
     int gpus = 1;                              ///< that it sees
     double max_overhead = usual_max_overhead;  ///< as CaseResult has it
+    /// It measures itself, and perfgate reads its results. Absent: its activity is recorded.
+    std::optional<BenchmarkReading> benchmark = std::nullopt;
 
     bool operator==(const Command&) const = default;
 };
 
-/// The part of a program's activity that a case measures. The patterns are globs.
+/// The part of a program's activity that a case measures. The patterns are globs, if not said
+/// otherwise.
 struct Piece {
     enum class Kind {
         program,  ///< all of it
         range,    ///< NVTX ranges: each is an instance
         kernels,  ///< by name: each launch is an instance, or with `within` those of each range
+        result,   ///< of a benchmark: `pattern` is the name and axes that it reports, no glob
     };
     Kind kind = Kind::program;
     std::string pattern;      ///< of the range's or the kernel's name

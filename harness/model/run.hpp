@@ -160,6 +160,8 @@ struct CaseResult {
     std::optional<double> max_overhead = std::nullopt;
     /// Skipped by the suite (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;
+    /// What a reader of the values should know: "the benchmark library is a debug build".
+    std::vector<std::string> notes = {};
 
     bool operator==(const CaseResult&) const = default;
 };

@@ -73,6 +73,13 @@ bool glob_match(std::string_view pattern, std::string_view text) {
     return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
+bool glob_may_match(std::string_view pattern, std::string_view prefix) {
+    const std::size_t wildcard = pattern.find_first_of("*?");
+    const std::string_view literal = pattern.substr(0, wildcard);
+    if (literal.starts_with(prefix)) return true;
+    return wildcard != std::string_view::npos && prefix.starts_with(literal);
+}
+
 std::optional<std::string> nearest_name(std::string_view name,
                                         const std::vector<std::string>& candidates) {
     if (name.size() > longest_name) return std::nullopt;

@@ -14,6 +14,10 @@ namespace perfgate::model {
 /// Linear in practice: O(pattern · text) at worst, no recursion.
 bool glob_match(std::string_view pattern, std::string_view text);
 
+/// Whether the pattern can match some text that begins with `prefix`. May say so of a pattern with
+/// wildcards that cannot, never the reverse.
+bool glob_may_match(std::string_view pattern, std::string_view prefix);
+
 /// The candidate nearest to `name` by edit distance, if near enough to be a likely typo.
 std::optional<std::string> nearest_name(std::string_view name,
                                         const std::vector<std::string>& candidates);

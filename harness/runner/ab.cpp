@@ -115,20 +115,12 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
-    model::Plan head_plan = plan_for(request.suites, of_head, head);
+    const BothPlans plans =
+        plan_for_both(request.suites, of_head, head, {request.base_root, request.head_root});
     base.visible = head.visible;
     base.capabilities.environment.device.key = head.capabilities.environment.device.key;
-    model::Plan base_plan = offered(head_plan, base.capabilities.workloads);
-    if (has_programs(head_plan)) {
-        if (request.base_root.empty()) {
-            throw model::InputError(
-                "the suites have programs: name the checkouts that they run in with --base-root "
-                "and --head-root");
-        }
-        head_plan = in_root(std::move(head_plan), request.head_root);
-        base_plan = in_root(std::move(base_plan), request.base_root);
-    }
-    Execution head_execution(of_head, head, head_plan);
+    const model::Plan base_plan = offered(plans.base, base.capabilities.workloads);
+    Execution head_execution(of_head, head, plans.head);
     Execution base_execution(of_base, base, base_plan, Execution::Unsupported::skip);
     progress.sessions = {&base_execution.session(), &head_execution.session()};
 

@@ -57,7 +57,7 @@ model::Policy deciding_at_once(model::Policy policy) {
 model::Run measure_canary(const gate::Canary& canary, const std::vector<std::string>& suites,
                           const MeasuringChoice& choice) {
     OpenedBackend backend = open_to_measure(choice);
-    model::Plan plan = plan_for(suites, choice, backend);
+    model::Plan plan = plan_for(suites, choice, backend, Programs::left_out);
     keep_canary(plan, canary);
     Execution execution(choice, backend, plan);
     execution.session().measure_all();

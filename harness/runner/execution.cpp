@@ -124,7 +124,8 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     if (has_programs(plan)) {
         programs_ = std::make_unique<command::Measurement>(command::MeasurementOptions{
             injection_library(), std::filesystem::path(choice.out) / "commands",
-            fmt::format("{}", fmt::join(backend.visible, ",")), interrupted});
+            fmt::format("{}", fmt::join(backend.visible, ",")), interrupted,
+            records_programs(plan)});
     }
     resumed_ = read_resumed(choice, header_.identity);
     if (resumed_) header_ = resumed_->header;

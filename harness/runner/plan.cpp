@@ -2,13 +2,21 @@
 #include "runner/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <utility>
 
+#include "benchmark/results.hpp"
+#include "command/benchmark_batch.hpp"
+#include "measure/worker_process.hpp"
 #include "model/error.hpp"
+#include "runner/interruption.hpp"
+#include "suite/benchmark_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 
@@ -65,48 +73,199 @@ int gpus_of(const model::Plan& plan) {
     return gpus;
 }
 
+/// What the benchmarks of each suite reported, by command.
+using ReportedBySuite = std::vector<std::map<std::size_t, suite::ReportedCases>>;
+
+/// From files to a plan, in steps.
+class Planning {
+  public:
+    Planning(const std::vector<std::string>& files, const MeasuringChoice& choice,
+             OpenedBackend& backend)
+        : choice_(choice), backend_(backend) {
+        const model::Device& device = backend.capabilities.environment.device;
+        options_.target = target_of(backend.name);
+        options_.device_key = device.key;
+        options_.compute_capability = device.compute_capability;
+        options_.filters = choice.filters;
+        options_.tags = choice.tags;
+        suites_ = suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads);
+        make();
+    }
+
+    const model::Plan& plan() const { return plan_; }
+
+    /// Makes as many GPUs visible as the cases use, which changes the device key.
+    void see_gpus() {
+        const int gpus = gpus_of(plan_);
+        if (gpus == 1) return;
+        share_gpus(backend_, choice_, static_cast<std::size_t>(gpus));
+        options_.device_key = backend_.capabilities.environment.device.key;
+        make();
+        // Overrides for the other key may have brought back cases that were skipped.
+        if (gpus_of(plan_) != gpus) {
+            throw model::InputError(
+                fmt::format("overrides of the suites select other cases for {} than for one GPU: "
+                            "select cases that see {} GPUs with --filter",
+                            options_.device_key, gpus));
+        }
+    }
+
+    bool asks_benchmarks() const {
+        return std::any_of(plan_.suites.begin(), plan_.suites.end(), [](const auto& suite) {
+            return std::any_of(suite.cases.begin(), suite.cases.end(), is_unknown);
+        });
+    }
+
+    /// Runs each benchmark once in the folders of `plan`.
+    ReportedBySuite ask(const model::Plan& plan) const {
+        const command::MeasurementOptions options{
+            .library = {},
+            .out = std::filesystem::path(choice_.out) / "commands",
+            .visible_devices = fmt::format("{}", fmt::join(backend_.visible, ",")),
+            .stop = interrupted,
+            .records = false};
+        ReportedBySuite all(plan.suites.size());
+        for (std::size_t s = 0; s < plan.suites.size(); ++s) {
+            for (const model::PlannedCase& planned : plan.suites[s].cases) {
+                if (!is_unknown(planned)) continue;
+                const std::size_t index = planned.program->command;
+                const model::Command& command = plan.suites[s].commands[index];
+                if (choice_.progress) {
+                    fmt::print(stderr, "perfgate: {}: first run, which shows its cases\n",
+                               command.name);
+                }
+                command::Reported found = command::find_results(options, command);
+                if (found.stopped) throw measure::Interrupted();
+                all[s][index] = {std::move(found.results.results), std::move(found.problem),
+                                 std::move(found.log)};
+            }
+        }
+        return all;
+    }
+
+    void set_reported(const ReportedBySuite& reported) {
+        for (std::size_t s = 0; s < suites_.size(); ++s) {
+            suite::set_reported_cases(reported[s], suites_[s]);
+        }
+        make();
+    }
+
+  private:
+    static bool is_unknown(const model::PlannedCase& planned) {
+        return planned.program && planned.spec.variant == model::unknown_cases &&
+               planned.skip_reason.empty();
+    }
+
+    void make() {
+        plan_ = suite::plan_suites(suites_, options_);
+        for (model::PlannedSuite& suite : plan_.suites) {
+            for (model::Command& command : suite.commands) {
+                command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
+            }
+        }
+    }
+
+    const MeasuringChoice& choice_;
+    OpenedBackend& backend_;
+    suite::PlanOptions options_;
+    std::vector<suite::Suite> suites_;
+    model::Plan plan_;
+};
+
+/// The head's results, and those that only the base has. A head without results has none.
+ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySuite& base) {
+    ReportedBySuite all = head;
+    for (std::size_t s = 0; s < all.size(); ++s) {
+        for (auto& [command, reported] : all[s]) {
+            if (!reported.problem.empty()) continue;
+            std::set<std::string> ids;
+            for (const auto& result : reported.results) ids.insert(benchmark::id_of(result));
+            for (const auto& result : base[s].at(command).results) {
+                if (!ids.contains(benchmark::id_of(result))) reported.results.push_back(result);
+            }
+        }
+    }
+    return all;
+}
+
+/// Skips the cases of benchmarks that do not report them on this side.
+model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reported) {
+    for (std::size_t s = 0; s < reported.size(); ++s) {
+        for (model::PlannedCase& planned : plan.suites[s].cases) {
+            if (!planned.program || !planned.skip_reason.empty()) continue;
+            const auto found = reported[s].find(planned.program->command);
+            if (found == reported[s].end() || planned.spec.variant == model::unknown_cases) {
+                continue;
+            }
+            const auto& results = found->second.results;
+            const bool has = std::any_of(results.begin(), results.end(), [&](const auto& result) {
+                return benchmark::id_of(result) == planned.program->piece.pattern;
+            });
+            if (has) continue;
+            planned.skip_reason = found->second.problem.empty() ? "the benchmark does not report it"
+                                                                : found->second.problem;
+        }
+    }
+    return plan;
+}
+
+/// What is not built must be heard of.
+model::Plan warned_of_missing(model::Plan plan) {
+    for (const model::PlannedSuite& suite : plan.suites) {
+        for (const std::string& line : suite::not_built(suite)) {
+            fmt::print(stderr, "perfgate: warning: {}\n", line);
+        }
+    }
+    return plan;
+}
+
 }  // namespace
 
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs) {
-    const model::Device& device = backend.capabilities.environment.device;
-    suite::PlanOptions options;
-    options.target = target_of(backend.name);
-    options.device_key = device.key;
-    options.compute_capability = device.compute_capability;
-    options.filters = choice.filters;
-    options.tags = choice.tags;
-    const auto suites =
-        suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads);
-    model::Plan plan = suite::plan_suites(suites, options);
-    if (programs == Programs::left_out) return without_programs(std::move(plan));
-    if (const int gpus = gpus_of(plan); gpus > 1) {
-        share_gpus(backend, choice, static_cast<std::size_t>(gpus));
-        options.device_key = device.key;
-        plan = suite::plan_suites(suites, options);
-        // Overrides for the other key may have brought back cases that were skipped.
-        if (gpus_of(plan) != gpus) {
-            throw model::InputError(
-                fmt::format("overrides of the suites select other cases for {} than for one GPU: "
-                            "select cases that see {} GPUs with --filter",
-                            device.key, gpus));
-        }
+    Planning planning(files, choice, backend);
+    if (programs == Programs::left_out) return without_programs(planning.plan());
+    planning.see_gpus();
+    if (planning.asks_benchmarks()) planning.set_reported(planning.ask(planning.plan()));
+    return warned_of_missing(planning.plan());
+}
+
+BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                        OpenedBackend& backend, const Checkouts& checkouts) {
+    Planning planning(files, choice, backend);
+    planning.see_gpus();
+    if (!has_programs(planning.plan())) {
+        return {warned_of_missing(planning.plan()), planning.plan()};
     }
-    for (model::PlannedSuite& suite : plan.suites) {
-        for (const std::string& line : suite::not_built(suite)) {
-            fmt::print(stderr, "perfgate: warning: {}\n", line);
-        }
-        for (model::Command& command : suite.commands) {
-            command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
-        }
+    if (checkouts.base.empty()) {
+        throw model::InputError(
+            "the suites have programs: name the checkouts that they run in with --base-root "
+            "and --head-root");
     }
-    return plan;
+    ReportedBySuite of_base, of_head;
+    if (planning.asks_benchmarks()) {
+        of_head = planning.ask(in_root(planning.plan(), checkouts.head));
+        of_base = planning.ask(in_root(planning.plan(), checkouts.base));
+        planning.set_reported(reported_by_any(of_head, of_base));
+    }
+    return {
+        skipping_unreported(in_root(warned_of_missing(planning.plan()), checkouts.base), of_base),
+        skipping_unreported(in_root(planning.plan(), checkouts.head), of_head)};
 }
 
 bool has_programs(const model::Plan& plan) {
     return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
         return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
             return planned.program && planned.skip_reason.empty();
+        });
+    });
+}
+
+bool records_programs(const model::Plan& plan) {
+    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const auto& planned) {
+            return planned.program && planned.skip_reason.empty() &&
+                   !suite.commands[planned.program->command].benchmark;
         });
     });
 }

@@ -15,16 +15,35 @@ namespace perfgate::runner {
 enum class Programs { included, left_out };
 
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
-/// are absolute. If the programs use several GPUs, it calls share_gpus for the backend. Throws
-/// model::InputError if suites are wrong, nothing is selected, there are too few GPUs, or cases use
-/// different numbers of them: a run has one device key.
+/// are absolute. Benchmarks are run once, to learn their cases. If the programs use several GPUs,
+/// it calls share_gpus for the backend. Throws model::InputError if suites are wrong, nothing is
+/// selected, there are too few GPUs, or cases use different numbers of them: a run has one device
+/// key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs = Programs::included);
+
+/// Where the programs of both sides of a comparison run: folders that take the place of the
+/// suite's. Empty: no programs.
+struct Checkouts {
+    std::string base, head;
+};
+
+struct BothPlans {
+    model::Plan base, head;
+};
+
+/// The same for both sides, whose plans have the same cases. The benchmarks of both are asked for
+/// their cases; what only one reports is skipped in the other. Throws model::InputError if there
+/// are programs and no checkouts.
+BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                        OpenedBackend& backend, const Checkouts& checkouts);
 
 /// The same cases, skipping those that a build with this catalogue does not offer.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
 
 bool has_programs(const model::Plan& plan);
+/// Whether some of them are recorded: benchmarks are not.
+bool records_programs(const model::Plan& plan);
 
 /// The same plan with its programs in another checkout: `root` takes the place of the suite's
 /// folder.

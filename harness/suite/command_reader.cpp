@@ -11,6 +11,7 @@
 #include "model/command_words.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
+#include "suite/benchmark_reader.hpp"
 #include "suite/fields.hpp"
 
 namespace perfgate::suite {
@@ -43,6 +44,14 @@ constexpr std::array<std::string_view, 17> command_keys{"command",
                                                         "check",
                                                         "tags"};
 
+constexpr std::array<std::string_view, 18> benchmark_keys{
+    "benchmark", "format", "name", "env",  "cwd",  "timeout", "exit",       "warmup",
+    "gpus",      "matrix", "rows", "case", "axes", "values",  "tolerances", "cross_board_tolerance",
+    "check",     "tags"};
+
+/// `{out}` without its braces.
+constexpr std::string_view out_parameter = "out";
+
 /// A value as an argument of a program: text without the quotes of case ids.
 std::string word_of(const model::ParamValue& value) {
     const auto* text = std::get_if<std::string>(&value);
@@ -72,8 +81,11 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
 
 class CommandReader {
   public:
-    CommandReader(const YamlNode& entry, Problems& problems)
-        : fields_(entry, "a command entry", command_keys, problems), problems_(problems) {
+    CommandReader(const YamlNode& entry, bool benchmark, Problems& problems)
+        : benchmark_(benchmark),
+          fields_(benchmark ? Fields(entry, "a benchmark entry", benchmark_keys, problems)
+                            : Fields(entry, "a command entry", command_keys, problems)),
+          problems_(problems) {
         read_.at = entry.at;
     }
 
@@ -81,9 +93,8 @@ class CommandReader {
         if (const YamlNode* node = fields_.require("name", problems_)) {
             read_.command.name = read_slug(*node, "name", problems_).value_or("");
         }
-        if (const YamlNode* node = fields_.find("command")) {
-            read_.command.words = words(*node, "command");
-        }
+        const std::string_view key = benchmark_ ? "benchmark" : "command";
+        if (const YamlNode* node = fields_.find(key)) read_.command.words = words(*node, key);
         if (const YamlNode* node = fields_.find("check")) {
             read_.command.check = words(*node, "check");
         }
@@ -118,7 +129,12 @@ class CommandReader {
         read_.matrix = fields_.find("matrix");
         if (read_.matrix != nullptr) parameters(*read_.matrix);
         check_parameters();
-        read_.labels = read_labels(fields_, read_.command.name, read_.at, problems_);
+        if (benchmark_) {
+            read_.labels.labels.push_back(
+                read_benchmark(fields_, read_.command, read_.at, problems_));
+        } else {
+            read_.labels = read_labels(fields_, read_.command.name, read_.at, problems_);
+        }
         describe_workload();
         return std::move(read_);
     }
@@ -140,7 +156,7 @@ class CommandReader {
                                                     "program",
                                                     in_quotes(what)));
             }
-            note_parameters(*word, item->at);
+            note_parameters(*word, item->at, what != "check");
             words.push_back(*word);
         }
         return words;
@@ -169,7 +185,7 @@ class CommandReader {
                 continue;
             }
             if (const auto value = read_word(*entry.value, name, problems_)) {
-                note_parameters(*value, entry.value->at);
+                note_parameters(*value, entry.value->at, true);
                 read_.command.environment.emplace_back(name, *value);
             }
         }
@@ -194,8 +210,10 @@ class CommandReader {
 
     // --- parameters
 
-    void note_parameters(std::string_view text, Position at) {
+    /// `may_write`: `{out}` of a benchmark may be in it.
+    void note_parameters(std::string_view text, Position at, bool may_write) {
         model::with_parameters(text, [&](const std::string& name) {
+            if (benchmark_ && may_write && name == out_parameter) return std::string();
             used_.emplace_back(name, at);
             return std::string();
         });
@@ -239,6 +257,11 @@ class CommandReader {
                                       "digits and '_'",
                                       in_quotes(name)));
         }
+        if (benchmark_ && name == out_parameter) {
+            problems_.add(key.at,
+                          "'out' is replaced by the file that the benchmark writes; expected "
+                          "another name");
+        }
         model::ParamInfo& info = read_.workload.params.emplace_back();
         info.name = name;
         info.minimum = std::numeric_limits<std::int64_t>::min();
@@ -264,8 +287,9 @@ class CommandReader {
             if (used.contains(name)) continue;
             problems_.add(read_.matrix->at,
                           fmt::format("parameter {} of 'matrix' is used nowhere; expected '{{{}}}' "
-                                      "in 'command', 'env' or 'check'",
-                                      in_quotes(name), model::printable(name, 80)));
+                                      "in '{}', 'env' or 'check'",
+                                      in_quotes(name), model::printable(name, 80),
+                                      benchmark_ ? "benchmark" : "command"));
         }
     }
 
@@ -279,6 +303,7 @@ class CommandReader {
         }
     }
 
+    bool benchmark_;
     Fields fields_;
     Problems& problems_;
     ReadCommand read_;
@@ -299,19 +324,21 @@ EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
             problems.add(
                 field.key->at,
                 fmt::format("'{}' and '{}' in one entry; expected one of them", kind->text, key));
-        } else if (key == "benchmark" || key == "source") {
-            problems.add(
-                field.key->at,
-                fmt::format("'{}' is not supported yet; expected 'workload' or 'command'", key));
+        } else if (key == "source") {
+            problems.add(field.key->at,
+                         "'source' is not supported yet; expected 'workload', 'command' or "
+                         "'benchmark'");
         }
         kind = field.key;
     }
     if (problems.count() != before) return EntryKind::refused;
-    return kind != nullptr && kind->text == "command" ? EntryKind::command : EntryKind::workload;
+    if (kind != nullptr && kind->text == "command") return EntryKind::command;
+    if (kind != nullptr && kind->text == "benchmark") return EntryKind::benchmark;
+    return EntryKind::workload;
 }
 
-ReadCommand read_command(const YamlNode& entry, Problems& problems) {
-    return CommandReader(entry, problems).read();
+ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems) {
+    return CommandReader(entry, kind == EntryKind::benchmark, problems).read();
 }
 
 model::Command filled_in(const model::Command& command, const model::Params& params) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an item of `workloads` that is a program: its words and how it is run. The words may
-// contain
-// `{param}` for a parameter of the matrix; no shell is involved. What is measured and gated is read
-// in label_reader.
+// contain `{param}` for a parameter of the matrix; no shell is involved. What is measured and gated
+// is read in label_reader for a command, and in benchmark_reader for a benchmark.
 #pragma once
 
 #include <string>
@@ -26,13 +25,14 @@ struct ReadCommand {
     Position at;
 };
 
-enum class EntryKind { workload, command, refused };
+enum class EntryKind { workload, command, benchmark, refused };
 
 /// What an item of `workloads` is, by its keys. An item of two kinds, or of a kind that is not
 /// supported yet, is a problem.
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);
 
-ReadCommand read_command(const YamlNode& entry, Problems& problems);
+/// `kind` is command or benchmark. The one label of a benchmark is model::unknown_cases.
+ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems);
 
 /// With the parameters in place.
 model::Command filled_in(const model::Command& command, const model::Params& params);

@@ -53,6 +53,8 @@ std::string_view in_words(model::Piece::Kind kind) {
             return "a range";
         case model::Piece::Kind::kernels:
             return "a label of kernels";
+        case model::Piece::Kind::result:
+            return "a benchmark";
     }
     return "";
 }

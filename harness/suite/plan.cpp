@@ -33,8 +33,14 @@ bool has_tag(const std::vector<std::string>& tags, const std::string& tag) {
 bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& tags,
                  const PlanOptions& options, Used& used) {
     bool filter_matches = options.filters.empty();
+    const auto matches = [&](const std::string& filter) {
+        // It may be about cases that are not known yet.
+        return has_unknown_cases(suite_case)
+                   ? model::glob_may_match(filter, suite_case.spec.workload + '/')
+                   : model::glob_match(filter, suite_case.id);
+    };
     for (std::size_t i = 0; i < options.filters.size(); ++i) {
-        if (!model::glob_match(options.filters[i], suite_case.id)) continue;
+        if (!matches(options.filters[i])) continue;
         used.filters[i] = true;
         filter_matches = true;
     }
@@ -252,6 +258,26 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
     }
 }
 
+/// Metrics that suites define themselves: in a run, a name means one metric.
+void check_own_metrics(const model::Plan& plan) {
+    std::map<std::string, std::pair<model::MetricDefinition, std::string>> known;
+    for (const model::PlannedSuite& suite : plan.suites) {
+        for (const model::Command& command : suite.commands) {
+            if (!command.benchmark) continue;
+            for (const model::BenchmarkValue& value : command.benchmark->values) {
+                const model::MetricDefinition& own = value.definition;
+                const auto [first, added] =
+                    known.try_emplace(own.name, own, suite.name + '/' + command.name);
+                if (added || first->second.first == own) continue;
+                throw model::InputError(fmt::format(
+                    "{}: {} of {} has another unit or direction than that of {}; expected a name "
+                    "of its own",
+                    suite.file, in_quotes(own.name), command.name, first->second.second));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> not_built(const Suite& suite) {
@@ -290,6 +316,7 @@ model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& opt
     if (counts.planned == 0) throw model::InputError(empty_message(counts, options));
     check_used(used.filters, options.filters, "--filter");
     check_used(used.tags, options.tags, "--tag");
+    check_own_metrics(plan);
     return plan;
 }
 

@@ -251,9 +251,11 @@ bool applies(const metrics::Metric& metric, model::Target target) {
         case model::Target::host:
             return metric.source == Source::wall;
         case model::Target::cuda:
-            return metric.source != Source::wall && metric.source != Source::program;
+            return metric.source != Source::wall && metric.source != Source::program &&
+                   metric.source != Source::benchmark;
         case model::Target::program:
-            return metric.source == Source::program || metric.source == Source::activity;
+            return metric.source == Source::program || metric.source == Source::activity ||
+                   metric.source == Source::benchmark;
     }
     return false;
 }
@@ -300,6 +302,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         std::size_t layer;
     };
     std::map<std::string_view, Winner> tolerances;
+    std::map<std::string_view, const metrics::Metric*> own;
     double cross_board = default_cross_board;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Settings& layer = *layers[i];
@@ -308,6 +311,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
             metrics_layer = i;
         }
         for (const auto& [name, entry] : layer.tolerances) tolerances[name] = {&entry, i};
+        for (const auto& [name, metric] : layer.own) own[name] = &metric;
         cross_board = layer.cross_board.value_or(cross_board);
         resolved.precision = layer.precision.value_or(resolved.precision);
         resolved.time_budget_s = layer.time_budget_s.value_or(resolved.time_budget_s);
@@ -320,7 +324,9 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         if (found == tolerances.end()) continue;
         const Settings::ToleranceEntry& entry = *found->second.entry;
         tolerances.erase(found);
-        const std::optional<metrics::Metric> metric = metrics::find_metric(name);
+        const auto defined = own.find(name);
+        const std::optional<metrics::Metric> metric =
+            defined != own.end() ? *defined->second : metrics::find_metric(name);
         if (!metric || !entry.tolerance) continue;
         model::GateRule rule{name, *entry.tolerance, 0};
         if (metric->definition.metric_class == model::MetricClass::timing) {

@@ -43,6 +43,8 @@ struct Settings {
     };
 
     std::optional<Metrics> metrics;
+    /// Metrics that the suite itself defines (`values` of a benchmark).
+    std::map<std::string, metrics::Metric> own;
     std::map<std::string, ToleranceEntry> tolerances;  ///< merged by metric over the layers
     std::optional<double> cross_board, precision, time_budget_s;
     std::optional<std::uint64_t> seed;

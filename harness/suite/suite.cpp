@@ -112,7 +112,7 @@ class SuiteParser {
     void add_entry(const YamlNode& node) {
         const EntryKind kind = kind_of_entry(node, problems_);
         if (kind == EntryKind::refused) all_expanded_ = false;
-        if (kind == EntryKind::command) add_command(node);
+        if (kind == EntryKind::command || kind == EntryKind::benchmark) add_command(node, kind);
         if (kind != EntryKind::workload) return;
         if (left_out_ != nullptr) {
             Problems own(suite_.file);
@@ -131,10 +131,11 @@ class SuiteParser {
         if (read.expandable) add_cases(read, index);
     }
 
-    /// A program becomes a workload of the suite's own, with a variant and an entry for each label.
-    void add_command(const YamlNode& node) {
+    /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
+    /// a benchmark has one, until it has run (benchmark_cases.hpp).
+    void add_command(const YamlNode& node, EntryKind kind) {
         const std::size_t before = problems_.count();
-        ReadCommand read = read_command(node, problems_);
+        ReadCommand read = read_command(node, kind, problems_);
         const std::string& name = read.command.name;
         if (model::find_workload(workloads_, name) != nullptr) {
             problems_.add(read.at, fmt::format("the name {} is another workload's; expected one of "
@@ -327,11 +328,8 @@ class SuiteParser {
         if (!all_expanded_) return;
         const auto check = [&](const std::vector<Override>& overrides, std::string_view whose) {
             for (const Override& over : overrides) {
-                if (matched.contains(&over)) continue;
-                problems_.add(over.at,
-                              fmt::format("{} matches no case; expected a glob on the ids of the "
-                                          "{}'s cases, which `perfgate list` shows",
-                                          in_quotes(over.match), whose));
+                if (matched.contains(&over) || may_match_unknown(suite_, over)) continue;
+                problems_.add(over.at, matches_none_message(over, whose));
             }
         };
         check(suite_.overrides, "suite");
@@ -438,6 +436,24 @@ class SuiteParser {
 };
 
 }  // namespace
+
+bool has_unknown_cases(const SuiteCase& suite_case) {
+    return suite_case.program && suite_case.spec.variant == model::unknown_cases;
+}
+
+bool may_match_unknown(const Suite& suite, const Override& over) {
+    return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const SuiteCase& suite_case) {
+        return has_unknown_cases(suite_case) &&
+               model::glob_may_match(over.match, suite_case.spec.workload + '/');
+    });
+}
+
+std::string matches_none_message(const Override& over, std::string_view whose) {
+    return fmt::format(
+        "{} matches no case; expected a glob on the ids of the {}'s cases, which `perfgate list` "
+        "shows",
+        in_quotes(over.match), whose);
+}
 
 std::string no_gate_message(const SuiteCase& suite_case, const std::string& device) {
     const auto expected = [&] {

@@ -73,6 +73,14 @@ std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suit
     return layers;
 }
 
+/// Whether it stands for the cases of a benchmark, which has not run yet.
+bool has_unknown_cases(const SuiteCase& suite_case);
+
+/// Whether the override may be for cases that are not known yet.
+bool may_match_unknown(const Suite& suite, const Override& over);
+
+std::string matches_none_message(const Override& over, std::string_view whose);
+
 /// The message for a case to which no gated metric applies; `device` empty: on any.
 std::string no_gate_message(const SuiteCase& suite_case, const std::string& device);
 

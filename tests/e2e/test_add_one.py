@@ -10,6 +10,7 @@ KINDS = {
     "a metric": (r'"{name}"', ["harness", "kernels"], 1),
     "a report format": (r'\bwrite_{name}\b|"{name}"|\b{name}\.cpp\b', ["harness", "kernels"], 3),
     "a cause that `explain` knows": (r'"{name}"', ["harness", "tests/unit/explain_rules_test.cpp"], 2),
+    "a benchmark's format": (r'\bread_{name}\b|"{name}"|\b{name}\.cpp\b', ["harness"], 3),
     "a verb": (r'\badd_{name}\b|"{name}"|\b{name}\.cpp\b', ["harness"], 2),
     # Other workloads have variants of the same names.
     "a CUDA variant of `gemm`": (r'\bprepare_{name}\b|"{name}"|\b{name}\.cu\b', ["harness", "kernels/gemm"], 3),

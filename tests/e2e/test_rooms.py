@@ -12,7 +12,8 @@ ALLOWED = {
     "stats": set(),
     "metrics": {"model"},
     "sdk": set(),
-    "suite": {"model", "metrics"},
+    "benchmark": {"model", "document"},
+    "suite": {"model", "metrics", "benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
@@ -23,11 +24,11 @@ ALLOWED = {
     "activity": {"model", "document"},
     "inject": {"activity", "backend/cuda", "model"},
     "program": {"model"},
-    "command": {"measure", "activity", "inject", "program", "metrics", "stats", "model"},
+    "command": {"measure", "activity", "benchmark", "inject", "program", "metrics", "stats", "model"},
     "explain": {"model"},
     "report": {"model", "document"},
-    "runner": {"gate", "baseline", "review", "document", "measure", "command", "suite", "metrics",
-               "explain", "report", "inject", "activity", "program", "model"},
+    "runner": {"gate", "baseline", "benchmark", "review", "document", "measure", "command", "suite", "metrics",
+               "explain", "report", "inject", "activity", "program", "stats", "model"},
     "cli": None,  # all
 }
 INTERFACES = {"backend": "measure/backend.hpp", "command": "measure/programs.hpp"}

@@ -105,6 +105,9 @@ elif part == "suite":
     blocks = (root / "tests/data/suites/cases.txt").read_text().split("### ")[1:]
     for number, block in enumerate(blocks):
         (folder / f"case-{number}.yaml").write_text(block.partition("\n")[2])
+elif part == "benchmark":
+    for file in (root / "tests/data/benchmarks").iterdir():
+        (folder / file.name).write_text(file.read_text())
 elif part == "activity":
     for steps in (0, 1, 3):
         (folder / f"steps-{steps}.activity").write_bytes(recording(steps))

@@ -28,8 +28,9 @@ TEST(Catalogue, NamesEveryMetricOnceAndDescribesIt) {
 }
 
 TEST(Catalogue, SpellsUnitsInOneWay) {
-    const std::set<std::string> units = {"ns",    "bytes", "Hz",     "%",         "count",
-                                         "ratio", "flop",  "flop/s", "flop/byte", "registers"};
+    const std::set<std::string> units = {"ns",      "bytes",   "Hz",        "%",
+                                         "count",   "ratio",   "flop",      "flop/s",
+                                         "bytes/s", "items/s", "flop/byte", "registers"};
     for (const Metric& metric : catalogue()) {
         EXPECT_EQ(units.count(metric.definition.unit), 1u)
             << metric.definition.name << ": " << metric.definition.unit;
@@ -45,7 +46,7 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
                           metric.source == Source::wall;
-        if (metric.source != Source::program) {
+        if (metric.source != Source::program && metric.source != Source::benchmark) {
             EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
         }
         for (const auto* terms : {&metric.numerator, &metric.denominator}) {

@@ -40,6 +40,16 @@ TEST(Glob, QuestionMarkTakesAWholeCodePoint) {
     EXPECT_TRUE(glob_match("*?b", "aéb"));
 }
 
+TEST(Glob, MayMatchWhatBeginsWithAPrefix) {
+    for (const char* pattern :
+         {"*", "bench/*", "bench/sort", "be*", "b?nch/x", "bench/*[n=1]", "*x"}) {
+        EXPECT_TRUE(glob_may_match(pattern, "bench/")) << pattern;
+    }
+    for (const char* pattern : {"", "bench", "other/*", "benches/*", "bench-2/sort"}) {
+        EXPECT_FALSE(glob_may_match(pattern, "bench/")) << pattern;
+    }
+}
+
 TEST(Glob, ManyStarsAreNotExponential) {
     std::string pattern;
     for (int i = 0; i < 200; ++i) pattern += "*a";

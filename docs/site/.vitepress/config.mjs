@@ -64,6 +64,7 @@ export default defineConfig({
       ]),
       group('Measure', [
         ['Programs', '/docs/programs'],
+        ['Benchmarks', '/docs/benchmarks'],
         ['Plugins', '/docs/plugins'],
         ['The bundled kernels', '/kernels/'],
         ['Suites', '/suites/'],
@@ -82,6 +83,7 @@ export default defineConfig({
         ['A runner', '/ci/runner'],
         ['Several machines', '/docs/sharding'],
         ['Slurm', '/ci/slurm/'],
+        ['Releases', '/docs/release'],
         ['Security', '/SECURITY'],
       ]),
       group('Look up', [

@@ -69,6 +69,17 @@ std::string count_text(const model::PlannedSuite& planned, std::size_t total) {
     return fmt::format("{}{} {}", count, of, total == 1 ? "case" : "cases");
 }
 
+/// Benchmarks, whose cases the list cannot have.
+std::string benchmarks_text(const model::Plan& plan) {
+    for (const model::PlannedSuite& planned : plan.suites) {
+        for (const model::PlannedCase& item : planned.cases) {
+            if (!item.program || item.spec.variant != model::unknown_cases) continue;
+            return "\n'/*' stands for the cases of a benchmark, which it tells when it runs\n";
+        }
+    }
+    return {};
+}
+
 /// The relations between the cases, with their numbers of instances.
 std::string relations_text(const model::Plan& plan) {
     std::string text;
@@ -114,7 +125,7 @@ std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& 
             text += row + '\n';
         }
     }
-    return text + relations_text(plan) + legend.text();
+    return text + benchmarks_text(plan) + relations_text(plan) + legend.text();
 }
 
 }  // namespace perfgate::cli

@@ -12,6 +12,7 @@
 #include "activity/difference.hpp"
 #include "activity/profile_document.hpp"
 #include "cli/options/gate.hpp"
+#include "cli/options/importing.hpp"
 #include "cli/options/output.hpp"
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/verbs/verb.hpp"
@@ -19,6 +20,7 @@
 #include "model/file.hpp"
 #include "model/selection.hpp"
 #include "report/across_devices.hpp"
+#include "runner/imported.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
 
@@ -28,12 +30,19 @@ namespace {
 
 struct CompareOptions {
     std::vector<std::string> runs;
+    std::vector<std::string> base, head;
+    runner::ImportChoice results;
     bool across_devices = false;
     GateOptions gate;
     runner::OutputOptions output;
 };
 
 int judge_one(const CLI::App& verb, CompareOptions& options) {
+    for (const char* name : {"--format", "--tolerance"}) {
+        if (verb.count(name) == 0) continue;
+        throw model::InputError(
+            fmt::format("{} is for results that --base and --head name: leave it out", name));
+    }
     apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     name_run(verb, options.gate, options.runs.front(), options.output);
@@ -93,7 +102,33 @@ int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     return 0;
 }
 
+int judge_head(const CLI::App& verb, CompareOptions& options) {
+    if (options.base.empty() || options.head.empty() || !options.runs.empty()) {
+        throw model::InputError(
+            "--base and --head belong together, without RUN: each is a run document, or results "
+            "of benchmarks");
+    }
+    for (const char* name : {"--baselines", "--prove", "--across-devices"}) {
+        if (verb.count(name) == 0) continue;
+        throw model::InputError(fmt::format(
+            "{} has no meaning with --base, which takes the baselines' place: leave it out", name));
+    }
+    apply_profile(verb, options.gate, options.output);
+    check_outputs(verb, options.output);
+    const auto read = [&](const std::vector<std::string>& files) {
+        return model::select_cases(runner::read_run_or_results(files, options.results),
+                                   options.gate.selection);
+    };
+    const model::Run base = read(options.base);
+    return runner::judge_against(base, options.base.front(), read(options.head),
+                                 policy_of(options.gate), options.output);
+}
+
 int carry_out(const CLI::App& verb, CompareOptions& options) {
+    if (!options.base.empty() || !options.head.empty()) return judge_head(verb, options);
+    if (options.runs.empty()) {
+        throw model::InputError("nothing to compare: name a run document, or --base and --head");
+    }
     if (options.across_devices) return set_side_by_side(verb, options);
     return options.runs.size() == 2 ? compare_profiles(verb, options) : judge_one(verb, options);
 }
@@ -110,9 +145,14 @@ void add_compare(CLI::App& app, Invocation& invocation) {
             "RUN", options->runs,
             "Run document (perfgate-out/run.json), two with --across-devices; or two documents "
             "of `profile --json`")
-        ->required()
         ->expected(1, 2)
         ->type_name("FILE");
+    verb->add_option("--base", options->base,
+                     "Judge --head by this run document, or these results of benchmarks (one file "
+                     "per process), instead of baselines")
+        ->type_name("FILE");
+    verb->add_option("--head", options->head, "What --base judges: likewise")->type_name("FILE");
+    add_result_options(*verb, options->results);
     verb->add_flag("--across-devices", options->across_devices,
                    "Set two devices' runs side by side, for information: nothing is judged");
     add_gate_options(*verb, options->gate);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A path into JSON: a JSON pointer (RFC 6901) in which `*` stands for every element of an array and
+// every member of an object: "/results/*/times/*".
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/json_reader.hpp"
+
+namespace perfgate::benchmark {
+
+class JsonPath {
+  public:
+    /// Throws model::InputError for text that does not begin with '/', is too long or has a '~'
+    /// that escapes nothing. Empty text is the value itself.
+    explicit JsonPath(std::string_view text);
+
+    /// Calls `visit(key, value)` for each value that the path leads to; `key` is of the last member
+    /// that a `*` stood for, or empty. Nothing where it leads nowhere.
+    void each(
+        document::JsonValue from,
+        const std::function<void(std::string_view key, document::JsonValue value)>& visit) const;
+
+  private:
+    struct Step {
+        std::string key;
+        bool all = false;  ///< `*`
+    };
+    void follow(
+        std::size_t step, std::string_view key, document::JsonValue value,
+        const std::function<void(std::string_view key, document::JsonValue value)>& visit) const;
+
+    std::vector<Step> steps_;
+};
+
+}  // namespace perfgate::benchmark

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--benchmark-json`. The data of all rounds are samples, in seconds; a file that was saved without
+// them (--benchmark-autosave) has the median.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "benchmark/formats.hpp"
+#include "document/json_reader.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::benchmark {
+
+namespace {
+
+using document::JsonDocument;
+using document::JsonKind;
+using document::JsonValue;
+
+constexpr double ns_of_s = 1e9;
+constexpr std::array<std::string_view, 1> known_versions{"3."};
+
+/// It writes what JSON lacks as "UNSERIALIZABLE[…]": then its name says more.
+bool is_plain(JsonValue value) {
+    if (value.kind() == JsonKind::text) return !value.text().starts_with("UNSERIALIZABLE[");
+    return value.kind() != JsonKind::array && value.kind() != JsonKind::object &&
+           value.kind() != JsonKind::null;
+}
+
+model::ParamValue value_of(JsonValue value) {
+    switch (value.kind()) {
+        case JsonKind::boolean:
+            return value.boolean();
+        case JsonKind::integer:
+            return value.integer();
+        case JsonKind::real:
+            return value.number();
+        default:
+            return axis_value(value.text());
+    }
+}
+
+/// "test_sum[100]" with the parameters by name where all of them are plain values, else as it is.
+ResultBuilder builder_for(JsonValue entry) {
+    const std::string_view full = entry.at("fullname").text();
+    const auto params = entry.find("params");
+    if (!params) return ResultBuilder(full);
+    bool plain = params->size() > 0;
+    params->members([&](std::string_view name, JsonValue value) {
+        plain = plain && is_axis_name(name) && is_plain(value);
+    });
+    const std::size_t bracket = full.find('[');
+    if (!plain || bracket == std::string_view::npos) return ResultBuilder(full);
+    ResultBuilder builder(full.substr(0, bracket));
+    params->members(
+        [&](std::string_view name, JsonValue value) { builder.add_axis(name, value_of(value)); });
+    return builder;
+}
+
+Result result_of(JsonValue entry) {
+    ResultBuilder builder = builder_for(entry);
+    const JsonValue stats = entry.at("stats");
+    const auto data = stats.find("data");
+    if (data && data->size() > 0) {
+        data->elements([&](JsonValue time) {
+            builder.add("real_time", "pytest-benchmark", ns_of_s * time.number());
+        });
+    } else {
+        builder.add("real_time", "pytest-benchmark/median", ns_of_s * stats.at("median").number());
+    }
+    return builder.take();
+}
+
+}  // namespace
+
+Results read_pytest_benchmark(std::string_view text, std::string_view source,
+                              const model::BenchmarkReading& /*reading*/) {
+    const JsonDocument document(std::string(text), source);
+    const JsonValue version = document.root().at("version");
+    const bool known =
+        std::any_of(known_versions.begin(), known_versions.end(),
+                    [&](std::string_view prefix) { return version.text().starts_with(prefix); });
+    if (!known) {
+        version.fail(fmt::format("version {} of the format; expected 3",
+                                 model::printable(version.text(), 40)));
+    }
+    Results results;
+    if (const auto node = document.root().at("machine_info").find("node")) {
+        results.machine = node->text();
+    }
+    document.root().at("benchmarks").elements([&](JsonValue entry) {
+        results.results.push_back(result_of(entry));
+    });
+    return results;
+}
+
+}  // namespace perfgate::benchmark

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmark/results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::benchmark {
+
+std::string id_of(const Result& result) {
+    return model::case_id({"", result.name, result.params, model::Cache::cold}).substr(1);
+}
+
+ResultBuilder::ResultBuilder(std::string_view name) {
+    result_.name = name;
+}
+
+void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
+    if (result_.params.size() == most_axes) {
+        throw model::InputError(
+            fmt::format("{}: more than {} parameters", model::printable(result_.name), most_axes));
+    }
+    const auto* text = std::get_if<std::string>(&value);
+    if (text != nullptr && text->size() > longest_axis_value) {
+        throw model::InputError(fmt::format("{}: a parameter of {} bytes; expected at most {}",
+                                            model::printable(result_.name), text->size(),
+                                            longest_axis_value));
+    }
+    if (!is_axis_name(axis)) {
+        throw model::InputError(
+            fmt::format("{}: '{}' is not the name of a parameter; expected letters, digits and "
+                        "'_-.:'",
+                        model::printable(result_.name), model::printable(axis, 80)));
+    }
+    if (!result_.params.emplace(axis, std::move(value)).second) {
+        throw model::InputError(fmt::format("{}: the parameter {} appears twice",
+                                            model::printable(result_.name), axis));
+    }
+}
+
+void ResultBuilder::add(const std::string& metric, const char* method, double value,
+                        bool positive) {
+    if (!std::isfinite(value) || (positive && value <= 0)) {
+        fail(fmt::format("{} is {}; expected a finite number{}", metric, value,
+                         positive ? " above 0" : ""));
+        return;
+    }
+    Samples& samples = result_.metrics[metric];
+    samples.method = method;
+    samples.values.push_back(value);
+}
+
+void ResultBuilder::fail(std::string problem) {
+    if (result_.problem.empty()) result_.problem = std::move(problem);
+}
+
+std::string ResultBuilder::words() const {
+    return model::printable(id_of(result_));
+}
+
+model::ParamValue axis_value(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    // 007 is not 7.
+    if (error == std::errc() && end == text.data() + text.size() &&
+        std::to_string(number) == text) {
+        return number;
+    }
+    return std::string(text);
+}
+
+bool is_axis_name(std::string_view text) {
+    constexpr std::size_t longest = 64;
+    return !text.empty() && text.size() <= longest &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("_-.:").find(c) != std::string_view::npos;
+           });
+}
+
+void check(const Results& results, std::string_view source) {
+    const auto refuse = [&](const std::string& why) {
+        throw model::InputError(fmt::format("{}: {}", source, why));
+    };
+    if (results.results.empty()) refuse("it has no result");
+    if (results.results.size() > most_results) {
+        refuse(
+            fmt::format("{} results; expected at most {}", results.results.size(), most_results));
+    }
+    std::set<std::string> ids;
+    for (const Result& result : results.results) {
+        if (result.name.empty()) refuse("a result has no name");
+        if (result.name.size() > longest_name) {
+            refuse(fmt::format("the name {} has {} bytes; expected at most {}",
+                               model::printable(result.name, 60), result.name.size(),
+                               longest_name));
+        }
+        if (model::printable(result.name, longest_name + 1) != result.name) {
+            refuse(fmt::format("the name {} has characters that are not printable",
+                               model::printable(result.name, 80)));
+        }
+        if (result.name == model::unknown_cases) refuse("a result is named '*'");
+        std::string id = id_of(result);
+        if (!ids.insert(id).second) {
+            refuse(fmt::format("the result {} appears twice", model::printable(id)));
+        }
+    }
+}
+
+}  // namespace perfgate::benchmark

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a benchmark reported, whatever the format: results with their names, parameters and values,
+// in the units of perfgate's metrics.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/case.hpp"
+#include "model/plan.hpp"
+
+namespace perfgate::benchmark {
+
+/// Limits of one file.
+inline constexpr std::size_t most_bytes = std::size_t{64} << 20;
+inline constexpr std::size_t most_results = 10'000;
+inline constexpr std::size_t longest_name = 300;  ///< bytes
+inline constexpr std::size_t most_axes = 32;
+inline constexpr std::size_t longest_axis_value = 200;  ///< bytes
+
+/// The values of one metric in one file: those of one process.
+struct Samples {
+    std::string
+        method;  ///< how the values were obtained: "google-benchmark", "pytest-benchmark/median"
+    std::vector<double> values;
+};
+
+struct Result {
+    std::string name;      ///< the variant of the case
+    model::Params params;  ///< its axes
+    std::map<std::string, Samples> metrics;
+    std::string problem;  ///< why it has no values; empty: it has
+};
+
+struct Results {
+    std::vector<Result> results;     ///< in the file's order; name and parameters appear once
+    std::vector<std::string> notes;  ///< what makes all values doubtful
+    std::string machine;             ///< where they were measured, as far as the file says
+};
+
+/// Builds a result step by step. What is wrong with a value is the result's problem, so that the
+/// others of the file can be judged.
+class ResultBuilder {
+  public:
+    explicit ResultBuilder(std::string_view name);
+
+    /// Throws model::InputError for a parameter that is there already.
+    void add_axis(std::string_view axis, model::ParamValue value);
+    /// A time or a rate must be above 0, every value finite.
+    void add(const std::string& metric, const char* method, double value, bool positive = true);
+    void fail(std::string problem);
+
+    /// "sort[n=100]", for messages.
+    [[nodiscard]] std::string words() const;
+    Result take() { return std::move(result_); }
+
+  private:
+    Result result_;
+};
+
+/// "sort[n=100]": what makes a result different from the others of its file.
+std::string id_of(const Result& result);
+
+/// Integers as integers, so that 8 and "8" are one parameter; other text as text.
+model::ParamValue axis_value(std::string_view text);
+
+/// Letters, digits and "_-.:", not too long: what may stand before '=' in a case id.
+bool is_axis_name(std::string_view text);
+
+/// Refuses names that are no text for a case id, too many results, and results that appear twice.
+/// Throws model::InputError that begins with `source`.
+void check(const Results& results, std::string_view source);
+
+}  // namespace perfgate::benchmark

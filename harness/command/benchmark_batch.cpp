@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/benchmark_batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "benchmark/formats.hpp"
+#include "metrics/catalogue.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "program/capture.hpp"
+#include "stats/quantiles.hpp"
+
+namespace perfgate::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Replaces `{out}`, and says whether there was one.
+bool put_file(const std::string& file, std::string& text) {
+    constexpr std::string_view word = model::out_word;
+    bool found = false;
+    for (std::size_t at = text.find(word); at != std::string::npos;
+         at = text.find(word, at + file.size())) {
+        text.replace(at, word.size(), file);
+        found = true;
+    }
+    return found;
+}
+
+std::string read_output(const fs::path& file) {
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        throw Failure{fmt::format("the benchmark wrote no results: {} does not exist",
+                                  model::printable(file.native())),
+                      ""};
+    }
+    return model::read_file(file, benchmark::most_bytes, "results");
+}
+
+/// Runs one process of the benchmark and reads its results.
+benchmark::Results run_once(const ProgramRuns& programs, const model::Command& command,
+                            const std::string& name) {
+    const model::BenchmarkReading& reading = *command.benchmark;
+    const benchmark::Format& format = *benchmark::find_format(reading.format);
+    fs::path file = fs::absolute(programs.folder() / (name + std::string(format.extension)));
+    ProgramRun run{command.words, name, "benchmark", {}, command.exit_status, "the benchmark"};
+    bool writes = false;
+    for (std::string& word : run.words) writes = put_file(file.native(), word) || writes;
+    for (const auto& [variable, value] : command.environment) {
+        std::string filled = value;
+        if (!put_file(file.native(), filled)) continue;
+        writes = true;
+        run.variables.emplace_back(variable, filled);
+    }
+    // What an earlier process left must not be taken for this one's.
+    std::error_code error;
+    fs::remove_all(file, error);
+    programs.run(run);
+    if (!writes) {
+        file = programs.folder() / (name + ".stdout");
+        if (fs::file_size(file, error) > program::Capture::head_bytes) {
+            throw Failure{
+                "the benchmark wrote more than 1 MiB to its standard output: let it "
+                "write to '{out}'",
+                ""};
+        }
+    }
+    return benchmark::read_results(read_output(file), file.filename().native(), reading);
+}
+
+const model::MetricDefinition& definition_of(const model::BenchmarkReading& reading,
+                                             const std::string& metric) {
+    static const std::map<std::string, model::MetricDefinition> known = [] {
+        std::map<std::string, model::MetricDefinition> found;
+        for (const metrics::Metric& row : metrics::catalogue()) {
+            found.emplace(row.definition.name, row.definition);
+        }
+        return found;
+    }();
+    for (const model::BenchmarkValue& value : reading.values) {
+        if (value.definition.name == metric) return value.definition;
+    }
+    return known.at(metric);
+}
+
+void fail(const std::string& reason, model::CaseResult& result) {
+    result.status = model::CaseStatus::error;
+    result.reason = reason;
+}
+
+/// The values of one case from its result.
+void take_values(const measure::ProgramRequest& request, const model::PlannedCase& planned,
+                 const benchmark::Results& all, const benchmark::Result& found,
+                 model::CaseResult& result) {
+    const model::BenchmarkReading& reading = *request.command->benchmark;
+    if (!found.problem.empty()) return fail(found.problem, result);
+    std::size_t most = 0;
+    for (const auto& [metric, samples] : found.metrics) {
+        const auto& wanted = planned.metrics;
+        if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) continue;
+        most = std::max(most, samples.values.size());
+        model::Batch batch{request.process, request.board, planned.seed, spaced(samples.values)};
+        batch.round = request.round;
+        const double value = stats::median(batch.samples);
+        result.metrics[metric] = {
+            definition_of(reading, metric).unit, value, samples.method, {std::move(batch)}};
+    }
+    for (const model::GateRule& gate : planned.gates) {
+        if (result.metrics.contains(gate.metric)) continue;
+        // Of a later process, this fails the case.
+        const std::string why = "the benchmark does not report it for this case";
+        if (!request.first) return fail(fmt::format("{}: {}", gate.metric, why), result);
+        result.not_collected.push_back(
+            {gate.metric, why + ": gate it in overrides for the cases that have it"});
+    }
+    if (!request.first) return;
+    result.notes = all.notes;
+    const std::string_view more = benchmark::find_format(reading.format)->more_samples;
+    if (most == 1 && !more.empty()) {
+        result.notes.push_back(
+            fmt::format("each process gives one value; several, by {}, show more", more));
+    }
+}
+
+}  // namespace
+
+Reported find_results(const MeasurementOptions& options, const model::Command& command) {
+    Reported reported;
+    try {
+        const ProgramRuns programs(options, command);
+        reported.results = run_once(programs, command, "first");
+    } catch (const Stopped&) {
+        reported.stopped = true;
+    } catch (const Failure& failure) {
+        reported.problem = failure.reason;
+        reported.log = failure.log;
+    } catch (const model::Error& error) {
+        reported.problem = error.what();
+    }
+    return reported;
+}
+
+void take_benchmark_batch(const MeasurementOptions& options, const measure::ProgramRequest& request,
+                          std::vector<model::CaseResult>& results,
+                          const std::function<void(std::string_view phase)>& observe) {
+    const model::Command& command = *request.command;
+    if (!command.benchmark->problem.empty()) {
+        throw Failure{command.benchmark->problem, command.benchmark->log};
+    }
+    if (request.verify_only && command.check.empty()) {
+        for (model::CaseResult& result : results) {
+            result.reason = "nothing verifies it: the suite states no 'check'";
+        }
+        return;
+    }
+    const ProgramRuns programs(options, command);
+    const std::string prefix = std::to_string(request.process);
+    if (request.first && !request.verify_only) {
+        for (int i = 0; i < command.warm_up_runs; ++i) {
+            observe("warm-up");
+            run_once(programs, command, prefix + "-warm-up");
+        }
+    }
+    observe("benchmark");
+    const benchmark::Results all = run_once(programs, command, prefix + "-benchmark");
+    bool correct = true;
+    if (request.first && !command.check.empty()) {
+        observe("check");
+        correct = programs.check(request.process, results);
+    }
+    if (correct && !request.verify_only) {
+        std::map<std::string, const benchmark::Result*> by_id;
+        for (const benchmark::Result& found : all.results) {
+            by_id.emplace(benchmark::id_of(found), &found);
+        }
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const model::PlannedCase& planned = *request.cases[i];
+            const auto found = by_id.find(planned.program->piece.pattern);
+            if (found == by_id.end()) {
+                fail("the benchmark does not report it in every process", results[i]);
+            } else {
+                take_values(request, planned, all, *found->second, results[i]);
+            }
+        }
+    }
+    conclude(correct, results);
+}
+
+}  // namespace perfgate::command

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/program_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <system_error>
+
+#include "model/error.hpp"
+#include "model/sha256.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_samples = 1000;
+constexpr std::size_t longest_last_line = 200;
+
+/// A folder's name that says which program it is of, for people; two programs never share one.
+std::string folder_name(const model::Command& command) {
+    model::Sha256 sum;
+    const auto add = [&](const std::string& text) {
+        sum.add_number(text.size());
+        sum.add(text);
+    };
+    add(command.folder);
+    for (const std::string& word : command.words) add(word);
+    for (const auto& [name, value] : command.environment) {
+        add(name);
+        add(value);
+    }
+    return command.name + "-" + sum.fingerprint().substr(0, 8);
+}
+
+std::string last_line(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    const std::size_t begin = text.rfind('\n');
+    if (begin != std::string_view::npos) text.remove_prefix(begin + 1);
+    return model::printable(text, longest_last_line);
+}
+
+}  // namespace
+
+ProgramRuns::ProgramRuns(const MeasurementOptions& options, const model::Command& command)
+    : options_(options), command_(command), folder_(options.out / folder_name(command)) {
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error) {
+        throw model::Error(fmt::format("cannot create {}: {}", model::printable(folder_.native()),
+                                       error.message()));
+    }
+}
+
+program::End ProgramRuns::run(const ProgramRun& run) const {
+    program::Program program;
+    program.words = run.words;
+    program.environment = run.variables;
+    for (const auto& [name, value] : command_.environment) {
+        const bool replaced =
+            std::any_of(run.variables.begin(), run.variables.end(),
+                        [&name = name](const auto& variable) { return variable.first == name; });
+        if (!replaced) program.environment.emplace_back(name, value);
+    }
+    if (!options_.visible_devices.empty()) {
+        program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_devices);
+    }
+    program.time_limit = std::chrono::duration<double>(command_.time_limit_s);
+    program.folder = command_.folder;
+    program.output_file = folder_ / (run.name + ".stdout");
+    program.error_file = folder_ / (run.name + ".stderr");
+    const program::End end = program::run(program, options_.stop);
+    if (end.outcome == program::Outcome::interrupted) throw Stopped();
+    std::string why;
+    if (end.outcome != program::Outcome::exited) {
+        why = program::describe(end, program);
+    } else if (end.status != run.expected) {
+        why = fmt::format("{} and not with {}", program::describe(end, program), run.expected);
+    } else if (end.survivors != 0) {
+        why = fmt::format("left {} behind, which had to be ended",
+                          model::counted(static_cast<std::size_t>(end.survivors), "process"));
+    }
+    if (why.empty()) return end;
+    if (end.outcome == program::Outcome::timed_out) why += " and was ended: see 'timeout'";
+    const std::string line = last_line(end.last_errors);
+    throw Failure{fmt::format("{} ({}) {}{}", run.who, run.kind, why,
+                              line.empty() ? "" : "; the last line of its stderr: " + line),
+                  end.last_errors};
+}
+
+bool ProgramRuns::check(std::int64_t process, std::vector<model::CaseResult>& results) const {
+    model::Verification verification{true, 0, "checked by " + command_.check.front()};
+    try {
+        run({command_.check, fmt::format("{}-check", process), "check", {}, 0, "the check"});
+    } catch (const Failure& failure) {
+        verification = {false, 0, failure.reason};
+    }
+    for (model::CaseResult& result : results) result.verification = verification;
+    return verification.passed;
+}
+
+void conclude(bool correct, std::vector<model::CaseResult>& results) {
+    for (model::CaseResult& result : results) {
+        if (!correct) {
+            result.status = model::CaseStatus::incorrect;
+            result.reason = "wrong result: " + result.verification->detail;
+        } else if (result.status == model::CaseStatus::skipped) {
+            result.status = model::CaseStatus::measured;
+            result.reason.clear();
+        }
+    }
+}
+
+std::vector<double> spaced(std::vector<double> values) {
+    if (values.size() <= most_samples) return values;
+    std::vector<double> kept;
+    kept.reserve(most_samples);
+    for (std::size_t i = 0; i < most_samples; ++i) {
+        kept.push_back(values[i * values.size() / most_samples]);
+    }
+    return kept;
+}
+
+}  // namespace perfgate::command

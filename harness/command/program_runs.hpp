@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the programs of a suite: what a recorded program and a benchmark have in common.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "model/run.hpp"
+#include "program/program.hpp"
+
+namespace perfgate::command {
+
+struct MeasurementOptions {
+    std::filesystem::path library;  ///< the injection library
+    std::filesystem::path out;      ///< where the programs' output goes: a folder for each program
+    /// What CUDA_VISIBLE_DEVICES is set to: the run's devices. Empty: it is left alone.
+    std::string visible_devices;
+    std::function<bool()> stop;  ///< whether the user has ended the run
+    bool records = true;         ///< false: there are only benchmarks, which are not recorded
+};
+
+/// The user has ended the run.
+struct Stopped {};
+
+/// The program did not do what it should: all of its cases fail.
+struct Failure {
+    std::string reason;
+    std::string log;
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+struct ProgramRun {
+    std::vector<std::string> words;
+    std::string name;  ///< of the files with its output, without extension
+    std::string kind;  ///< for messages
+    Variables variables;
+    int expected = 0;  ///< exit status
+    std::string who;   ///< for messages
+};
+
+/// The runs of one command.
+class ProgramRuns {
+  public:
+    /// Creates the folder for its output. Throws model::Error.
+    ProgramRuns(const MeasurementOptions& options, const model::Command& command);
+
+    /// Runs a program to its end, in the command's folder with its environment. Throws Failure,
+    /// Stopped.
+    program::End run(const ProgramRun& run) const;
+
+    /// Runs the command's check: whether the result is correct, and the results say so. Throws
+    /// Stopped.
+    bool check(std::int64_t process, std::vector<model::CaseResult>& results) const;
+
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    const MeasurementOptions& options_;
+    const model::Command& command_;
+    std::filesystem::path folder_;
+};
+
+/// The status of what was measured, or is wrong.
+void conclude(bool correct, std::vector<model::CaseResult>& results);
+
+/// What a batch keeps of the samples of a process: evenly spaced ones where there are many.
+std::vector<double> spaced(std::vector<double> values);
+
+}  // namespace perfgate::command

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/imported.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "benchmark/formats.hpp"
+#include "document/json_reader.hpp"
+#include "document/run.hpp"
+#include "explain/explain.hpp"
+#include "gate/base_run.hpp"
+#include "gate/batch_rule.hpp"
+#include "gate/gate.hpp"
+#include "metrics/catalogue.hpp"
+#include "model/case.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/sha256.hpp"
+#include "model/text.hpp"
+#include "runner/clock.hpp"
+#include "runner/run_file.hpp"
+#include "stats/quantiles.hpp"
+#include "suite/settings.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+/// A machine as a board: equal for files from one machine, without its name.
+std::string board_of(const std::string& machine) {
+    if (machine.empty()) return "imported";
+    model::Sha256 sum;
+    sum.add(machine);
+    return sum.fingerprint();
+}
+
+const benchmark::Format& format_of(const std::string& text, const std::string& file,
+                                   const ImportChoice& choice) {
+    const benchmark::Format* format = choice.format.empty()
+                                          ? benchmark::recognised(text, model::printable(file))
+                                          : benchmark::find_format(choice.format);
+    if (format == nullptr) {
+        throw model::InputError(
+            fmt::format("{}: results in no format that is recognised; name it with --format",
+                        model::printable(file)));
+    }
+    if (format->metrics.empty()) {
+        throw model::InputError(
+            fmt::format("--format {}: its columns or paths are stated in a suite: run the "
+                        "benchmark with 'perfgate run'",
+                        format->name));
+    }
+    return *format;
+}
+
+class Import {
+  public:
+    Import(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {}
+
+    void add(const std::string& file) {
+        const std::string text = model::read_file(file, benchmark::most_bytes, "results");
+        const benchmark::Format& format = format_of(text, file, choice_);
+        model::BenchmarkReading reading;
+        reading.format = format.name;
+        const benchmark::Results read =
+            benchmark::read_results(text, model::printable(file), reading);
+        const std::string board = board_of(read.machine);
+        if (process_ == 0) board_ = board;
+        for (const benchmark::Result& result : read.results) {
+            add(file, format, read.notes, board, result);
+        }
+        ++process_;
+    }
+
+    model::Run take(const std::string& first_file) {
+        model::Run run;
+        run.tool_version = PERFGATE_VERSION;
+        run.started_at = utc_now();
+        run.backend = "imported";
+        run.environment.device.key = choice_.device_key;
+        run.environment.device.name = choice_.device_key;
+        run.environment.device.board = board_;
+        model::SuiteResult suite;
+        suite.name = choice_.suite;
+        suite.file = first_file;
+        for (Imported& each : cases_) {
+            conclude(each);
+            for (const auto& [metric, series] : each.result.metrics) {
+                run.metric_definitions[metric] = metrics::find_metric(metric)->definition;
+            }
+            suite.cases.push_back(std::move(each.result));
+        }
+        run.suites.push_back(std::move(suite));
+        return run;
+    }
+
+  private:
+    struct Imported {
+        model::CaseResult result;
+        std::size_t files = 0;
+        std::string problem;
+    };
+
+    void add(const std::string& file, const benchmark::Format& format,
+             const std::vector<std::string>& notes, const std::string& board,
+             const benchmark::Result& found) {
+        const auto [place, added] = places_.try_emplace(benchmark::id_of(found), cases_.size());
+        if (added) cases_.push_back(fresh(file, format, found));
+        Imported& imported = cases_[place->second];
+        ++imported.files;
+        if (!found.problem.empty() && imported.problem.empty()) {
+            imported.problem = fmt::format("{}: {}", model::printable(file), found.problem);
+        }
+        for (const std::string& note : notes) {
+            auto& known = imported.result.notes;
+            if (std::find(known.begin(), known.end(), note) == known.end()) known.push_back(note);
+        }
+        for (const auto& [metric, samples] : found.metrics) {
+            model::MetricSeries& series = imported.result.metrics[metric];
+            if (!series.method.empty() && series.method != samples.method &&
+                imported.problem.empty()) {
+                imported.problem =
+                    fmt::format("{}: {} was obtained by {} and in another file by {}",
+                                model::printable(file), metric, samples.method, series.method);
+            }
+            series.method = samples.method;
+            series.unit = metrics::find_metric(metric)->definition.unit;
+            series.batches.push_back({process_, board, 0, samples.values});
+        }
+    }
+
+    Imported fresh(const std::string& file, const benchmark::Format& format,
+                   const benchmark::Result& found) const {
+        Imported imported;
+        imported.result.spec = {choice_.name, found.name, found.params, model::Cache::cold};
+        imported.result.place.file = file;
+        imported.result.gates.push_back({std::string(format.metrics.front()),
+                                         model::Tolerance{choice_.tolerance, {}, 0},
+                                         suite::default_cross_board});
+        return imported;
+    }
+
+    /// Every file must have the case, with every metric.
+    void conclude(Imported& imported) const {
+        model::CaseResult& result = imported.result;
+        if (imported.problem.empty() && imported.files != files_) {
+            imported.problem = fmt::format("{} of {} files have it", imported.files, files_);
+        }
+        for (auto& [metric, series] : result.metrics) {
+            if (imported.problem.empty() && series.batches.size() != files_) {
+                imported.problem = fmt::format("{} of {} files have its {}", series.batches.size(),
+                                               files_, metric);
+            }
+            series.value = stats::median(all_samples(series));
+        }
+        if (imported.problem.empty()) {
+            result.status = model::CaseStatus::measured;
+            return;
+        }
+        result.status = model::CaseStatus::error;
+        result.reason = imported.problem;
+        result.metrics.clear();
+    }
+
+    std::size_t files_;
+    const ImportChoice& choice_;
+    std::int64_t process_ = 0;
+    std::string board_;
+    std::map<std::string, std::size_t> places_;
+    std::vector<Imported> cases_;
+};
+
+/// Whether the file is a document of perfgate.
+bool is_document(const std::string& file) {
+    const std::string text = model::read_file(file, run_limit_bytes, "run or results");
+    const document::JsonDocument document(text, model::printable(file));
+    return document.root().kind() == document::JsonKind::object && document.root().find("schema");
+}
+
+std::set<std::string> ids_of(const model::Run& run) {
+    std::set<std::string> ids;
+    for (const model::SuiteResult& suite : run.suites) {
+        for (const model::CaseResult& result : suite.cases) {
+            ids.insert(suite.name + ' ' + model::case_id(result.spec));
+        }
+    }
+    return ids;
+}
+
+}  // namespace
+
+model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice) {
+    Import import(files.size(), choice);
+    for (const std::string& file : files) import.add(file);
+    return import.take(files.front());
+}
+
+model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice) {
+    if (files.size() == 1 && choice.format.empty() && is_document(files.front())) {
+        return read_run(files.front());
+    }
+    return import_results(files, choice);
+}
+
+int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
+                  const model::Policy& policy, const OutputOptions& reports) {
+    const std::set<std::string> of_base = ids_of(base);
+    const std::set<std::string> of_head = ids_of(head);
+    if (std::none_of(of_head.begin(), of_head.end(),
+                     [&](const std::string& id) { return of_base.contains(id); })) {
+        throw model::InputError("base and head have no case in common: nothing can be compared");
+    }
+    model::VerdictDocument document = gate::judge(
+        head, gate::baselines_of(base, "base " + base_name), policy, gate::BatchRule(policy));
+    gate::explain_what_base_lacks(base, document);
+    explain::explain(head, explain::Which::moved, document);
+    return model::combine_exit_codes(document.exit_code, write_reports(document, head, reports));
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs made of results that benchmarks wrote elsewhere, so that they can be compared without being
+// measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+#include "runner/reports.hpp"
+
+namespace perfgate::runner {
+
+struct ImportChoice {
+    std::string format;                   ///< empty: as each file shows
+    std::string suite = "benchmarks";     ///< its name
+    std::string name = "bench";           ///< the first part of the case ids
+    std::string device_key = "imported";  ///< where the baselines are
+    double tolerance = 0.05;              ///< of the main time of each case, a fraction
+};
+
+/// A run in which each file is a process. A case that a file lacks, or reports as failed, is an
+/// error. Throws model::InputError for a file that cannot be read.
+model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice);
+
+/// A run document, or a run of results.
+model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice);
+
+/// Judges the head by the base, which takes the place of the baseline, and writes the reports.
+/// Returns the exit code. Throws model::InputError if they have no case in common.
+int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
+                  const model::Policy& policy, const OutputOptions& reports);
+
+}  // namespace perfgate::runner

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/benchmark_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "model/text.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+/// The overrides of the suite that hold for the case; entries of benchmarks have none of their own.
+std::vector<const Override*> overrides_for(const Suite& suite, const std::string& id) {
+    std::vector<const Override*> found;
+    for (const Override& over : suite.overrides) {
+        if (model::glob_match(over.match, id)) found.push_back(&over);
+    }
+    return found;
+}
+
+/// The cases in place of `unknown`. A parameter that the matrix sets too must have its value.
+std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
+                                   const ReportedCases& reported, std::string& problem) {
+    std::vector<SuiteCase> known;
+    for (const benchmark::Result& each : reported.results) {
+        SuiteCase& added = known.emplace_back(unknown);
+        added.spec.variant = each.name;
+        for (const auto& [axis, value] : each.params) {
+            const auto [param, fresh] = added.spec.params.emplace(axis, value);
+            if (fresh || model::to_text(param->second) == model::to_text(value)) continue;
+            problem = fmt::format("the benchmark reports {}={} and was given {}={}", axis,
+                                  model::printable(model::to_text(value), 80), axis,
+                                  model::printable(model::to_text(param->second), 80));
+            return {};
+        }
+        added.program->piece.kind = model::Piece::Kind::result;
+        added.program->piece.pattern = benchmark::id_of(each);
+        added.id = model::case_id(added.spec);
+        added.overrides = overrides_for(suite, added.id);
+    }
+    return known;
+}
+
+void check_overrides(const Suite& suite) {
+    Problems problems(suite.file);
+    for (const Override& over : suite.overrides) {
+        const bool used = std::any_of(
+            suite.cases.begin(), suite.cases.end(),
+            [&](const SuiteCase& known) { return model::glob_match(over.match, known.id); });
+        if (!used && !may_match_unknown(suite, over)) {
+            problems.add(over.at, matches_none_message(over, "suite"));
+        }
+    }
+    problems.throw_if_any();
+}
+
+}  // namespace
+
+void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, Suite& suite) {
+    std::vector<SuiteCase> cases;
+    std::vector<std::size_t> moved_to;  // relations refer to cases by index
+    for (SuiteCase& suite_case : suite.cases) {
+        moved_to.push_back(cases.size());
+        const auto found = has_unknown_cases(suite_case)
+                               ? by_command.find(suite_case.program->command)
+                               : by_command.end();
+        if (found == by_command.end()) {
+            cases.push_back(std::move(suite_case));
+            continue;
+        }
+        std::string problem = found->second.problem;
+        std::vector<SuiteCase> known;
+        if (problem.empty()) known = known_cases(suite, suite_case, found->second, problem);
+        if (!problem.empty()) {
+            model::BenchmarkReading& reading =
+                *suite.commands[suite_case.program->command].benchmark;
+            reading.problem = std::move(problem);
+            reading.log = found->second.log;
+            cases.push_back(std::move(suite_case));
+        }
+        std::move(known.begin(), known.end(), std::back_inserter(cases));
+        if (cases.size() > most_cases) {
+            Problems problems(suite.file);
+            problems.fail(cases.back().at, fmt::format("more than {} cases; expected a smaller "
+                                                       "suite: split it",
+                                                       most_cases));
+        }
+    }
+    suite.cases = std::move(cases);
+    for (SuiteRelation& relation : suite.relations) {
+        for (std::vector<std::size_t>& instance : relation.instances) {
+            for (std::size_t& index : instance) index = moved_to[index];
+        }
+    }
+    if (!by_command.empty()) check_overrides(suite);
+}
+
+}  // namespace perfgate::suite

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of a suite's benchmarks, which are known once these have run.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "benchmark/results.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::suite {
+
+/// What a run of a benchmark reported.
+struct ReportedCases {
+    std::vector<benchmark::Result> results;  ///< each once
+    std::string problem;                     ///< why there are none; empty: there are
+    std::string log;
+};
+
+/// Replaces what stands for the cases of a command by these. A benchmark with a problem keeps its
+/// one case, which fails with it when it is measured. Throws model::InputError for an override that
+/// matches no case, and if there are too many cases.
+void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, Suite& suite);
+
+}  // namespace perfgate::suite

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks that measure themselves, in suites and imported: nothing here measures time, the results are given."""
+
+import json
+import os
+import pathlib
+import re
+import stat
+import unittest
+import xml.etree.ElementTree as xml
+
+import tool
+
+EXAMPLE = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "bin" / "example_benchmark"
+DATA = tool.SOURCE / "tests" / "data" / "benchmarks"
+
+# Writes results.json of its folder, with times that differ a little from process to process.
+BENCH = """#!/usr/bin/env python3
+import json, os, pathlib, sys
+with open("started", "a") as mark:
+    mark.write(" ".join(sys.argv[1:]) + "\\n")
+count = len(open("started").readlines())
+given = json.load(open("results.json"))
+if given.get("say"):
+    print(given["say"])
+if given.get("stderr"):
+    print(given["stderr"], file=sys.stderr)
+rows = [dict(row, seconds=[value * (1 + 0.001 * (count % 7)) for value in row["seconds"]])
+        for row in given.get("rows", [])]
+late = given.get("late")
+if late and count > 1:
+    rows = late
+out = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("RESULTS", "")
+if "text" in given:
+    pathlib.Path(out).write_text(given["text"])
+elif not given.get("nothing"):
+    text = json.dumps({"rows": rows})
+    if out: pathlib.Path(out).write_text(text)
+    else: print(text)
+sys.exit(given.get("exit", 0))
+"""
+
+SUITE = """
+name: mine
+workloads:
+  - benchmark: [./bench, "{out}"]
+    name: bench
+    format: json
+    rows: /rows/*
+    case: /name
+    axes: {n: /n}
+    values:
+      real_time: {from: /seconds/*, unit: s}
+      rate: {from: /rate, unit: GB/s}
+      steps: {from: /steps, better: none}
+    tolerances: {real_time: 5%, steps: 0}
+"""
+
+HOST = ["--backend", "host"]
+
+
+def row(name, n, seconds, **more):
+    return {"name": name, "n": n, "seconds": seconds, "rate": 3, "steps": 7, **more}
+
+
+ROWS = [row("sort", 8, [1e-3, 1.1e-3]), row("sort", 64, [8e-3, 8.1e-3]), row("copy", 8, [1e-6, 1.1e-6])]
+
+
+class Given(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("suite.yaml", SUITE)
+        self.bench(".")
+        self.give()
+
+    def bench(self, folder):
+        path = self.write(f"{folder}/bench", BENCH)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def give(self, rows=None, folder=".", **more):
+        """What the benchmark reports from now on."""
+        self.write(f"{folder}/results.json", json.dumps({"rows": ROWS if rows is None else rows, **more}))
+
+    def slower(self, factor, name="sort"):
+        return [row(each["name"], each["n"], [value * (factor if each["name"] == name else 1)
+                                              for value in each["seconds"]]) for each in ROWS]
+
+    def refresh(self):
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8)
+
+    def run_suite(self, *words, **kwargs):
+        return self.run_tool("run", "suite.yaml", *HOST, *words, **kwargs)
+
+    def cases(self):
+        return {case["id"]: case for suite in self.read_json("perfgate-out/run.json")["suites"]
+                for case in suite["cases"]}
+
+    def verdicts(self):
+        return {case["id"]: case["verdict"] for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                for case in suite["cases"]}
+
+    def reason(self, case="bench/*"):
+        return next(each["reason"] for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                    for each in suite["cases"] if each["id"] == case)
+
+
+class Measured(Given):
+    def test_results_become_cases(self):
+        self.run_suite("--processes", 3)
+        cases = self.cases()
+        self.assertEqual(["bench/sort[n=8]", "bench/sort[n=64]", "bench/copy[n=8]"], list(cases))
+        time = cases["bench/sort[n=64]"]["metrics"]["real_time"]
+        self.assertEqual(("ns", "json"), (time["unit"], time["method"]))
+        self.assertEqual([0, 1, 2], [batch["process"] for batch in time["batches"]])
+        self.assertEqual([2, 2, 2], [len(batch["samples"]) for batch in time["batches"]])
+        self.assertAlmostEqual(8.05e6, time["value"], delta=1e5)
+        self.assertEqual(3e9, cases["bench/sort[n=8]"]["metrics"]["rate"]["value"])
+        definition = self.read_json("perfgate-out/run.json")["metric_definitions"]["rate"]
+        self.assertEqual(("bytes/s", "higher", "timing"),
+                         (definition["unit"], definition["direction"], definition["class"]))
+        # One process more than those that count: its results show the cases.
+        self.assertEqual(4, len((self.folder / "started").read_text().splitlines()))
+
+    def test_unchanged_passes_and_twice_the_time_fails(self):
+        self.refresh()
+        for _ in range(3):
+            self.run_suite()
+        self.assertEqual({"pass"}, set(self.verdicts().values()))
+        self.give(self.slower(2))
+        done = self.run_suite(code=1)
+        self.assertRegex(done.stdout, r"bench/sort\[n=64\]\n.*real_time regressed.*\+100")
+        self.assertEqual({"bench/sort[n=8]": "regressed", "bench/sort[n=64]": "regressed", "bench/copy[n=8]": "pass"},
+                         self.verdicts())
+        self.give([row(each["name"], each["n"], each["seconds"], steps=8) for each in ROWS])
+        self.assertIn("steps regressed: 7 → 8", self.run_suite(code=1).stdout)
+        # The stored run says the same, and nothing is executed.
+        (self.folder / "started").unlink()
+        self.run_tool("compare", "perfgate-out/run.json", code=1)
+        self.run_tool("report", "perfgate-out/verdict.json", code=(0, 1, 2))
+        self.run_tool("validate", "suite.yaml")
+        self.run_tool("list", "suite.yaml")
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_rate_falls_and_rises(self):
+        self.write("suite.yaml", SUITE.replace("real_time: 5%, steps: 0", "rate: 5%"))
+        self.refresh()
+        self.give([row(each["name"], each["n"], each["seconds"], rate=1.5) for each in ROWS])
+        self.assertIn("rate regressed: 3.000 GB/s → 1.500 GB/s", self.run_suite(code=1).stdout)
+        # Far beyond: it must not hide behind too few processes.
+        self.give([row(each["name"], each["n"], each["seconds"], rate=0.01) for each in ROWS])
+        self.run_suite("--processes", 1, code=3)
+        self.give([row(each["name"], each["n"], each["seconds"], rate=30) for each in ROWS])
+        self.run_suite("--processes", 1)
+        self.run_suite()
+        self.assertEqual({"improved"}, set(self.verdicts().values()))
+
+    def test_a_case_that_is_no_longer_reported_is_missing(self):
+        self.refresh()
+        self.give(ROWS[:2] + [row("new", 1, [1e-3])])
+        self.run_suite(code=1)
+        self.assertEqual({"bench/sort[n=8]": "pass", "bench/sort[n=64]": "pass", "bench/new[n=1]": "no_baseline",
+                          "bench/copy[n=8]": "missing"}, self.verdicts())
+
+    def test_a_benchmark_that_fails_is_an_error(self):
+        self.refresh()
+        failures = {
+            "wrote no results": dict(nothing=True),
+            "exited with 3 and not with 0; the last line of its stderr: no device": dict(exit=3, stderr="no device"),
+            "the file is empty": dict(text=""),
+            "the JSON ends too early": dict(text="{"),
+            "not JSON": dict(text='{"rows": [NaN]}'),
+            "it has no result": dict(rows=[]),
+            "the result sort[n=8] appears twice": dict(rows=ROWS + ROWS[:1]),
+            "'/n' leads to 0 values": dict(rows=[{"name": "sort", "seconds": [1]}]),
+            "characters that are not printable": dict(rows=[row("a\nb", 1, [1])]),
+            "more than 32 levels|nested deeper": dict(text="[" * 100 + "]" * 100),
+        }
+        for reason, given in failures.items():
+            with self.subTest(reason):
+                self.give(**given)
+                self.run_suite(code=3)
+                self.assertRegex(self.reason(), reason)
+                self.assertEqual({"error"}, set(self.verdicts().values()))
+                # The cases of the baseline are named too.
+                self.assertIn("its benchmark failed", self.reason("bench/copy[n=8]"))
+        failed = xml.parse(self.folder / "perfgate-out/junit.xml").getroot().findall(".//error")
+        self.assertEqual(4, len(failed))
+
+    def test_a_benchmark_that_hangs_is_ended(self):
+        self.write("suite.yaml", SUITE.replace('[./bench, "{out}"]', '[sleep, "100"]') + "    timeout: 1s\n")
+        self.run_suite(code=3)
+        self.assertIn("took longer than 1 s", self.reason())
+
+    def test_a_result_without_a_time_is_an_error_alone(self):
+        self.refresh()
+        self.give(ROWS[:2] + [row("copy", 8, [0])])
+        self.run_suite(code=3)
+        self.assertEqual("error", self.verdicts()["bench/copy[n=8]"])
+        self.assertEqual("pass", self.verdicts()["bench/sort[n=8]"])
+        self.assertIn("real_time is 0", self.reason("bench/copy[n=8]"))
+        self.give(ROWS[:2] + [{"name": "copy", "n": 8, "seconds": [1e-6]}])
+        self.run_suite(code=3)
+        self.assertEqual("not_collected", self.verdicts()["bench/copy[n=8]"])
+
+    def test_a_later_process_must_report_the_same(self):
+        self.give(late=ROWS[:2])
+        self.run_suite(code=3)
+        self.assertIn("not report it in every process", self.reason("bench/copy[n=8]"))
+
+    def test_filter_selects_what_the_first_run_shows(self):
+        self.refresh()
+        self.run_suite("--filter", "bench/sort*")
+        self.assertEqual(["bench/sort[n=8]", "bench/sort[n=64]"], list(self.cases()))
+        # The baseline's other case is not missing.
+        self.assertEqual(2, len(self.verdicts()))
+        self.assert_one_line(self.run_suite("--filter", "bench/none", code=2).stderr.splitlines()[-1], "bench/none")
+        (self.folder / "started").unlink()
+        self.run_suite("--filter", "other/*", code=2)
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_overrides_are_for_the_cases_it_reports(self):
+        self.write("suite.yaml", SUITE + 'overrides:\n  - {match: "bench/copy*", skip: too noisy}\n'
+                                         '  - {match: "bench/sort*", tolerances: {real_time: 300%}}\n')
+        self.refresh()
+        self.give(self.slower(2))
+        self.run_suite()
+        self.assertEqual("skipped", self.verdicts()["bench/copy[n=8]"])
+        self.write("suite.yaml", SUITE + 'overrides:\n  - {match: "bench/none*", skip: too noisy}\n')
+        self.run_tool("validate", "suite.yaml")
+        self.assertIn("'bench/none*' matches no case", self.run_suite(code=2).stderr)
+        self.write("suite.yaml", SUITE + 'overrides:\n  - {match: "bench/*", skip: needs a GPU}\n')
+        (self.folder / "started").unlink()
+        self.run_suite(code=2)
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_matrix_and_where_results_are_written(self):
+        self.write("suite.yaml", SUITE.replace('"{out}"]', '"{out}", --n, "{n}"]\n    matrix: {n: [8]}'))
+        self.give(ROWS[:1])
+        self.run_suite()
+        self.assertEqual(["bench/sort[n=8]"], list(self.cases()))
+        self.give(ROWS[1:2])
+        self.run_suite(code=3)
+        self.assertIn("reports n=64 and was given n=8", self.reason("bench/*[n=8]"))
+        # In a variable, and on standard output.
+        for words in ('[./bench]\n    env: {RESULTS: "{out}"}', "[./bench]"):
+            self.write("suite.yaml", SUITE.replace('[./bench, "{out}"]', words))
+            self.give()
+            self.run_suite()
+            self.assertEqual(3, len(self.cases()))
+        self.give(say="x" * 2000000)
+        self.run_suite(code=3)
+        self.assertIn("more than 1 MiB", self.reason())
+
+    def test_a_wrong_result_has_no_times(self):
+        self.write("suite.yaml", SUITE + "    check: [\"false\"]\n")
+        self.run_suite(code=1)
+        self.assertEqual({"incorrect"}, set(self.verdicts().values()))
+        self.write("suite.yaml", SUITE + "    check: [\"true\"]\n")
+        self.run_suite()
+        self.assertTrue(self.cases()["bench/copy[n=8]"]["verification"]["passed"])
+
+    def test_two_checkouts_in_turns(self):
+        for folder in ("base", "head"):
+            self.bench(folder)
+            self.give(folder=folder)
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 6]
+        self.run_tool(*words)
+        self.assertEqual({"pass"}, set(self.verdicts().values()))
+        self.give(self.slower(2, "copy"), folder="head")
+        self.assertIn("bench/copy[n=8]", self.run_tool(*words, code=1).stdout)
+        self.assertEqual("regressed", self.verdicts()["bench/copy[n=8]"])
+        self.give(ROWS[1:] + [row("new", 1, [1e-3])], folder="head")
+        self.run_tool(*words, code=1)
+        self.assertEqual("missing", self.verdicts()["bench/sort[n=8]"])
+        self.assertEqual("no_baseline", self.verdicts()["bench/new[n=1]"])
+        self.assertIn("does not report it", self.reason("bench/new[n=1]"))
+        # A side that fails is never a pass.
+        self.give(folder="head", exit=1)
+        self.run_tool(*words, code=3)
+        self.give(folder="head")
+        self.give(folder="base", exit=1)
+        self.run_tool(*words, "--no-baseline", "fail", code=4)
+        self.assertIn("exited with 1", self.reason("bench/copy[n=8]"))
+        self.run_tool("ab", "--base", "base", "suite.yaml", *HOST, code=(2, 3))
+
+    def test_a_run_is_resumed_and_divided(self):
+        self.run_suite("--processes", 2)
+        self.run_tool("run", "suite.yaml", *HOST, "--processes", 2, "--resume", "perfgate-out")
+        self.give(ROWS[:2])
+        self.assertIn("do not belong to this run", self.run_tool(
+            "run", "suite.yaml", *HOST, "--processes", 2, "--resume", "perfgate-out", code=2).stderr)
+        self.give()
+        for shard in (1, 2):
+            self.run_suite("--processes", 2, "--shard", f"{shard}/2", "--out", f"shard-{shard}")
+        self.run_tool("merge", "shard-1/run.json", "shard-2/run.json")
+        self.assertEqual(3, len(self.cases()))
+
+
+class Page(tool.Case):
+    def test_its_suites_are_valid_and_it_names_every_format(self):
+        page = (tool.SOURCE / "docs/benchmarks.md").read_text()
+        whole, entry = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+        self.write("whole.yaml", whole)
+        self.write("entry.yaml", "name: entry\nworkloads:\n" + entry)
+        self.run_tool("validate", "whole.yaml", "entry.yaml")
+        named = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) & self.formats()
+        self.assertEqual(self.formats(), named)
+
+    def formats(self):
+        self.write("wrong.yaml", SUITE.replace("format: json", "format: x"))
+        expected = self.run_tool("validate", "wrong.yaml", code=2).stderr
+        return set(re.search(r"expected (.*), found", expected).group(1).replace(" or ", ", ").split(", "))
+
+
+class Imported(Given):
+    def hyperfine(self, name, factor=1.0, runs=1, commands=("a", "b")):
+        self.write(name, json.dumps({"results": [
+            {"command": command, "times": [0.01 * factor * (1 + 0.001 * i) for i in range(runs)],
+             "exit_codes": [0] * runs} for command in commands]}))
+        return name
+
+    def series(self, side, factor=1.0, count=8):
+        return [self.hyperfine(f"{side}{i}.json", factor * (1 + 0.001 * i)) for i in range(count)]
+
+    def compare(self, base, head, *words, **kwargs):
+        return self.run_tool("compare", "--base", *base, "--head", *head, *words, "--out", "perfgate-out", **kwargs)
+
+    def test_base_against_head_in_one_command(self):
+        base = self.series("base")
+        self.compare(base, self.series("same"))
+        self.assertEqual({"bench/a": "pass", "bench/b": "pass"}, self.verdicts())
+        done = self.compare(base, self.series("slow", 2), code=1)
+        self.assertRegex(done.stdout, r"bench/a\n.*real_time regressed: 10\.\d+ ms → 20\.\d+ ms")
+        self.compare(base, self.series("slow", 2), "--tolerance", "200%")
+        self.compare(base, self.series("slow", 2), "--filter", "bench/none", code=2)
+
+    def test_single_files_show_nothing(self):
+        base, head = [self.hyperfine("base.json", runs=10)], [self.hyperfine("head.json", runs=10)]
+        done = self.compare(base, head)
+        self.assertEqual({"inconclusive"}, set(self.verdicts().values()))
+        self.assertIn("not shown", done.stdout)
+        self.compare(base, head, "--not-shown", "fail", code=4)
+        # What is beyond the tolerance fails all the same.
+        self.compare(base, [self.hyperfine("slow.json", 2)], code=1)
+
+    def test_what_is_not_in_both(self):
+        base = self.series("base")
+        head = [self.hyperfine(f"head{i}.json", commands=("a", "c")) for i in range(8)]
+        self.compare(base, head, code=1)
+        self.assertEqual({"bench/a": "pass", "bench/b": "missing", "bench/c": "no_baseline"}, self.verdicts())
+        head = [self.hyperfine(f"head{i}.json", commands=("x",)) for i in range(8)]
+        self.assertIn("no case in common", self.compare(base, head, code=2).stderr)
+        # A case that one file lacks is an error.
+        self.hyperfine("head3.json", commands=("a", "x"))
+        self.hyperfine("head4.json", commands=("a", "x"))
+        self.compare(base, [f"head{i}.json" for i in (3, 4)] + base[:1], code=(1, 3))
+        self.assertEqual("error", self.verdicts()["bench/x"])
+
+    def test_import_makes_a_run_document(self):
+        self.run_tool("import", DATA / "google-benchmark-aggregates.json", "--out", "run.json")
+        run = self.read_json("run.json")
+        self.assertEqual("imported", run["backend"])
+        case = run["suites"][0]["cases"][0]
+        self.assertEqual("bench/sum[arg0=4096,min_time=0.010]", case["id"])
+        self.assertIn("debug build", case["notes"][0])
+        self.assertNotIn('"vm"', json.dumps(run))  # the machine's name stays here
+        self.run_tool("compare", "run.json")
+        self.run_tool("compare", "--base", "run.json", "--head", "run.json")
+        # An error entry of the benchmark.
+        done = self.run_tool("import", DATA / "google-benchmark.json", "--out", "run.json", code=3)
+        self.assert_one_line(done.stderr, "bench/broken", "no such device")
+        self.run_tool("compare", "run.json", code=3)
+
+    def test_imported_runs_have_baselines(self):
+        words = ["--suite", "mine", "--name", "own", "--device-key", "box"]
+        self.run_tool("import", *self.series("base"), *words, "--out", "base.json")
+        self.run_tool("baseline", "refresh", "base.json")
+        self.assertTrue((self.folder / "baselines/box/mine.json").exists())
+        self.run_tool("import", *self.series("slow", 2), *words, "--out", "slow.json")
+        self.assertIn("own/a", self.run_tool("compare", "slow.json", code=1).stdout)
+
+    def test_what_import_refuses(self):
+        def refused(*words):
+            return self.run_tool("import", *words, "--out", "run.json", code=2).stderr
+
+        self.write("other.json", "{}")
+        self.assertIn("no format that is recognised", refused("other.json"))
+        self.assertIn("absent.json", refused("absent.json"))
+        self.write("text.json", "BM_sort 10 ns")
+        self.assertIn("text.json:1:", refused("text.json"))
+        self.assertIn("context", refused(DATA / "hyperfine.json", "--format", "google-benchmark"))
+        refused(DATA / "hyperfine.json", "--format", "csv")
+        refused(DATA / "hyperfine.json", "--tolerance", "-3")
+        self.hyperfine("run.json")
+        before = (self.folder / "run.json").read_text()
+        self.assertIn("one of the results", refused("run.json"))
+        self.assertEqual(before, (self.folder / "run.json").read_text())
+        self.run_tool("compare", "--base", "run.json", code=2)
+        self.run_tool("compare", code=2)
+        self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--baselines", "here", code=2)
+        self.run_tool("compare", "run.json", "--tolerance", "3%", code=2)
+
+
+@unittest.skipUnless(EXAMPLE.exists(), "Google Benchmark (libbenchmark-dev) is missing")
+class GoogleBenchmark(tool.Case):
+    """A program as users have it. Its time is its own affair: twice the work is far beyond what a busy machine does."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("suite.yaml", f"""
+name: mine
+workloads:
+  - benchmark: ["{EXAMPLE}", "--benchmark_out={{out}}", --benchmark_out_format=json, --benchmark_repetitions=3]
+    name: bench
+    format: google-benchmark
+    values: {{steps: {{better: none}}}}
+    tolerances: {{cpu_time: 40%, steps: 0}}
+""")
+
+    def test_unchanged_passes_and_twice_the_work_fails(self):
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 10)
+        for _ in range(3):
+            self.run_tool("run", "suite.yaml", *HOST)
+        done = self.run_tool("run", "suite.yaml", *HOST, env={"WORK": "4"}, code=1)
+        self.assertRegex(done.stdout, r"bench/mix<std::uint32_t>\[min_time=0.010,n=10000\]\n *cpu_time regressed")
+
+    def test_two_checkouts(self):
+        for folder, work in (("base", 1), ("head", 1), ("slow", 4)):
+            script = self.write(f"{folder}/bench", f'#!/bin/sh\nWORK={work} exec {EXAMPLE} "$@"\n')
+            script.chmod(0o755)
+        suite = (self.folder / "suite.yaml").read_text().replace(f'"{EXAMPLE}"', "./bench")
+        self.write("suite.yaml", suite)
+        words = ["suite.yaml", *HOST, "--processes", 8]
+        self.run_tool("ab", "--base-root", "base", "--head-root", "head", *words)
+        done = self.run_tool("ab", "--base-root", "base", "--head-root", "slow", *words, code=1)
+        self.assertIn("cpu_time regressed", done.stdout)
+
+
+if __name__ == "__main__":
+    tool.main()

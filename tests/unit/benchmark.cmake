@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+perfgate_test(benchmark_test
+  SOURCES unit/benchmark_formats_test.cpp
+  LIBRARIES "perfgate_benchmark;fmt::fmt")

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers of what benchmarks write. tests/data/benchmarks has real output: of Google Benchmark
+// 1.7.1, hyperfine 1.15.0 and pytest-benchmark 3.2.2, with what is read of it beside it
+// (PERFGATE_UPDATE_GOLDEN=1 writes that anew).
+#include "benchmark/formats.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "benchmark/json_path.hpp"
+#include "document/json_reader.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+
+namespace perfgate::benchmark {
+namespace {
+
+using model::BenchmarkReading;
+using model::BenchmarkValue;
+
+const std::string folder = std::string(PERFGATE_TEST_DATA_DIR) + "/benchmarks/";
+
+BenchmarkReading reading_of(const std::string& format) {
+    BenchmarkReading reading;
+    reading.format = format;
+    return reading;
+}
+
+BenchmarkValue value(const std::string& metric, const std::string& from, double factor,
+                     model::MetricClass metric_class = model::MetricClass::timing) {
+    BenchmarkValue value;
+    value.definition.name = metric;
+    value.definition.metric_class = metric_class;
+    value.from = from;
+    value.factor = factor;
+    return value;
+}
+
+std::string text_of(const Results& results) {
+    std::string text = "machine " + results.machine + '\n';
+    for (const std::string& note : results.notes) text += "note " + note + '\n';
+    for (const Result& result : results.results) {
+        text += id_of(result) + '\n';
+        if (!result.problem.empty()) text += "  problem: " + result.problem + '\n';
+        for (const auto& [metric, samples] : result.metrics) {
+            text += fmt::format("  {} by {}: {:.6g}\n", metric, samples.method,
+                                fmt::join(samples.values, " "));
+        }
+    }
+    return text;
+}
+
+void expect_golden(const std::string& file, const BenchmarkReading& reading,
+                   const std::string& golden) {
+    const std::string text = text_of(
+        read_results(model::read_file(folder + file, most_bytes, "results"), file, reading));
+    const std::string path = folder + golden;
+    if (std::getenv("PERFGATE_UPDATE_GOLDEN") != nullptr) model::write_file_atomically(path, text);
+    EXPECT_EQ(text, model::read_file(path, most_bytes, "golden file")) << golden;
+}
+
+std::string refusal(const std::string& text, const BenchmarkReading& reading) {
+    try {
+        const Results results = read_results(text, "file", reading);
+        return "read: " + text_of(results);
+    } catch (const model::InputError& error) {
+        return error.what();
+    }
+}
+
+TEST(BenchmarkFormats, ReadRealOutput) {
+    BenchmarkReading google = reading_of("google-benchmark");
+    google.values = {value("overflows", "overflows", 1, model::MetricClass::counter)};
+    expect_golden("google-benchmark.json", google, "google-benchmark.txt");
+    expect_golden("google-benchmark-aggregates.json", reading_of("google-benchmark"),
+                  "google-benchmark-aggregates.txt");
+    expect_golden("hyperfine.json", reading_of("hyperfine"), "hyperfine.txt");
+    expect_golden("hyperfine-failed.json", reading_of("hyperfine"), "hyperfine-failed.txt");
+    expect_golden("pytest-benchmark.json", reading_of("pytest-benchmark"), "pytest-benchmark.txt");
+    expect_golden("pytest-benchmark-autosave.json", reading_of("pytest-benchmark"),
+                  "pytest-benchmark-autosave.txt");
+}
+
+TEST(BenchmarkFormats, ReadCsvAndJsonByTheirPlaces) {
+    BenchmarkReading csv = reading_of("csv");
+    csv.name = "command";
+    csv.axes = {{"n", "parameter_n"}};
+    csv.values = {value("real_time", "median", 1e9), value("deviation", "stddev", 1e9)};
+    expect_golden("hyperfine.csv", csv, "csv.txt");
+
+    BenchmarkReading json = reading_of("json");
+    json.rows = "/results/*";
+    json.name = "/command";
+    json.axes = {{"n", "/parameters/n"}};
+    json.values = {value("real_time", "/times/*", 1e9), value("first", "/times/0", 1e9)};
+    expect_golden("hyperfine.json", json, "json.txt");
+}
+
+TEST(BenchmarkFormats, AreRecognised) {
+    const auto name_of = [](const std::string& text) {
+        const Format* format = recognised(text, "file");
+        return format == nullptr ? std::string() : std::string(format->name);
+    };
+    for (const Format& format : formats()) {
+        if (format.recognised_by.empty()) continue;
+        const std::string file = folder + std::string(format.name) + ".json";
+        EXPECT_EQ(name_of(model::read_file(file, most_bytes, "results")), format.name);
+    }
+    EXPECT_EQ(name_of("{}"), "");
+    EXPECT_EQ(name_of("[]"), "");
+    EXPECT_THROW(recognised("name,time\n", "file"), model::InputError);
+}
+
+std::string google(const std::string& entries, const std::string& context = "") {
+    return "{\"context\": {" + context + "}, \"benchmarks\": [" + entries + "]}";
+}
+
+std::string entry(const std::string& name, const std::string& time, const std::string& more = "") {
+    return "{\"name\": \"" + name + "\", \"real_time\": " + time +
+           ", \"cpu_time\": 1, \"time_unit\": \"ns\"" + more + "}";
+}
+
+TEST(GoogleBenchmark, NamesBecomeParameters) {
+    const auto id = [](const std::string& name) {
+        return id_of(read_google_benchmark(google(entry(name, "1")), "file", {}).results.at(0));
+    };
+    EXPECT_EQ(id("sum"), "sum");
+    EXPECT_EQ(id("sum/8/n:4/16"), "sum[arg0=8,arg1=16,n=4]");
+    EXPECT_EQ(id("Fixture/method/8/threads:2"), "Fixture/method[arg0=8,threads=2]");
+    EXPECT_EQ(id("sum/8/real_time"), "sum[arg0=8,real_time=true]");
+    EXPECT_EQ(id("std::sort<int>/8"), "std::sort<int>[arg0=8]");
+    EXPECT_EQ(id("copy<std::vector<int>, 8>/min_time:0.010"),
+              "copy<std::vector<int>, 8>[min_time=0.010]");
+    // Words between numbers: the name stays whole.
+    EXPECT_EQ(id("sum/8/fast"), "sum/8/fast");
+    EXPECT_EQ(id("sum/007"), "sum/007");
+}
+
+TEST(GoogleBenchmark, RefusesWhatItDoesNotKnow) {
+    const BenchmarkReading reading = reading_of("google-benchmark");
+    EXPECT_EQ(refusal(google(entry("a", "1"), "\"json_schema_version\": 2"), reading),
+              "file: context.json_schema_version: version 2 of the format; expected 1");
+    EXPECT_EQ(refusal(google(R"({"name": "a", "real_time": 1, "cpu_time": 1, "time_unit": "h"})"),
+                      reading),
+              "file: benchmarks[0].time_unit: unknown time unit 'h'; expected ns, us, ms or s");
+    EXPECT_EQ(refusal(google(entry("a", "1") + "," + entry("a", "2")), reading),
+              "file: benchmarks[1]: the result a appears twice");
+    EXPECT_EQ(refusal(google(entry("a/n:1/n:1", "1")), reading),
+              "file: a: the parameter n appears twice");
+    EXPECT_EQ(refusal(google(entry("a", "1", ", \"run_type\": \"dream\"")), reading),
+              "file: benchmarks[0].run_type: unknown run type 'dream'");
+    EXPECT_EQ(refusal(google(""), reading), "file: it has no result");
+    EXPECT_EQ(refusal(google(entry("", "1")), reading), "file: a result has no name");
+    EXPECT_EQ(refusal(google(entry("*", "1")), reading), "file: a result is named '*'");
+    EXPECT_EQ(refusal(google(entry("a\\u001b[1m", "1")), reading),
+              "file: the name a?[1m has characters that are not printable");
+    EXPECT_EQ(refusal("", reading), "file: the file is empty");
+    EXPECT_NE(refusal(google(entry("a", "NaN")), reading).find("file:1:"), std::string::npos);
+    EXPECT_NE(refusal("{}", reading).find("context"), std::string::npos);
+    EXPECT_NE(refusal("[]", reading).find("file"), std::string::npos);
+    EXPECT_NE(refusal(google(entry(std::string(400, 'a'), "1")), reading).find("400 bytes"),
+              std::string::npos);
+}
+
+TEST(GoogleBenchmark, AResultWithoutATimeHasAProblem) {
+    const auto problem = [](const std::string& entries) {
+        return read_google_benchmark(google(entries), "file", {}).results.at(0).problem;
+    };
+    EXPECT_EQ(problem(entry("a", "0")), "real_time is 0; expected a finite number above 0");
+    EXPECT_EQ(problem(entry("a", "-1")), "real_time is -1; expected a finite number above 0");
+    EXPECT_EQ(problem(entry("a", "1", ", \"error_occurred\": true, \"error_message\": \"no\"")),
+              "the benchmark reports an error: no");
+    EXPECT_EQ(problem(entry("a", "1", ", \"skipped\": true, \"skip_message\": \"no\"")),
+              "the benchmark skipped it: no");
+    EXPECT_EQ(problem(entry("a_cv", "1", R"(, "run_name": "a", "run_type": "aggregate",
+                                            "aggregate_name": "cv")")),
+              "the file has neither its repetitions nor their median");
+    EXPECT_EQ(problem(entry("a", "1")), "");
+    // One repetition that fails fails the result.
+    EXPECT_NE(problem(entry("a", "1", ", \"repetition_index\": 0") + "," +
+                      entry("a", "0", ", \"repetition_index\": 1")),
+              "");
+}
+
+TEST(GoogleBenchmark, DoubtsAreNoted) {
+    const Results results =
+        read_google_benchmark(google(entry("a", "1"), R"("library_build_type": "debug",
+                                     "cpu_scaling_enabled": true, "host_name": "box")"),
+                              "file", {});
+    EXPECT_EQ(results.machine, "box");
+    ASSERT_EQ(results.notes.size(), 2U);
+    EXPECT_NE(results.notes[0].find("debug build"), std::string::npos);
+    EXPECT_NE(results.notes[1].find("cpu_scaling_enabled"), std::string::npos);
+}
+
+TEST(Hyperfine, RefusesWhatItDoesNotKnow) {
+    const BenchmarkReading reading = reading_of("hyperfine");
+    const auto of = [](const std::string& entries) { return "{\"results\": [" + entries + "]}"; };
+    EXPECT_EQ(
+        refusal(of(R"({"command": "a", "times": [1]}, {"command": "a", "times": [1]})"), reading),
+        "file: the result a appears twice");
+    EXPECT_EQ(refusal(of(R"({"command": "a", "times": []})"), reading),
+              "read: machine \na\n  problem: it has no times\n");
+    EXPECT_NE(refusal(of(R"({"command": "a"})"), reading).find("times"), std::string::npos);
+    EXPECT_NE(refusal(of(R"({"command": "a", "times": [1, 0]})"), reading)
+                  .find("problem: real_time is 0"),
+              std::string::npos);
+    EXPECT_NE(refusal(of(R"({"command": "a", "times": [1], "exit_codes": [null]})"), reading)
+                  .find("problem: the command did not exit with 0"),
+              std::string::npos);
+}
+
+TEST(PytestBenchmark, RefusesAnotherVersion) {
+    EXPECT_EQ(refusal(R"({"machine_info": {}, "benchmarks": [], "version": "7.0.0"})",
+                      reading_of("pytest-benchmark")),
+              "file: version: version 7.0.0 of the format; expected 3");
+}
+
+BenchmarkReading csv_reading() {
+    BenchmarkReading reading = reading_of("csv");
+    reading.name = "name";
+    reading.axes = {{"n", "n"}};
+    reading.values = {value("real_time", "s", 1e9)};
+    return reading;
+}
+
+TEST(Csv, LinesOfOneNameAreSamples) {
+    EXPECT_EQ(
+        refusal("\xEF\xBB\xBFname,n,s\r\n\"a, \"\"b\"\"\",1,2e-9\r\n\"a, \"\"b\"\"\",1,3e-9\r\n"
+                "c,1,\r\n",
+                csv_reading()),
+        "read: machine \na, \"b\"[n=1]\n  real_time by csv: 2 3\nc[n=1]\n");
+}
+
+TEST(Csv, RefusesWhatIsNoTable) {
+    const auto refused = [](const std::string& text) { return refusal(text, csv_reading()); };
+    EXPECT_EQ(refused("name,n\na,1\n"), "file: line 1: 0 columns are named 's'; expected one");
+    EXPECT_EQ(refused("nam,n,s\na,1,1\n"),
+              "file: line 1: 0 columns are named 'name'; expected one; did you mean 'nam'?");
+    EXPECT_EQ(refused("name,n,s,s\n"), "file: line 1: 2 columns are named 's'; expected one");
+    EXPECT_EQ(refused("name,n,s\na,1\n"), "file: line 2: 2 fields; expected 3 as in the header");
+    EXPECT_EQ(refused("name,n,s\n\na,1,fast\n"), "file: line 3: 'fast' in column s is no number");
+    EXPECT_EQ(refused("name,n,s\n\"a,1,1\n"), "file: line 2: a quoted field does not end");
+    EXPECT_EQ(refused("name,n,s\n\"a\"b,1,1\n"),
+              "file: line 2: text after a quoted field; expected ',' or its end");
+    EXPECT_EQ(refused("name,n,s\na\"b,1,1\n"),
+              "file: line 2: a quote in a field that does not begin with one");
+    EXPECT_EQ(refused("name,n,s\n"), "file: it has no result");
+    EXPECT_EQ(refused("\n\n"), "file: it has no header");
+    EXPECT_NE(refused("name,n,s\na,1,nan\n").find("problem: real_time is nan"), std::string::npos);
+}
+
+TEST(Json, RefusesPathsThatLeadElsewhere) {
+    BenchmarkReading reading = reading_of("json");
+    reading.rows = "/*";
+    reading.values = {value("real_time", "/s", 1e9)};
+    EXPECT_EQ(refusal(R"({"a": {"s": 1}, "b": {"s": 2}})", reading),
+              "read: machine \na\n  real_time by json: 1e+09\nb\n  real_time by json: 2e+09\n");
+    EXPECT_EQ(refusal(R"([{"s": 1}])", reading),
+              "file: [0]: the rows have no names; expected 'case', a path to the name of each");
+    reading.name = "/name";
+    EXPECT_EQ(refusal(R"([{"s": 1}])", reading),
+              "file: [0]: '/name' leads to 0 values; expected one");
+    EXPECT_EQ(refusal("3", reading), "file: it has no result");
+    EXPECT_NE(refusal(R"([{"name": "a", "s": "fast"}])", reading).find("a number"),
+              std::string::npos);
+}
+
+std::string followed(const std::string& path, const std::string& json) {
+    const document::JsonDocument document(json, "file");
+    std::string text;
+    JsonPath(path).each(document.root(), [&](std::string_view key, document::JsonValue value) {
+        text += fmt::format("{}={} ", key, value.number());
+    });
+    return text;
+}
+
+TEST(JsonPath, IsAPointerWithStars) {
+    EXPECT_EQ(followed("", "3"), "=3 ");
+    EXPECT_EQ(followed("/a/0", R"({"a": [1, 2]})"), "=1 ");
+    EXPECT_EQ(followed("/a/*", R"({"a": [1, 2]})"), "=1 =2 ");
+    EXPECT_EQ(followed("/*/x", R"({"a": {"x": 1}, "b": {"y": 2}, "c": 3})"), "a=1 ");
+    EXPECT_EQ(followed("/a~1b/c~0d", R"({"a/b": {"c~d": 1}})"), "=1 ");
+    EXPECT_EQ(followed("/a/x", R"({"a": [1, 2]})"), "");
+    EXPECT_EQ(followed("/a/7", R"({"a": [1, 2]})"), "");
+    for (const char* wrong : {"a", "/a~", "/a~2"}) {
+        EXPECT_THROW(JsonPath{wrong}, model::InputError) << wrong;
+    }
+    EXPECT_THROW(JsonPath{'/' + std::string(300, 'a')}, model::InputError);
+}
+
+}  // namespace
+}  // namespace perfgate::benchmark
