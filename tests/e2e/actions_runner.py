@@ -222,7 +222,8 @@ class Job:
 
 class Runner:
     """`stand_ins`: for the part of `uses:` before @, a function of (runner, inputs) that returns
-    outputs. Local actions (./…) are carried out. `environment` is what the machine has."""
+    outputs. Local actions (./…) are carried out, and those of the repositories in `repositories`, from
+    their folders. `environment` is what the machine has."""
 
     SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
 
@@ -232,6 +233,7 @@ class Runner:
         self.temp.mkdir(parents=True, exist_ok=True)
         self.environment, self.stand_ins = dict(environment), stand_ins
         self.secrets = {}
+        self.repositories = {}  # OWNER/REPO@SHA: folder
         self.github = {"repository": "owner/kernels", "sha": "0" * 40, "ref_name": "main",
                        "ref": "refs/heads/main",
                        "run_id": "7", "server_url": "https://github.com", "token": "a token",
@@ -346,13 +348,18 @@ class Runner:
         inputs = {key: scope.text(value) for key, value in step.get("with", {}).items()}
         if step["uses"].startswith("./"):
             return self.run_composite(name, self.workspace / step["uses"], inputs)
+        for repository, folder in self.repositories.items():
+            owner, _, sha = repository.partition("@")
+            action = re.fullmatch(re.escape(owner) + "/(.+)@" + re.escape(sha), step["uses"])
+            if action:
+                return self.run_composite(name, folder / action[1], inputs, owner)
         try:
             outputs = self.stand_ins[step["uses"].split("@")[0]](self, inputs) or {}
         except ActionFailed as failed:
             return Step(name, "failure", str(failed)), {}
         return Step(name, "success"), outputs
 
-    def run_composite(self, name, folder, inputs):
+    def run_composite(self, name, folder, inputs, repository=""):
         action = yaml.safe_load((folder / "action.yml").read_text())
         declared = action["inputs"]
         unknown = set(inputs) - set(declared)
@@ -360,7 +367,8 @@ class Runner:
         for key, about in declared.items():
             assert not about.get("required") or key in inputs, f"the input {key} is missing"
         given = {key: inputs.get(key, about.get("default", "")) for key, about in declared.items()}
-        scope = Scope(self, {"github": {**self.github, "action_path": str(folder)},
+        scope = Scope(self, {"github": {**self.github, "action_path": str(folder),
+                                        "action_repository": repository},
                              "inputs": given, "steps": {}, "env": dict(self.job_environment)}, False)
         scope.action_path = folder.resolve()
         self.run_steps(action["runs"]["steps"], scope)
