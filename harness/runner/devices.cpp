@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "model/error.hpp"
@@ -124,6 +126,15 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
     return command;
 }
 
+bool has_nvidia_gpu(const std::filesystem::path& root) {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;
+    std::error_code error;
+    const std::filesystem::directory_iterator gpus(root / "proc/driver/nvidia/gpus", error);
+    if (!error && gpus != std::filesystem::directory_iterator()) return true;
+    return std::filesystem::exists(root / "dev/nvidia0", error);
+}
+
 OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLock::Waiting* lock) {
     if (choice.backend != "auto") {
         OpenedBackend opened =
@@ -147,6 +158,13 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
     }
     // From here on a GPU exists, so its failure is an error.
     if (why.empty()) return open_devices(choice, "cuda", std::move(listed), lock);
+    if (has_nvidia_gpu()) {
+        throw model::Error(
+            fmt::format("this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend "
+                        "host measures "
+                        "host variants",
+                        why));
+    }
     fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
                why);
     return open_devices(choice, "host", list_devices(choice, "host"), lock);

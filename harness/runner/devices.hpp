@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,9 +44,13 @@ struct OpenedBackend {
     std::chrono::steady_clock::time_point since;  ///< when it was requested
 };
 
+/// Whether the kernel's driver shows an NVIDIA GPU below `root` and CUDA_VISIBLE_DEVICES does not
+/// hide all of them. Needs neither CUDA nor the backend.
+bool has_nvidia_gpu(const std::filesystem::path& root = "/");
+
 /// `auto` takes the GPU if there is one, and otherwise says so in one line on stderr. With `lock`,
 /// the devices are locked before they are opened. Throws model::Error, with the remedy, if the
-/// chosen backend cannot measure.
+/// chosen backend cannot measure, or `auto` cannot on a machine with a GPU.
 OpenedBackend open_backend(const BackendChoice& choice,
                            const measure::DeviceLock::Waiting* lock = nullptr);
 

@@ -9,6 +9,7 @@
 #include "document/json_writer.hpp"
 #include "measure/workers.hpp"
 #include "model/error.hpp"
+#include "runner/devices.hpp"
 
 namespace perfgate::runner {
 
@@ -33,7 +34,7 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
     } catch (const model::InputError&) {
         throw;
     } catch (const std::exception& error) {
-        if (chosen || !choice.devices.empty()) {
+        if (chosen || !choice.devices.empty() || has_nvidia_gpu()) {
             return {{Level::problem, "backend", error.what(), "fix what the message names"}};
         }
         // As `run` does: without a GPU it measures on the host.

@@ -255,6 +255,27 @@ TEST_F(Runner, TheFirstRoundDecidesWhereThePolicyAllowsNoMore) {
     EXPECT_EQ(batches_after_the_first_round(stored().suites.at(0).cases.at(0)), 0U);
 }
 
+TEST(NvidiaGpu, IsWhatTheDriverShowsUnlessItIsHidden) {
+    const TemporaryFolder machine;
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    EXPECT_FALSE(has_nvidia_gpu(machine.path()));
+    fs::create_directories(machine.path() / "proc/driver/nvidia/gpus");
+    EXPECT_FALSE(has_nvidia_gpu(machine.path()));  // a driver alone
+    fs::create_directories(machine.path() / "proc/driver/nvidia/gpus/0000:05:00.0");
+    EXPECT_TRUE(has_nvidia_gpu(machine.path()));
+    for (const char* hidden : {"", "-1"}) {
+        setenv("CUDA_VISIBLE_DEVICES", hidden, 1);
+        EXPECT_FALSE(has_nvidia_gpu(machine.path())) << hidden;
+    }
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+    EXPECT_TRUE(has_nvidia_gpu(machine.path()));
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    const TemporaryFolder container;
+    fs::create_directories(container.path() / "dev");
+    std::ofstream(container.path() / "dev/nvidia0") << "";
+    EXPECT_TRUE(has_nvidia_gpu(container.path()));
+}
+
 TEST_F(Runner, AWrongResultIsIncorrect) {
     EXPECT_EQ(run(request({"wrong"})), 1);
     EXPECT_EQ(verdict_of(1), Verdict::incorrect);
