@@ -109,6 +109,7 @@ TEST(Gate, EachCaseOfSeveralBoardsIsJudgedByItsOwn) {
 /// 20 processes on each of these boards, spread by 0.1 %.
 model::MetricSeries on_boards(const std::vector<std::pair<std::string, double>>& boards) {
     model::MetricSeries result = series({});
+    result.batches.clear();
     std::int64_t process = 0;
     for (std::size_t b = 0; b < boards.size(); ++b) {
         for (int i = 0; i < 20; ++i) {
