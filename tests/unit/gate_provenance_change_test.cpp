@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/batch_rule.hpp"
 #include "gate/provenance_change.hpp"
 #include "unit/gate_pair.hpp"
 
@@ -157,7 +158,7 @@ TEST(Gate, OnANewBoardWhatItsBoardsDifferByIsLearnedFromThree) {
         pair.then().metrics["gpu_time"] = on_boards(boards);
         pair.now().metrics["gpu_time"] = measured_on("board-new", time);
         pair.run.environment.device.board = "board-new";
-        return pair.judged();
+        return judge(pair.run, stored(pair.baseline), Policy(), BatchRule(Policy()));
     };
     const std::vector<std::pair<std::string, double>> alike{
         {"board-a", 100'000}, {"board-b", 100'010}, {"board-c", 99'990}};
