@@ -277,6 +277,14 @@ class Proving {
                       : fmt::format("{} when it gets better (by {})", warns ? "warns" : "fails", by));
     }
 
+    static void rename_board(const std::string& board, BaselineCase& expected) {
+        for (auto& [name, series] : expected.metrics) {
+            for (model::Batch& batch : series.batches) {
+                if (batch.device == board) batch.device += "-other";
+            }
+        }
+    }
+
     /// Each circumstance that the policy names is changed in the baseline.
     void try_warnings(const Alone& unchanged, const model::Policy& policy) {
         struct Circumstance {
@@ -301,6 +309,7 @@ class Proving {
             if (circumstance.taken == model::OnChange::accept || circumstance.now.empty()) continue;
             Alone alone = unchanged;
             alone.expected().provenance.*circumstance.then = circumstance.now + "-other";
+            if (circumstance.then == &Provenance::board) rename_board(board, alone.expected());
             const VerdictDocument document = alone.judged(policy);
             const model::SuiteVerdict& suite = document.suites.front();
             const auto names = [&](const std::string& note) {

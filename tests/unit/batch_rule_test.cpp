@@ -618,11 +618,10 @@ TEST(BatchRule, WhatItClaimsToSeeItFindsWhateverTheShape) {
         World world;
         world.shape = shape;
         double claim = 0;
-        // One baseline in eight has met the lucky processes once or never.
-        const double least = std::string(name) == "seldom fast" ? 0.8 : 0.9;
-        EXPECT_GE(found_where_claimed(world, 400, claim), least) << name;
+        // Also where one baseline in eight has met the lucky processes once or never.
+        EXPECT_GE(found_where_claimed(world, 400, claim), 0.9) << name;
         EXPECT_GT(claim, 0.005) << name;
-        EXPECT_LT(claim, 0.02) << name;
+        EXPECT_LT(claim, 0.025) << name;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/batch_rule.hpp"
 #include "gate/provenance_change.hpp"
 #include "unit/gate_pair.hpp"
 
@@ -109,6 +110,7 @@ TEST(Gate, EachCaseOfSeveralBoardsIsJudgedByItsOwn) {
 /// 20 processes on each of these boards, spread by 0.1 %.
 model::MetricSeries on_boards(const std::vector<std::pair<std::string, double>>& boards) {
     model::MetricSeries result = series({});
+    result.batches.clear();
     std::int64_t process = 0;
     for (std::size_t b = 0; b < boards.size(); ++b) {
         for (int i = 0; i < 20; ++i) {
@@ -156,7 +158,7 @@ TEST(Gate, OnANewBoardWhatItsBoardsDifferByIsLearnedFromThree) {
         pair.then().metrics["gpu_time"] = on_boards(boards);
         pair.now().metrics["gpu_time"] = measured_on("board-new", time);
         pair.run.environment.device.board = "board-new";
-        return pair.judged();
+        return judge(pair.run, stored(pair.baseline), Policy(), BatchRule(Policy()));
     };
     const std::vector<std::pair<std::string, double>> alike{
         {"board-a", 100'000}, {"board-b", 100'010}, {"board-c", 99'990}};

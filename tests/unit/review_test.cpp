@@ -365,6 +365,23 @@ TEST(Review, FindsARaisedBaselineWhicheverWayIsWorse) {
               "baseline raised gpu_time: 100.0 ns → 200.0 ns (+100.0 %) (1)");
 }
 
+TEST(Review, FindsAValueOfOneBoardThatWasRaised) {
+    const auto on_boards = [](double of_last) {
+        return with_baseline([&](model::Baseline& changed) {
+            model::MetricSeries& times = changed.cases.begin()->second.metrics["gpu_time"];
+            times.batches.clear();
+            times.batches.push_back({0, "a", 1, {98}});
+            times.batches.push_back({1, "b", 1, {100}});
+            times.batches.push_back({2, "c", 1, {of_last}});
+            times.value = 100;
+        });
+    };
+    EXPECT_EQ(in_words(reviewed(on_boards(101), on_boards(110))),
+              "baseline raised gpu_time: 101.0 ns → 110.0 ns (+8.9 %) (1)")
+        << "which the middle of all does not show";
+    EXPECT_EQ(in_words(reviewed(on_boards(110), on_boards(101))), "");
+}
+
 TEST(Review, FindsWhatABaselineLost) {
     Files without = files();
     without.erase(baseline_path);

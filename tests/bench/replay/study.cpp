@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/boards.hpp"
 #include "gate/rounds.hpp"
 #include "stats/quantiles.hpp"
 
@@ -103,7 +104,9 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
     };
     std::map<std::string, Processes> boards;
     for (const Process& process : kernel.processes) boards[process.board].push_back(&process);
-    if (apart == Apart::boards && boards.size() < 2) return;
+    const bool by_board = apart == Apart::boards || apart == Apart::few_boards;
+    const bool several = boards.size() > gate::least_boards;
+    if (by_board && (boards.size() < 2 || several != (apart == Apart::boards))) return;
     for (const auto& [board, processes] : boards) {
         if (apart == Apart::processes) {
             const std::size_t least = least_baseline + first_processes + gate::round_size(1);
@@ -118,23 +121,22 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
         std::set<std::size_t> sessions;
         for (const Process* process : processes) sessions.insert(process->session);
         if (apart == Apart::sessions && sessions.size() < 2) continue;
-        if (apart == Apart::boards) sessions = {0};
+        if (by_board) sessions = {0};
         for (const std::size_t session : sessions) {
             Processes others;
             Processes held_out;
             for (const Process& process : kernel.processes) {
                 const bool same = process.board == board;
-                const bool held = same && (apart == Apart::boards || process.session == session);
+                const bool held = same && (by_board || process.session == session);
                 if (held) held_out.push_back(&process);
-                if (!held && (same || apart == Apart::boards)) others.push_back(&process);
+                if (!held && (same || by_board)) others.push_back(&process);
             }
             if (others.size() < least_baseline || held_out.size() < first_processes) continue;
             Source source = source_of(kernel, others);
             source.draw = [others, held_out](Random& random) {
                 return draw_held_out(others, held_out, random);
             };
-            add(apart == Apart::boards ? board : fmt::format("{} session {}", board, session),
-                std::move(source));
+            add(by_board ? board : fmt::format("{} session {}", board, session), std::move(source));
         }
     }
 }

@@ -55,9 +55,10 @@ struct Suite {
 
 /// What differs between baseline and run.
 enum class Apart {
-    processes,  ///< nothing else: one board, any session
-    sessions,   ///< the run is one session, the baseline all others of its board
-    boards,     ///< the run is of one board, the baseline of all others
+    processes,   ///< nothing else: one board, any session
+    sessions,    ///< the run is one session, the baseline all others of its board
+    boards,      ///< the run is of one board, the baseline of all others, three or more
+    few_boards,  ///< the same, with one or two others
 };
 
 /// The suites that the recorded kernels allow: by workload and board (and session). Kernels with
