@@ -186,7 +186,8 @@ ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySui
     return all;
 }
 
-/// Skips the cases of benchmarks that do not report them on this side.
+/// Skips the cases that the base's benchmarks do not report. In the head they are errors: what the
+/// base has must not disappear silently.
 model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reported) {
     for (std::size_t s = 0; s < reported.size(); ++s) {
         for (model::PlannedCase& planned : plan.suites[s].cases) {
@@ -235,7 +236,7 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
         planning.set_reported(reported_by_any(of_head, of_base));
     }
     return {skipping_unreported(in_root(planning.plan(), checkouts.base), of_base),
-            skipping_unreported(in_root(planning.plan(), checkouts.head), of_head)};
+            in_root(planning.plan(), checkouts.head)};
 }
 
 bool has_programs(const model::Plan& plan) {
