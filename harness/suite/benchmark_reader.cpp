@@ -51,8 +51,9 @@ class BenchmarkReader {
                     at, fmt::format("format {} without 'values'; expected a map such as "
                                     "{{real_time: {{from: {}, unit: s}}}}",
                                     format_->name, format_->has_rows ? "/seconds" : "seconds"));
+            } else {
+                gates(at);
             }
-            gates(at);
         }
         command.benchmark = std::move(reading_);
         return std::move(label_);
