@@ -22,7 +22,6 @@ namespace perfgate::benchmark {
 namespace {
 
 using document::JsonDocument;
-using document::JsonKind;
 using document::JsonValue;
 
 constexpr std::int64_t known_schema = 1;

@@ -114,11 +114,10 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
     }
     for (const model::GateRule& gate : planned.gates) {
         if (result.metrics.contains(gate.metric)) continue;
-        // Of a later process, this fails the case.
-        const std::string why = "the benchmark does not report it for this case";
-        if (!request.first) return fail(fmt::format("{}: {}", gate.metric, why), result);
-        result.not_collected.push_back(
-            {gate.metric, why + ": gate it in overrides for the cases that have it"});
+        return fail(fmt::format("{} is gated, and the benchmark does not report it for this case: "
+                                "gate it in overrides for the cases that have it",
+                                gate.metric),
+                    result);
     }
     if (!request.first) return;
     result.notes = all.notes;
@@ -184,7 +183,8 @@ void take_benchmark_batch(const MeasurementOptions& options, const measure::Prog
             const model::PlannedCase& planned = *request.cases[i];
             const auto found = by_id.find(planned.program->piece.pattern);
             if (found == by_id.end()) {
-                fail("the benchmark does not report it in every process", results[i]);
+                fail("the benchmark does not report it, as another process or the base did",
+                     results[i]);
             } else {
                 take_values(request, planned, all, *found->second, results[i]);
             }

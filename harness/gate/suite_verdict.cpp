@@ -114,14 +114,15 @@ std::string not_judged_note(const std::vector<std::string>& ids, bool selection_
                        listed);
 }
 
-/// What stands for the cases of a benchmark that failed before it reported any; null: none does.
+/// What stands for the cases of a benchmark that failed before it reported any, or that the suite
+/// skips; null: nothing does.
 const model::CaseResult* unknown_cases_of(const model::SuiteResult& suite,
                                           const std::string& workload) {
     const auto found =
         std::find_if(suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& result) {
             return result.spec.workload == workload &&
                    result.spec.variant == model::unknown_cases &&
-                   result.status == model::CaseStatus::error;
+                   (result.status == model::CaseStatus::error || result.skipped_by_suite);
         });
     return found == suite.cases.end() ? nullptr : &*found;
 }
@@ -144,10 +145,11 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
         missing.workload = id.substr(0, id.find('/'));
         missing.id = id;
         missing.place.file = suite.file;
-        if (const model::CaseResult* failed = unknown_cases_of(suite, missing.workload)) {
-            missing.verdict = Verdict::error;
-            missing.reason = fmt::format("not measured, because its benchmark failed: {}",
-                                         model::printable(failed->reason, 1000));
+        if (const model::CaseResult* unknown = unknown_cases_of(suite, missing.workload)) {
+            const bool failed = unknown->status == model::CaseStatus::error;
+            missing.verdict = failed ? Verdict::error : Verdict::skipped;
+            missing.reason = (failed ? "not measured, because its benchmark failed: " : "") +
+                             model::printable(unknown->reason, 1000);
             continue;
         }
         missing.verdict = Verdict::missing;

@@ -33,9 +33,9 @@ struct BenchmarkValue {
 /// How the results are read that a benchmark writes. Paths and columns are of the formats that have
 /// no names of their own (csv, json).
 struct BenchmarkReading {
-    std::string format;  ///< of benchmark/formats.hpp
-    std::string rows;    ///< path to the rows: one result each
-    std::string name;    ///< of the result
+    std::string format;                                     ///< of benchmark/formats.hpp
+    std::string rows;                                       ///< path to the rows: one result each
+    std::string name;                                       ///< of the result
     std::vector<std::pair<std::string, std::string>> axes;  ///< parameter, and where it is
     std::vector<BenchmarkValue> values;
     /// Why the cases are not known: the run that looked for them failed. Empty: it did not.

@@ -188,7 +188,8 @@ ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySui
     return all;
 }
 
-/// Skips the cases of benchmarks that do not report them on this side.
+/// Skips the cases that the base's benchmarks do not report. In the head they are errors: what the
+/// base has must not disappear silently.
 model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reported) {
     for (std::size_t s = 0; s < reported.size(); ++s) {
         for (model::PlannedCase& planned : plan.suites[s].cases) {
@@ -250,7 +251,7 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
     }
     return {
         skipping_unreported(in_root(warned_of_missing(planning.plan()), checkouts.base), of_base),
-        skipping_unreported(in_root(planning.plan(), checkouts.head), of_head)};
+        in_root(planning.plan(), checkouts.head)};
 }
 
 bool has_programs(const model::Plan& plan) {

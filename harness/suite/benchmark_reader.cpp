@@ -51,8 +51,9 @@ class BenchmarkReader {
                     at, fmt::format("format {} without 'values'; expected a map such as "
                                     "{{real_time: {{from: {}, unit: s}}}}",
                                     format_->name, format_->has_rows ? "/seconds" : "seconds"));
+            } else {
+                gates(at);
             }
-            gates(at);
         }
         command.benchmark = std::move(reading_);
         return std::move(label_);
@@ -147,9 +148,9 @@ class BenchmarkReader {
         for (const YamlNode::Entry& entry : node.entries) {
             const std::size_t before = problems_.count();
             BenchmarkValue read = value(entry);
-            if (problems_.count() != before) continue;
             const std::string& name = read.definition.name;
             label_.settings.metrics->names.push_back(name);
+            if (problems_.count() != before) continue;
             if (!metrics::find_metric(name)) {
                 metrics::Metric own;
                 own.definition = read.definition;
@@ -296,9 +297,10 @@ class BenchmarkReader {
             return;
         }
         const auto own = label_.settings.own.find(name);
-        const metrics::Metric metric =
-            own != label_.settings.own.end() ? own->second : *metrics::find_metric(name);
-        if (const auto read = read_tolerance_entry(entry, metric, problems_)) {
+        const std::optional<metrics::Metric> metric =
+            own != label_.settings.own.end() ? own->second : metrics::find_metric(name);
+        if (!metric) return;  // its problem has been reported
+        if (const auto read = read_tolerance_entry(entry, *metric, problems_)) {
             label_.settings.tolerances.emplace(name, *read);
         }
     }

@@ -261,6 +261,7 @@ class CommandReader {
             problems_.add(key.at,
                           "'out' is replaced by the file that the benchmark writes; expected "
                           "another name");
+            return;
         }
         model::ParamInfo& info = read_.workload.params.emplace_back();
         info.name = name;
