@@ -2,6 +2,7 @@
 """`perfgate init` from an installed tree, in an empty folder: what it prints, done as printed."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -9,10 +10,13 @@ import unittest
 
 import tool
 
+MOCKS = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "tests/inject/mocks"
 KINDS = sorted(path.name for path in (tool.SOURCE / "templates").iterdir() if path.is_dir())
 
 
 class Init(tool.Case):
+    env = {}
+
     @classmethod
     def setUpClass(cls):
         cls.prefix = tool.installed(cls)
@@ -21,7 +25,7 @@ class Init(tool.Case):
         done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True,
                               timeout=tool.PATIENCE_S * 3,
                               env={**os.environ, "PATH": f"{self.prefix}/bin:{os.environ['PATH']}",
-                                   "CUDA_VISIBLE_DEVICES": ""})
+                                   "CUDA_VISIBLE_DEVICES": "", **self.env})
         self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,), f"{line}\n{done.stdout}{done.stderr}")
         return done
 
@@ -81,7 +85,10 @@ class Init(tool.Case):
         self.assertIn("scale/simple[n=1000000]", done.stdout)
         self.assertNotIn("not built", done.stdout + done.stderr)
 
+    @unittest.skipUnless((MOCKS / "libcuda.so.1").exists(), "built without CUDA's headers")
     def test_a_program(self):
+        # The mocks of driver and CUPTI stand for a GPU.
+        self.env = {"LD_LIBRARY_PATH": str(MOCKS)}
         folder, commands = self.started("command")
         self.assertEqual(3, len(commands))
         self.do(commands, folder)
