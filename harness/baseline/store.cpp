@@ -31,10 +31,9 @@ bool is_slug(std::string_view text) {
 
 void require_slug(std::string_view text, std::string_view what) {
     if (is_slug(text)) return;
-    const bool a_file = text.ends_with(".yaml") || text.ends_with(".yml");
-    throw model::InputError(fmt::format(
-        "{} '{}' cannot name a baseline: expected {}at most 200 of a-z, 0-9, '-' and '_'", what,
-        model::printable(text), a_file ? "the name that the file states (name: …), " : ""));
+    throw model::InputError(
+        fmt::format("{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'",
+                    what, model::printable(text)));
 }
 
 /// Compares a field of the document with its path.

@@ -80,8 +80,8 @@ PruneOutcome prune_baselines(const PruneRequest& request);
 /// Which stored baseline is meant.
 struct BaselineChoice {
     std::string baselines = "baselines";  ///< folder
-    std::string suite;  ///< its name, or its file
-    std::string device_key;  ///< empty: the only device with a baseline of the suite
+    std::string suite;                    ///< its name, or its file
+    std::string device_key;               ///< empty: the only device with a baseline of the suite
 };
 
 /// Throws InputError if there is no such baseline, or if several devices have one and none is

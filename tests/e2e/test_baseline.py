@@ -86,11 +86,16 @@ class Baselines(tool.Case):
         self.assertRegex(log, r"gpu_time .* → .*, anchor ")
         self.assertRegex(log, r"refresh  \d+ cases\n    Ada: first\n")
         self.assertEqual("", self.run_tool("baseline", "log", "gemm", "--case", "no*").stdout)
+        # The suite's file says the same as its name.
+        file = tool.SOURCE / "suites/gemm.yaml"
+        self.assertEqual(log, self.run_tool("baseline", "log", file).stdout)
+        self.assertEqual(self.run_tool("baseline", "show", "gemm").stdout,
+                         self.run_tool("baseline", "show", file).stdout)
         self.ledger.unlink()
         done = self.run_tool("baseline", "log", "gemm", code=2)
         self.assert_one_line(done.stderr, "there is no ledger", "gemm.ledger.jsonl")
         done = self.run_tool("baseline", "log", "suites/gemm.yaml", code=2)
-        self.assert_one_line(done.stderr, "the name that the file states")
+        self.assert_one_line(done.stderr, "suites/gemm.yaml: No such file")
 
     def test_refusals_name_each_case_and_write_nothing(self):
         self.slower()

@@ -48,7 +48,9 @@ class Progress(tool.Case):
         except OSError:  # the other side has been closed
             pass
         self.assertEqual(0, process.wait(timeout=tool.PATIENCE_S))
-        text = shown.decode()
+        text, _, following = shown.decode().partition("perfgate: ")
+        self.assertEqual("to store these values: perfgate baseline refresh "
+                         "perfgate-out/run.json\r\n", following)
         self.assertNotIn("\n", text)
         self.assertIn("\r\x1b[K[1/4] ", text)
         self.assertIn("gemm/reference[", text)

@@ -20,7 +20,7 @@ inline model::ParamInfo integer_param(std::string name, std::int64_t minimum, st
 
 inline model::VariantInfo variant(std::string name, model::Target target,
                                   int min_compute_capability = 0, std::string not_built = {}) {
-    return {std::move(name), "", target, model::Submission::async, min_compute_capability,
+    return {std::move(name),     "", target, model::Submission::async, min_compute_capability,
             std::move(not_built)};
 }
 

@@ -65,10 +65,11 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
-            "  {}: tolerances that the spread allows: {} for half of {} cases, {} for nine of ten, "
+            "  {}: tolerances that the spread allows: {} for half of {}, {} for nine of ten, "
             "{} for all (worst: {})\n",
-            model::printable(proposal.metric), percent(proposal.half), proposal.cases,
-            percent(proposal.most), percent(proposal.all), model::printable(proposal.worst_id));
+            model::printable(proposal.metric), percent(proposal.half),
+            model::counted(proposal.cases, "case"), percent(proposal.most), percent(proposal.all),
+            model::printable(proposal.worst_id));
         if (proposal.too_fine > 0) {
             text += fmt::format("  {}: {} of the suite's tolerances are finer than that\n",
                                 model::printable(proposal.metric), proposal.too_fine);
