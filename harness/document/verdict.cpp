@@ -20,9 +20,10 @@ constexpr Schema verdict_schema{"perfgate.verdict", 1, 3};
 
 template <>
 inline constexpr Verdict choices<Verdict>[] = {
-    Verdict::pass,        Verdict::improved,     Verdict::skipped,   Verdict::acknowledged, Verdict::warned,
-    Verdict::no_baseline, Verdict::inconclusive, Verdict::invalid,   Verdict::not_collected,
-    Verdict::error,       Verdict::missing,      Verdict::incorrect, Verdict::regressed};
+    Verdict::pass,          Verdict::improved,    Verdict::skipped,      Verdict::acknowledged,
+    Verdict::warned,        Verdict::no_baseline, Verdict::inconclusive, Verdict::invalid,
+    Verdict::not_collected, Verdict::error,       Verdict::missing,      Verdict::incorrect,
+    Verdict::regressed};
 template <>
 inline constexpr Bound choices<Bound>[] = {Bound::memory, Bound::compute, Bound::neither};
 template <>
@@ -38,9 +39,9 @@ inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::war
 
 template <>
 inline constexpr Effect choices<Effect>[] = {
-    Effect::wrong,      Effect::failed,  Effect::slower, Effect::missing,      Effect::counter,
-    Effect::unmeasured, Effect::unclear, Effect::warned, Effect::acknowledged, Effect::no_baseline,
-    Effect::better,     Effect::none};
+    Effect::wrong,        Effect::failed,      Effect::slower,  Effect::missing,
+    Effect::counter,      Effect::unmeasured,  Effect::unclear, Effect::warned,
+    Effect::acknowledged, Effect::no_baseline, Effect::better,  Effect::none};
 
 template <>
 inline constexpr JsonLayout layout_of<model::CaseVerdict> = JsonLayout::lines;

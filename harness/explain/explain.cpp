@@ -225,8 +225,8 @@ std::size_t counters_in(const Evidence& evidence) {
 constexpr const char* no_reason = "unexplained: no counter moved with it";
 
 Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
-    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}},
-                no_reason};
+    Cause cause{
+        "unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}, no_reason};
     const std::size_t counters = counters_in(evidence);
     if (counters == 0) {
         cause.brief = "unexplained: no counter is known on both sides";
@@ -295,7 +295,9 @@ std::string of_all_kernels(const MetricVerdict& time, const std::vector<model::K
 
 Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
                           const CaseResult& result) {
-    Cause cause{"unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}},
+    Cause cause{"unexplained",
+                {},
+                {{time.metric, time.unit, *time.baseline, *time.measured}},
                 "unexplained: no kernel accounts for it"};
     cause.sentence = fmt::format("unexplained: {}, and {}", figures_text(cause.figures),
                                  of_all_kernels(time, verdict.baseline_kernels, result.kernels));

@@ -23,7 +23,8 @@ enum class Which {
     all,
 };
 
-/// Fills in CaseVerdict::why, the groups of each suite and the summaries. `document` is the gate's answer to `run`: cases in the same order.
+/// Fills in CaseVerdict::why, the groups of each suite and the summaries. `document` is the gate's
+/// answer to `run`: cases in the same order.
 void explain(const model::Run& run, Which which, model::VerdictDocument& document);
 
 }  // namespace perfgate::explain

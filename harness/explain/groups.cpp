@@ -42,7 +42,8 @@ std::string kernel_of(const CaseVerdict& verdict, const CaseResult* result) {
     const auto longest = std::max_element(
         result->kernels.begin(), result->kernels.end(),
         [](const auto& left, const auto& right) { return left.duration_ns < right.duration_ns; });
-    return longest == result->kernels.end() ? std::string() : model::brief_kernel_name(longest->name);
+    return longest == result->kernels.end() ? std::string()
+                                            : model::brief_kernel_name(longest->name);
 }
 
 /// What a case has in common with others of its group.
@@ -76,8 +77,7 @@ std::string counter_words(const MetricVerdict& metric) {
 std::string cause_besides(const CaseVerdict& verdict, const std::string& metric) {
     if (verdict.why.empty()) return {};
     const model::Cause& cause = verdict.why.front();
-    const bool is_about_it =
-        !cause.figures.empty() && cause.figures.front().metric == metric;
+    const bool is_about_it = !cause.figures.empty() && cause.figures.front().metric == metric;
     if (is_about_it || cause.rule == "nothing" || cause.rule == "unexplained") return {};
     return model::printable(cause.brief, longest_reason);
 }
@@ -86,8 +86,7 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     Reason reason{.effect = effect_of(verdict), .key = {}, .kernel = {}, .words = {}, .size = 0};
     const MetricVerdict* metric = deciding_metric(verdict);
     if (metric != nullptr) reason.size = size_of(*metric);
-    const bool told = reason.effect == Effect::unmeasured ||
-                      reason.effect == Effect::no_baseline ||
+    const bool told = reason.effect == Effect::unmeasured || reason.effect == Effect::no_baseline ||
                       (reason.effect == Effect::unclear && verdict.why.empty());
     if (metric == nullptr || told) {
         reason.words = model::printable(model::first_reason(verdict), longest_reason);
@@ -137,8 +136,8 @@ void group_suite(const model::SuiteResult* results, const model::Policy& policy,
         const CaseResult* result =
             results != nullptr && i < results->cases.size() ? &results->cases[i] : nullptr;
         Reason reason = reason_of(verdict, result);
-        const auto [place, is_new] = places.try_emplace(
-            std::tuple(reason.effect, reason.key, reason.kernel), groups.size());
+        const auto [place, is_new] =
+            places.try_emplace(std::tuple(reason.effect, reason.key, reason.kernel), groups.size());
         if (is_new) groups.emplace_back();
         Growing& group = groups[place->second];
         group.cases.emplace_back(reason.size, static_cast<std::int64_t>(i));
@@ -150,8 +149,9 @@ void group_suite(const model::SuiteResult* results, const model::Policy& policy,
     });
     suite.groups.clear();
     for (Growing& group : groups) {
-        std::stable_sort(group.cases.begin(), group.cases.end(),
-                         [](const auto& left, const auto& right) { return left.first > right.first; });
+        std::stable_sort(
+            group.cases.begin(), group.cases.end(),
+            [](const auto& left, const auto& right) { return left.first > right.first; });
         model::CaseGroup& made = suite.groups.emplace_back();
         made.effect = group.worst.effect;
         made.sentence = sentence_of(group.worst);

@@ -61,9 +61,9 @@ std::vector<Clause> clauses_of(const std::vector<const SuiteVerdict*>& suites) {
             }
         }
     }
-    std::stable_sort(
-        clauses.begin(), clauses.end(),
-        [](const Clause& left, const Clause& right) { return left.effect < right.effect; });
+    std::stable_sort(clauses.begin(), clauses.end(), [](const Clause& left, const Clause& right) {
+        return left.effect < right.effect;
+    });
     return clauses;
 }
 
@@ -135,8 +135,9 @@ std::string predicate(const Clause& clause) {
             return one ? "is inconclusive" : "are inconclusive";
         case Effect::warned: {
             const MetricVerdict* metric = deciding_metric(*clause.cases.front());
-            return fmt::format("{} a warning{}", one ? "draws" : "draw",
-                               metric == nullptr ? "" : fmt::format(" ({})", counter_text(clause, one)));
+            return fmt::format(
+                "{} a warning{}", one ? "draws" : "draw",
+                metric == nullptr ? "" : fmt::format(" ({})", counter_text(clause, one)));
         }
         case Effect::acknowledged:
             return one ? "is an acknowledged regression" : "are acknowledged regressions";
@@ -155,13 +156,14 @@ std::string reason_text(const Clause& clause) {
     if (clause.effect != Effect::slower || clause.reason.empty()) return {};
     std::string text = ": " + clause.reason;
     if (clause.groups > 1) {
-        text += fmt::format(", and {} other cause{}", clause.groups - 1,
-                            clause.groups == 2 ? "" : "s");
+        text +=
+            fmt::format(", and {} other cause{}", clause.groups - 1, clause.groups == 2 ? "" : "s");
     }
     return text;
 }
 
-void add_relations(const std::vector<const SuiteVerdict*>& suites, std::vector<std::string>& texts) {
+void add_relations(const std::vector<const SuiteVerdict*>& suites,
+                   std::vector<std::string>& texts) {
     std::size_t broken = 0, failed = 0;
     for (const SuiteVerdict* suite : suites) {
         for (const model::RelationVerdict& relation : suite->relations) {

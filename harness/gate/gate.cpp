@@ -310,8 +310,8 @@ class Judging {
         metric.unit = definition.unit;
         metric.measured = estimate_of(measured);
         metric.verdict = Verdict::no_baseline;
-        metric.warns = gate.tolerance.severity.value_or(policy_.severity.of(
-                           definition.metric_class)) == model::Severity::warn;
+        metric.warns = gate.tolerance.severity.value_or(
+                           policy_.severity.of(definition.metric_class)) == model::Severity::warn;
         if (const std::string why = distortion(result.metrics, result.max_overhead, gate.metric);
             !why.empty()) {
             metric.verdict = Verdict::invalid;

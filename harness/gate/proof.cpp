@@ -268,13 +268,14 @@ class Proving {
         const double size = std::fabs(estimate_of(from));
         const std::string by = size == 0 ? fmt::format("{:+g}", amount)
                                          : fmt::format("{:+.3g} %", 100 * amount / size);
-        problem(comparison,
-                worse ? fmt::format(
-                            "cannot {}: worse by {}, it is '{}' and the exit code {}",
-                            warns ? "only warn" : "fail", by,
-                            verdict == nullptr ? "not judged" : model::to_text(verdict->verdict),
-                            document.exit_code)
-                      : fmt::format("{} when it gets better (by {})", warns ? "warns" : "fails", by));
+        problem(
+            comparison,
+            worse
+                ? fmt::format("cannot {}: worse by {}, it is '{}' and the exit code {}",
+                              warns ? "only warn" : "fail", by,
+                              verdict == nullptr ? "not judged" : model::to_text(verdict->verdict),
+                              document.exit_code)
+                : fmt::format("{} when it gets better (by {})", warns ? "warns" : "fails", by));
     }
 
     static void rename_board(const std::string& board, BaselineCase& expected) {

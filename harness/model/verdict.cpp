@@ -176,9 +176,9 @@ std::string first_reason(const CaseVerdict& verdict) {
 }
 
 std::string_view to_text(Effect effect) {
-    constexpr std::string_view texts[] = {"wrong",       "failed",     "slower",  "missing",
-                                          "counter",     "unmeasured", "unclear", "warned",
-                                          "acknowledged", "no_baseline", "better", "none"};
+    constexpr std::string_view texts[] = {"wrong",        "failed",      "slower",  "missing",
+                                          "counter",      "unmeasured",  "unclear", "warned",
+                                          "acknowledged", "no_baseline", "better",  "none"};
     static_assert(std::size(texts) == static_cast<std::size_t>(Effect::none) + 1);
     return texts[static_cast<std::size_t>(effect)];
 }

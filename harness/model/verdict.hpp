@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/environment.hpp"
-#include "model/roofline.hpp"
 #include "model/metric.hpp"
+#include "model/roofline.hpp"
 #include "model/run.hpp"
 #include "model/tolerance.hpp"
 
@@ -212,8 +212,8 @@ bool stayed(const CaseVerdict& verdict);
 Outcome outcome_of(const CaseVerdict& verdict, const Policy& policy);
 int exit_code(const CaseVerdict& verdict, const Policy& policy);
 
-/// The metric that decides the case's verdict: of those with the worst one a time, else the one that
-/// changed most. Null if the case's verdict is not one of its metrics'.
+/// The metric that decides the case's verdict: of those with the worst one a time, else the one
+/// that changed most. Null if the case's verdict is not one of its metrics'.
 const MetricVerdict* deciding_metric(const CaseVerdict& verdict);
 
 /// The first cause in brief, else the first line of the reason.
@@ -268,7 +268,7 @@ struct SuiteVerdict {
     std::vector<std::string> notes;  ///< notes on the whole suite
     std::vector<CaseVerdict> cases;  ///< in the Run's order; `missing` ones last
     std::vector<RelationVerdict> relations = {};
-    std::string summary = {};  ///< one sentence; with the groups it is made by explain/
+    std::string summary = {};            ///< one sentence; with the groups it is made by explain/
     std::vector<CaseGroup> groups = {};  ///< worst first; without cases that passed or were skipped
 
     bool operator==(const SuiteVerdict&) const = default;

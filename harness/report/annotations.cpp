@@ -154,13 +154,13 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     std::string out;
     append(out, "error", std::move(errors));
     append(out, "warning", std::move(warnings));
-    return out + workflow_command(
-                     "notice", {}, "perfgate",
-                     fmt::format("{}{}{}{}{}; exit {}",
-                                 plain_line(document.summary, longest_sentence),
-                                 document.summary.empty() ? "" : "\n", counts_text(document),
-                                 document.verify_only ? "; " : "",
-                                 document.verify_only ? verify_only_text : "", document.exit_code));
+    return out +
+           workflow_command(
+               "notice", {}, "perfgate",
+               fmt::format("{}{}{}{}{}; exit {}", plain_line(document.summary, longest_sentence),
+                           document.summary.empty() ? "" : "\n", counts_text(document),
+                           document.verify_only ? "; " : "",
+                           document.verify_only ? verify_only_text : "", document.exit_code));
 }
 
 }  // namespace perfgate::report

@@ -80,9 +80,8 @@ std::vector<std::string> suite_files(const model::VerdictDocument& document) {
     std::vector<std::string> files;
     for (const model::SuiteVerdict& suite : document.suites) {
         const bool concerned = std::any_of(
-            suite.cases.begin(), suite.cases.end(), [&](const CaseVerdict& verdict) {
-                return !is_only_counted(verdict, document.policy);
-            });
+            suite.cases.begin(), suite.cases.end(),
+            [&](const CaseVerdict& verdict) { return !is_only_counted(verdict, document.policy); });
         if (!concerned) continue;
         if (!is_plain(suite.file)) return {};
         files.push_back(suite.file);
@@ -119,8 +118,7 @@ std::string shell_word(std::string_view text) {
     return word + "'";
 }
 
-std::vector<Command> next_commands(const model::VerdictDocument& document,
-                                   const Options& options) {
+std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options) {
     if (!is_plain(options.run_file)) return {};
     const std::optional<std::string> gate = joined(options.gate_words);
     const std::optional<std::string> measuring = joined(options.run_words);
@@ -134,16 +132,16 @@ std::vector<Command> next_commands(const model::VerdictDocument& document,
     if (!again.empty() && !files.empty()) {
         std::string line = "perfgate run";
         for (const std::string& file : files) line += ' ' + shell_word(file);
-        commands.push_back({"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
+        commands.push_back(
+            {"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
     }
     const auto moved = cases_of(document, [](Effect effect) {
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
                effect == Effect::warned;
     });
     if (!moved.empty() && is_plain(moved.front()->id)) {
-        commands.push_back(
-            {"explain",
-             fmt::format("perfgate explain{} {}{}", run, shell_word(moved.front()->id), *gate)});
+        commands.push_back({"explain", fmt::format("perfgate explain{} {}{}", run,
+                                                   shell_word(moved.front()->id), *gate)});
     }
     const auto changed = cases_of(document, [](Effect effect) {
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
@@ -151,11 +149,11 @@ std::vector<Command> next_commands(const model::VerdictDocument& document,
     });
     if (!changed.empty()) {
         const std::vector<std::string> globs = globs_of(changed);
-        commands.push_back(
-            {"accept", with("perfgate baseline accept" + run, "--case", globs) + " --reason 'WHY'" +
-                           *gate});
-    } else if (!cases_of(document, [](Effect effect) { return effect == Effect::no_baseline; })
-                    .empty()) {
+        commands.push_back({"accept", with("perfgate baseline accept" + run, "--case", globs) +
+                                          " --reason 'WHY'" + *gate});
+    } else if (!cases_of(document, [](Effect effect) {
+                    return effect == Effect::no_baseline;
+                }).empty()) {
         commands.push_back({"accept", "perfgate baseline refresh" + run + *gate});
     }
     return commands;

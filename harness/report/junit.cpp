@@ -231,8 +231,7 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
         {"metric", "baseline", "measured", "change", "tolerance", "verdict"}};
     for (const model::MetricVerdict& metric : verdict.metrics) {
         rows.push_back({name_text(metric.metric), quantity_cell(metric.baseline, metric.unit),
-                        quantity_cell(metric.measured, metric.unit),
-                        change_cell(metric),
+                        quantity_cell(metric.measured, metric.unit), change_cell(metric),
                         plain_line(metric.tolerance, longest_name),
                         std::string(to_text(metric.verdict))});
     }

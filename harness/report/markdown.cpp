@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Markdown for the summary of a GitHub job, or a comment: a sentence; a section per suite, the worst
-// first, with a line for each case that needs attention; the commands to go on with; then, folded,
-// all that is known about these cases. GitHub drops a summary over 1 MiB as a whole: what does not
-// fit is left out from the end and counted.
+// Markdown for the summary of a GitHub job, or a comment: a sentence; a section per suite, the
+// worst first, with a line for each case that needs attention; the commands to go on with; then,
+// folded, all that is known about these cases. GitHub drops a summary over 1 MiB as a whole: what
+// does not fit is left out from the end and counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,8 @@ std::string place_text(const model::SourcePlace& place) {
 std::string values_text(const Value& value) {
     if (!value.measured) return {};
     if (!value.baseline) {
-        return fmt::format("{} {}", value.metric, model::quantity_text(*value.measured, value.unit));
+        return fmt::format("{} {}", value.metric,
+                           model::quantity_text(*value.measured, value.unit));
     }
     const model::QuantityTexts texts =
         model::quantity_texts(*value.baseline, *value.measured, value.unit);
@@ -89,18 +90,17 @@ std::string reason_cell(const JoinedCase& joined) {
 
 std::string case_row(const JoinedCase& joined) {
     const model::CaseVerdict& verdict = *joined.verdict;
-    return fmt::format("| **{}** | {} | {} | {} |\n", to_text(verdict.verdict),
-                       is_compared(effect_of(verdict))
-                           ? moved_text(find_deciding(joined).value_or(Value{}))
-                           : "",
-                       markdown_code(verdict.id, longest_name), reason_cell(joined));
+    return fmt::format(
+        "| **{}** | {} | {} | {} |\n", to_text(verdict.verdict),
+        is_compared(effect_of(verdict)) ? moved_text(find_deciding(joined).value_or(Value{})) : "",
+        markdown_code(verdict.id, longest_name), reason_cell(joined));
 }
 
 /// All that is known about a case: place, sentences, explanation.
 std::string case_details(const JoinedCase& joined, const model::Policy& policy) {
     const model::CaseVerdict& verdict = *joined.verdict;
-    std::string text =
-        fmt::format("\n{}{}\n\n", markdown_code(verdict.id, longest_name), place_text(verdict.place));
+    std::string text = fmt::format("\n{}{}\n\n", markdown_code(verdict.id, longest_name),
+                                   place_text(verdict.place));
     std::vector<std::string> lines = reasons(verdict, policy);
     for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
     for (const std::string& note : verdict.notes) lines.push_back("note: " + note);
@@ -308,8 +308,7 @@ std::string details_text(const Section& section, const JoinedSuite& suite) {
     if (section.without_details > 0) {
         details += fmt::format("\n{} more: the other reports have them\n", section.without_details);
     }
-    const std::string title =
-        "Details of " + markdown_text(suite.verdict->name, longest_name);
+    const std::string title = "Details of " + markdown_text(suite.verdict->name, longest_name);
     return (details.empty() ? "" : folded(title, details)) + text;
 }
 
@@ -331,8 +330,8 @@ std::string write_markdown(const model::VerdictDocument& document, const model::
     for (const std::size_t suite : order) {
         std::string heading = suite_heading(suites[suite]);
         // It needs room for a table, its notes and a line that counts.
-        const std::size_t cost = heading.size() + suite_notes(suites[suite]).size() +
-                                 table_head.size() + longest_name;
+        const std::size_t cost =
+            heading.size() + suite_notes(suites[suite]).size() + table_head.size() + longest_name;
         if (!room.take(cost, longest_headings)) {
             ++suites_left_out;
             continue;
@@ -351,8 +350,8 @@ std::string write_markdown(const model::VerdictDocument& document, const model::
             ++section.left_out;
             continue;
         }
-        const std::string row = entry.joined != nullptr ? case_row(*entry.joined)
-                                                        : relation_row(*entry.relation);
+        const std::string row =
+            entry.joined != nullptr ? case_row(*entry.joined) : relation_row(*entry.relation);
         if (room.take(row.size(), longest_report)) {
             section.rows += row;
         } else {

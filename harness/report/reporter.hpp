@@ -22,8 +22,9 @@ struct Options {
     bool list_all = false;  ///< every case, with all that is known about it
     // commands to paste: console, markdown
     std::string run_file;  ///< the run document, as the reader can name it; empty: no commands
-    std::vector<std::string> gate_words;  ///< options that judged it: "--profile", "configs/ci.yaml"
-    std::vector<std::string> run_words;   ///< options that measured it: "--plugin", "mine.so"
+    std::vector<std::string>
+        gate_words;                      ///< options that judged it: "--profile", "configs/ci.yaml"
+    std::vector<std::string> run_words;  ///< options that measured it: "--plugin", "mine.so"
     // junit
     JunitProfile junit_profile = JunitProfile::github;
     std::string hostname = "localhost";

@@ -99,7 +99,8 @@ TEST(Annotations, PolicySaysWhatIsAnError) {
 TEST(Annotations, ANoticeCountsTheVerdicts) {
     const std::vector<Command> commands = annotated(first_run());
     EXPECT_EQ(commands.back().kind, "notice");
-    EXPECT_EQ(commands.back().message, "3 cases have no baseline.\n3 no_baseline, 2 skipped; exit 0");
+    EXPECT_EQ(commands.back().message,
+              "3 cases have no baseline.\n3 no_baseline, 2 skipped; exit 0");
 }
 
 TEST(Annotations, AtMostTenOfAKindAndTheRestIsCounted) {

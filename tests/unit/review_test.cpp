@@ -154,8 +154,8 @@ TEST(Review, FindsAGateThatOnlyWarns) {
     EXPECT_EQ(in_words(reviewed(with_profile("severity: {counter: fail}"),
                                 with_profile("severity: {counter: warn}"))),
               "policy lowered severity.counter: fail → warn");
-    EXPECT_EQ(in_words(reviewed(with_profile("severity: {exact: warn}"), with_profile("rounds: 2"))),
-              "");
+    EXPECT_EQ(
+        in_words(reviewed(with_profile("severity: {exact: warn}"), with_profile("rounds: 2"))), "");
 }
 
 TEST(Review, FindsWhatOnlyOneCaseOrOneDeviceGets) {

@@ -60,7 +60,9 @@ void add_output_options(CLI::App& app, runner::OutputOptions& options) {
                    "Colours in the table; auto: on a terminal, without NO_COLOR and CI")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
-    app.add_flag("--verbose", options.verbose, "List every case with all sentences, and the notes, not only what needs attention");
+    app.add_flag(
+        "--verbose", options.verbose,
+        "List every case with all sentences, and the notes, not only what needs attention");
 }
 
 void clear_outputs(const CLI::App& verb, runner::OutputOptions options) {

@@ -50,10 +50,10 @@ class Legend {
         std::vector<std::string> texts;
         for (const model::GateRule& gate : gates) {
             const auto metric = metrics::find_metric(gate.metric);
-            texts.push_back(
-                fmt::format("{} ({}{})", gate.metric,
-                            model::to_text(gate.tolerance, metric ? metric->definition.unit : ""),
-                            gate.tolerance.severity == model::Severity::warn ? ", only warns" : ""));
+            texts.push_back(fmt::format(
+                "{} ({}{})", gate.metric,
+                model::to_text(gate.tolerance, metric ? metric->definition.unit : ""),
+                gate.tolerance.severity == model::Severity::warn ? ", only warns" : ""));
         }
         return fmt::format("{}", fmt::join(texts, ", "));
     }
