@@ -9,7 +9,7 @@
 
 namespace perfgate::runner {
 
-/// A kind of project: a row here, and a folder of its name in templates/.
+/// A kind of project: a row here, and a folder of its name in templates/, beside this file.
 struct ProjectKind {
     std::string_view name;
     std::string_view what;

@@ -23,7 +23,7 @@ from actions_runner import ActionFailed, Runner
 
 CI = tool.SOURCE / "ci"
 WORKFLOWS = sorted([*(CI / "workflows").glob("*.yml"),
-                    *tool.SOURCE.glob("templates/*/.github/workflows/*.yml")])
+                    *tool.SOURCE.glob("harness/runner/templates/*/.github/workflows/*.yml")])
 ACTION = CI / "action/action.yml"
 SETUP = CI / "setup/action.yml"
 

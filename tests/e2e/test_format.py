@@ -8,7 +8,7 @@ import subprocess
 
 import tool
 
-FOLDERS = ("harness", "kernels", "templates", "tests", "cmake")
+FOLDERS = ("harness", "kernels", "tests", "cmake")
 ENDINGS = (".cpp", ".hpp", ".h", ".cu", ".cuh")
 VERSION = re.search(r"^clang_version=(\d+)$", (tool.SOURCE / "ci/lib.sh").read_text(), re.MULTILINE)[1]
 

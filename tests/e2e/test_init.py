@@ -12,7 +12,7 @@ import unittest
 import tool
 
 MOCKS = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "tests/inject/mocks"
-KINDS = sorted(path.name for path in (tool.SOURCE / "templates").iterdir() if path.is_dir())
+KINDS = sorted(path.name for path in (tool.SOURCE / "harness/runner/templates").iterdir() if path.is_dir())
 
 
 class Init(tool.Case):
@@ -39,7 +39,7 @@ class Init(tool.Case):
         folder.mkdir()
         text = self.run_line(f"perfgate init --from {kind}", folder).stdout
         for file in re.findall(r"^wrote (.*)$", text, re.MULTILINE):
-            self.assertEqual((tool.SOURCE / "templates" / kind / file).read_bytes(),
+            self.assertEqual((tool.SOURCE / "harness/runner/templates" / kind / file).read_bytes(),
                              (folder / file).read_bytes())
         return folder, self.printed(text)
 
