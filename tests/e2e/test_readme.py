@@ -37,6 +37,11 @@ class Readme(tool.Case):
     def test_the_second_command_shows_a_regression_without_a_gpu(self):
         self.assertIn("ci/perfgate demo\n", README)
         done = self.run_tool("demo")
+        shown = re.search(r"```console\n\$ perfgate demo\n(.*?)…\n```", README, re.DOTALL).group(1)
+        # Where the baselines are depends on the installation.
+        there = re.sub(r"baseline\n?\s*\S*camera\.json", "", done.stdout).split()
+        here = re.sub(r"baseline\n?\s*\S*camera\.json", "", shown).split()
+        self.assertEqual(here, there[:len(here)])
         self.assertIn("5 regressed; exit 1", done.stdout)
         self.assertIn("recorded, not measured on this machine", done.stdout)
         cases = self.read_json("perfgate-demo/verdict.json")["suites"][0]["cases"]
