@@ -68,12 +68,13 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
         if (copy.memory != "pageable" || copy.time.total_ns == 0) continue;
         all.push_back(
             {share(copy.time.total_ns),
-             fmt::format("{} copies {} from or to pageable memory moved {} at {} in {}: pinned "
-                         "memory is faster and lets copies overlap with kernels.",
-                         copy.time.count, to_text(copy.kind),
-                         model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
-                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
-                         time_text(copy.time.total_ns))});
+             fmt::format(
+                 "{} {} from or to pageable memory moved {} at {} in {}: pinned "
+                 "memory is faster and lets copies overlap with kernels.",
+                 copy.time.count == 1 ? "1 copy" : fmt::format("{} copies", copy.time.count),
+                 to_text(copy.kind), model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
+                 model::quantity_text(copy.bytes_per_s(), "bytes/s"),
+                 time_text(copy.time.total_ns))});
     }
     if (const std::uint64_t alone =
             program.copy_time_ns - std::min(program.copy_time_ns, program.overlapped_copy_ns);
@@ -93,13 +94,14 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
     if (!profile.kernels.empty()) {
         const KernelSummary& hottest = profile.kernels.front();
         const std::uint64_t total = std::max<std::uint64_t>(program.kernel_time_ns, 1);
-        all.push_back({share(hottest.time.total_ns) / 2,
-                       fmt::format("The hottest kernel, {}, has {} of the kernel time: {} launches "
-                                   "with a median of {}.",
-                                   model::printable(hottest.name, 120),
-                                   percent(static_cast<double>(hottest.time.total_ns) /
-                                           static_cast<double>(total)),
-                                   hottest.time.count, time_text(hottest.time.median_ns))});
+        all.push_back(
+            {share(hottest.time.total_ns) / 2,
+             fmt::format(
+                 "The hottest kernel, {}, has {} of the kernel time: {} "
+                 "with a median of {}.",
+                 model::printable(hottest.name, 120),
+                 percent(static_cast<double>(hottest.time.total_ns) / static_cast<double>(total)),
+                 model::counted(hottest.time.count, "launch"), time_text(hottest.time.median_ns))});
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const Suggestion& a, const Suggestion& b) { return a.share > b.share; });

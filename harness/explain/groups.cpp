@@ -87,9 +87,13 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     const MetricVerdict* metric = deciding_metric(verdict);
     if (metric != nullptr) reason.size = size_of(*metric);
     const bool told = reason.effect == Effect::unmeasured || reason.effect == Effect::no_baseline ||
+                      verdict.verdict == model::Verdict::acknowledged ||
                       (reason.effect == Effect::unclear && verdict.why.empty());
     if (metric == nullptr || told) {
-        reason.words = model::printable(model::first_reason(verdict), longest_reason);
+        // Of an acknowledged one, until when and by whom.
+        const bool known = verdict.verdict == model::Verdict::acknowledged;
+        reason.words =
+            model::printable(known ? verdict.reason : model::first_reason(verdict), longest_reason);
         reason.key = reason.words;
         return reason;
     }

@@ -513,8 +513,8 @@ void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
         for (std::size_t j = 0; j < suite.cases.size(); ++j) {
             const CaseResult& result = suite.cases[j];
             if (!result.work) continue;
-            verdict.cases.at(j).ceiling =
-                model::ceiling_share(*result.work, device_seconds(result), run.environment.ceilings);
+            verdict.cases.at(j).ceiling = model::ceiling_share(*result.work, device_seconds(result),
+                                                               run.environment.ceilings);
         }
     }
 }

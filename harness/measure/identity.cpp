@@ -40,10 +40,11 @@ std::string reading_text(const model::BenchmarkReading& reading) {
 
 std::string command_text(const model::Command& command) {
     std::string text = fmt::format(
-        "{} in {}, exit status {}, {} warm-up runs, {} GPUs, overhead up to {}, "
+        "{} in {}, exit status {}, {} warm-up runs, {}, overhead up to {}, "
         "checked by {}",
-        command.words, command.folder, command.exit_status, command.warm_up_runs, command.gpus,
-        command.max_overhead, command.check);
+        command.words, command.folder, command.exit_status, command.warm_up_runs,
+        model::counted(static_cast<std::size_t>(command.gpus), "GPU"), command.max_overhead,
+        command.check);
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }

@@ -386,10 +386,13 @@ class Console {
             write_grouped("note", of_cases);
             return;
         }
-        const std::size_t notes = of_suite.size() + of_cases.size();
-        if (notes + not_applicable.size() == 0) return;
+        // What a note of the suite says of the gate is for everybody; those of cases are details.
+        const std::size_t shown = std::min(of_suite.size(), most_sentences);
+        for (std::size_t i = 0; i < shown; ++i) write_wrapped("note: " + log_line(of_suite[i]), 0);
+        const std::size_t folded = of_suite.size() - shown + of_cases.size();
+        if (folded + not_applicable.size() == 0) return;
         std::string text;
-        if (notes > 0) text = fmt::format("{} note{}", notes, notes == 1 ? "" : "s");
+        if (folded > 0) text = model::counted(folded, "note");
         if (!not_applicable.empty()) {
             text += text.empty() ? "" : ", ";
             text += "metrics that do not apply";

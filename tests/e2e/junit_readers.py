@@ -23,6 +23,7 @@ OUTCOME = {
     "improved": "passed",
     "skipped": "skipped",
     "acknowledged": "skipped",
+    "warned": "skipped",
     "regressed": "failures",
     "incorrect": "failures",
     "missing": "failures",

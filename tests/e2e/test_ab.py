@@ -90,7 +90,7 @@ class Ab(tool.Case):
     def test_a_case_that_the_base_does_not_offer_has_nothing_to_be_compared_with(self):
         self.write("both.yaml", SUITE.replace("name: probe", "name: both"))
         done = self.run_tool("ab", "both.yaml", "--backend", "host", "--base", self.build("fault"),
-                             "--head", self.build("probe_base"), "--processes", "1")
+                             "--head", self.build("probe_base"), "--processes", "1", "--verbose")
         self.assertIn("it has no workload 'probe'", done.stdout)
         self.run_tool("ab", "both.yaml", "--backend", "host", "--base", self.build("fault"),
                       "--head", self.build("probe_base"), "--processes", "1", "--no-baseline",

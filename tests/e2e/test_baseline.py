@@ -160,7 +160,7 @@ class Baselines(tool.Case):
         self.assertIn("acknowledged until", skipped[self.first].get("message"))
 
         self.store("later.json", started_at=f"{over}T00:00:01Z")
-        done = self.run_tool("compare", "later.json", code=1)
+        done = self.run_tool("compare", "later.json", "--verbose", code=1)
         self.assertIn(f"its acknowledgement ended on {day}", done.stdout)
         self.run_tool("baseline", "verify")
 

@@ -133,7 +133,7 @@ class Command(tool.Case):
         self.assertIn("3 pass", self.run_suite(processes=5).stdout)
 
         self.app(work_ns=6000)
-        done = self.run_suite(code=1)
+        done = self.run_suite("--verbose", code=1)
         self.assertRegex(done.stdout, r"gpu_time.*→.*\+20")
         junit = xml.parse(self.folder / "perfgate-out/junit.xml").getroot()
         self.assertEqual(3, len(junit.findall(".//failure")))
@@ -198,7 +198,7 @@ class Command(tool.Case):
         self.suite(gated)
         refused = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, code=2)
         self.assertIn("above 'max_overhead' (5 %), and idle_share includes it", refused.stderr)
-        done = self.run_suite(processes=5, code=3)
+        done = self.run_suite("--verbose", processes=5, code=3)
         self.assertRegex(done.stdout, r"idle_share is invalid: .*recording overhead of the program is "
                                       r"\S+ % \(.* %\), above 'max_overhead' \(5 %\)")
         verdicts = {case["id"].split("/")[1].split("[")[0]: case
@@ -234,7 +234,7 @@ class Command(tool.Case):
         # What it costs in each step is.
         self.suite(gated)
         self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || words=$(echo "$words" | sed "s/copy/sleep 50 copy/g")')
-        done = self.run_suite(code=3)
+        done = self.run_suite("--verbose", code=3)
         self.assertRegex(done.stdout, r"idle_share is invalid: .*the recording overhead of the range is "
                                       r"\+\d{3,}\S* % \(.* %\), above 'max_overhead' \(5 %\)")
         self.assertIn("gate gpu_time, or raise", done.stdout)

@@ -51,7 +51,7 @@ class HostGate(tool.Case):
     def test_slower_code_fails_with_a_reason(self):
         self.refresh()
         slow = ["--backend", "host", *self.plugin("probe_slow")]
-        done = self.run_tool("run", "probe.yaml", *slow, code=1)
+        done = self.run_tool("run", "probe.yaml", *slow, "--verbose", code=1)
         self.assertRegex(done.stdout, r"host_time.*→.*\+\d")
         suite = xml.parse(self.folder / "perfgate-out/junit.xml").getroot().find("testsuite")
         self.assertEqual("2", suite.get("failures"))

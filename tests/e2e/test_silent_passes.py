@@ -44,7 +44,7 @@ class SilentPasses(tool.Case):
         return done
 
     def measure(self, *words, code=0):
-        return self.run_tool("run", "probe.yaml", *self.measuring, *words, code=code)
+        return self.run_tool("run", "probe.yaml", *self.measuring, "--verbose", *words, code=code)
 
     def verdicts(self, out="perfgate-out"):
         document = self.read_json(f"{out}/verdict.json")
@@ -52,7 +52,7 @@ class SilentPasses(tool.Case):
 
     def compare(self, run, *words, code=0):
         self.write("changed.json", json.dumps(run))
-        return self.run_tool("compare", "changed.json", "--out", "out", *words, code=code)
+        return self.run_tool("compare", "changed.json", "--out", "out", "--verbose", *words, code=code)
 
     def edit_baseline(self, change):
         document = json.loads(self.baseline.read_text())

@@ -138,7 +138,7 @@ TEST(ExplainKernels, NothingIsSaidOfTheSameKernels) {
     now[0].launches = 2.01;  // instances differ
     now[2].time_ns += 5000;
     const auto passed = sentences(program(model::Verdict::pass, {260, 260}, step, now));
-    EXPECT_EQ(passed, Texts{"nothing moved (1 metrics)"});
+    EXPECT_EQ(passed, Texts{"nothing moved (1 metric)"});
     std::swap(now[0], now[3]);  // threads launch in another order
     EXPECT_EQ(sentences(program(model::Verdict::pass, {260, 260}, step, now)), passed);
 }
@@ -147,7 +147,7 @@ TEST(ExplainKernels, OfAPassedCaseWhatMovedComesAsBut) {
     Kernels now = step;
     now.push_back(kernel("tiny_kernel", 1, 0.5));
     EXPECT_EQ(sentences(program(model::Verdict::pass, {260, 260}, step, now)),
-              (Texts{"nothing moved beyond a tolerance (1 metrics)",
+              (Texts{"nothing moved beyond a tolerance (1 metric)",
                      "but added: tiny_kernel (1 per step, 500.0 ns)"}));
 }
 

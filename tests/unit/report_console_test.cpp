@@ -70,11 +70,13 @@ TEST(Console, FitsEightyColumnsWhereThereIsNoTerminal) {
     }
 }
 
-TEST(Console, FoldsNotesUnlessAsked) {
+TEST(Console, FoldsNotesOfCasesUnlessAskedAndShowsThoseOfSuites) {
     Options options;
-    EXPECT_LT(line_with(console_lines(every_verdict(), options), "2 notes (--verbose shows them)"),
+    EXPECT_LT(line_with(console_lines(every_verdict(), options), "1 note (--verbose shows them)"),
               console_lines(every_verdict()).size());
-    EXPECT_EQ(line_with(console_lines(every_verdict()), "driver changed"),
+    EXPECT_LT(line_with(console_lines(every_verdict()), "note: driver changed"),
+              console_lines(every_verdict()).size());
+    EXPECT_EQ(line_with(console_lines(every_verdict()), "another board"),
               console_lines(every_verdict()).size());
     options.list_all = true;
     const std::vector<std::string> all = console_lines(every_verdict(), options);

@@ -37,8 +37,9 @@ class Legend {
         }
         for (std::size_t i = 0; i < in_order_.size(); ++i) {
             const auto& [metrics, gates, sampling] = *in_order_[i];
-            text += fmt::format("\n#{}  gates: {}\n    {} metrics: {}\n    {}\n", i + 1, gates,
-                                metrics.size(), fmt::join(metrics, ", "), sampling);
+            text += fmt::format("\n#{}  gates: {}\n    {}: {}\n    {}\n", i + 1, gates,
+                                model::counted(metrics.size(), "metric"), fmt::join(metrics, ", "),
+                                sampling);
         }
         return text;
     }
