@@ -131,13 +131,18 @@ std::optional<model::Tolerance> read_tolerance(const YamlNode& node, const metri
     const std::string& name = metric.definition.name;
     const std::optional<Amount> amount = read_amount(node, name, problems);
     if (!amount) return std::nullopt;
+    // Not made in the return: GCC 12 would call its severity uninitialised.
+    model::Tolerance tolerance;
     if (amount->unit == "%") {
-        if (amount->value <= most_percent) return model::Tolerance{amount->value / 100, {}, 0};
+        tolerance.worse = amount->value / 100;
+        if (amount->value <= most_percent) return tolerance;
     } else if (!amount->unit.empty()) {
         const std::optional<double> leeway = in_unit(*amount, metric.definition.unit);
-        if (leeway && *leeway <= most_leeway) return model::Tolerance{0, {}, *leeway};
+        tolerance.abs = leeway.value_or(0);
+        if (leeway && *leeway <= most_leeway) return tolerance;
     } else if (amount->value <= 1) {
-        return model::Tolerance{amount->value, {}, 0};
+        tolerance.worse = amount->value;
+        return tolerance;
     }
     const std::string units = units_for(metric.definition.unit);
     const bool too_much = in_unit(*amount, metric.definition.unit).value_or(0) > most_leeway;
