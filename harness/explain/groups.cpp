@@ -73,6 +73,15 @@ std::string counter_words(const MetricVerdict& metric) {
     return fmt::format("{} {} → {}", metric.metric, texts.before, texts.after);
 }
 
+/// "cpu_time 513.0 ns → 2.050 µs, tolerance 10 %": where no cause is known.
+std::string values_words(const MetricVerdict& metric) {
+    if (!metric.baseline || !metric.measured) return metric.metric;
+    const model::QuantityTexts texts =
+        model::quantity_texts(*metric.baseline, *metric.measured, metric.unit);
+    return fmt::format("{} {} → {}{}{}", metric.metric, texts.before, texts.after,
+                       metric.tolerance.empty() ? "" : ", tolerance ", metric.tolerance);
+}
+
 /// The first cause, if it says more than that this counter moved.
 std::string cause_besides(const CaseVerdict& verdict, const std::string& metric) {
     if (verdict.why.empty()) return {};
@@ -105,7 +114,10 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
         if (!cause.figures.empty()) reason.key += ' ' + cause.figures.front().metric;
         return reason;
     }
-    reason.words = counter_words(*metric);
+    // Programs have no counters that could be a cause.
+    const bool alone = verdict.why.empty() &&
+                       (is_time(*metric) || (result != nullptr && !result->command.empty()));
+    reason.words = alone ? values_words(*metric) : counter_words(*metric);
     if (const std::string cause = cause_besides(verdict, metric->metric); !cause.empty()) {
         reason.words += "; " + cause;
     }
