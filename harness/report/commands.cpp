@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "model/text.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
@@ -49,7 +50,7 @@ std::string with(const std::string& line, std::string_view option,
                  const std::vector<std::string>& values) {
     std::string text = line;
     for (const std::string& value : values) {
-        text += fmt::format(" {} {}", option, shell_word(value));
+        text += fmt::format(" {} {}", option, model::shell_word(value));
     }
     return text;
 }
@@ -94,29 +95,12 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {
         if (!is_plain(word)) return std::nullopt;
-        text += ' ' + shell_word(word);
+        text += ' ' + model::shell_word(word);
     }
     return text;
 }
 
 }  // namespace
-
-std::string shell_word(std::string_view text) {
-    constexpr std::string_view safe =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
-    if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos) {
-        return std::string(text);
-    }
-    std::string word = "'";
-    for (const char c : text) {
-        if (c == '\'') {
-            word += "'\\''";
-        } else {
-            word += c;
-        }
-    }
-    return word + "'";
-}
 
 std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options) {
     if (!is_plain(options.run_file)) return {};
@@ -124,14 +108,14 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     const std::optional<std::string> measuring = joined(options.run_words);
     if (!gate || !measuring) return {};
     std::vector<Command> commands;
-    const std::string run = ' ' + shell_word(options.run_file);
+    const std::string run = ' ' + model::shell_word(options.run_file);
     const auto again = cases_of(document, [](Effect effect) {
         return effect <= Effect::warned && effect != Effect::missing;
     });
     const std::vector<std::string> files = suite_files(document);
     if (!again.empty() && !files.empty()) {
         std::string line = "perfgate run";
-        for (const std::string& file : files) line += ' ' + shell_word(file);
+        for (const std::string& file : files) line += ' ' + model::shell_word(file);
         commands.push_back(
             {"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
     }
@@ -141,7 +125,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     });
     if (!moved.empty() && is_plain(moved.front()->id)) {
         commands.push_back({"explain", fmt::format("perfgate explain{} {}{}", run,
-                                                   shell_word(moved.front()->id), *gate)});
+                                                   model::shell_word(moved.front()->id), *gate)});
     }
     const auto changed = cases_of(document, [](Effect effect) {
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||

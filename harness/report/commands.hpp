@@ -20,7 +20,4 @@ struct Command {
 /// What a shell cannot be given unchanged (control characters) is left out.
 std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options);
 
-/// `text` as one word of a POSIX shell.
-std::string shell_word(std::string_view text);
-
 }  // namespace perfgate::report

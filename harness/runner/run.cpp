@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "baseline/store.hpp"
@@ -79,29 +75,6 @@ model::Run measure_run(const RunRequest& request) {
     return run;
 }
 
-/// What to type next, where the verdict asks for it.
-void print_next(const model::VerdictDocument& document, const RunRequest& request) {
-    const auto any = [&](model::Verdict verdict) {
-        return std::any_of(document.suites.begin(), document.suites.end(), [&](const auto& suite) {
-            return std::any_of(suite.cases.begin(), suite.cases.end(),
-                               [&](const auto& each) { return each.verdict == verdict; });
-        });
-    };
-    std::string words = model::shell_word(request.measuring.out + "/run.json");
-    if (const std::string& folder = request.judging.baselines; folder != "baselines") {
-        words += " --baselines " + model::shell_word(folder);
-    }
-    if (any(model::Verdict::regressed)) {
-        fmt::print(stderr,
-                   "perfgate: if a change is meant: perfgate baseline accept {} --reason 'why'\n",
-                   model::printable(words));
-    }
-    if (any(model::Verdict::no_baseline)) {
-        fmt::print(stderr, "perfgate: to store these values: perfgate baseline refresh {}\n",
-                   model::printable(words));
-    }
-}
-
 }  // namespace
 
 int run_suites(const RunRequest& request) {
@@ -112,7 +85,6 @@ int run_suites(const RunRequest& request) {
         model::combine_exit_codes(verdict.exit_code, write_reports(verdict, run, request.reports));
     const int result = model::combine_exit_codes(model::combine_exit_codes(stored, judged),
                                                  prove_gates(run, request.judging));
-    if (request.measuring.progress) print_next(verdict, request);
     if (!request.canary) return result;
     return model::combine_exit_codes(
         result, try_canary(run, request.suites, request.measuring, request.judging.policy));

@@ -212,7 +212,7 @@ class Documents(tool.Case):
             Scene("pass", common, [
                 compare, ["report", "@run.json", *judge, "--html", "@r.html"],
                 ["explain", "@run.json", *judge[:4]], ["baseline", "verify", *store],
-                ["baseline", "show", "small", *store, "--device", key], ["baseline", "log", "small", *store],
+                ["baseline", "show", "small", *store, "--device-key", key], ["baseline", "log", "small", *store],
                 ["baseline", "diff", "@run.json", *store],
                 ["baseline", "diff", f"@{stored}", *store],
                 ["baseline", "accept", "@run.json", *store, "--reason", "y", "--reset-anchor"],

@@ -68,7 +68,7 @@ export function hostileRun(source, slower) {
       place: { file: name, line: i + 1 },
       tags: [name, "all"],
       verification: { ...template.verification, detail: name },
-      work: { flops: 1e6 * (i + 1), bytes: 1e5, arithmetic: i % 2 === 0 ? "f32" : name },
+      work: { flops: 1e3 * (i + 1), bytes: 1e5, arithmetic: i % 2 === 0 ? "f32" : name },
       gates: [
         { metric: "gpu_time", worse: 0.1, better: 0.12 },
         { metric, worse: 0 },

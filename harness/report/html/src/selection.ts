@@ -64,11 +64,18 @@ export function fromHash(hash: string): Selection {
   };
 }
 
+/** The change of a row; from nothing to something it is larger than any other. */
+function changeShown(of: Case): number | null {
+  const { shown } = of;
+  if (shown && shown.before === 0 && shown.after) return Math.sign(shown.after) * Number.MAX_VALUE;
+  return shown?.change ?? null;
+}
+
 /** What users feel first: of equally bad ones times before counters, then by size of the change. */
 function worstFirst(left: Case, right: Case): number {
   const isTime = (of: Case) => Number(of.shown?.metric.unit === "ns");
-  const change = (of: Case) => Math.abs(of.shown?.change ?? 0);
-  return right.verdict.severity - left.verdict.severity || isTime(right) - isTime(left) || change(right) - change(left);
+  const change = (of: Case) => Math.abs(changeShown(of) ?? 0);
+  return right.verdict.severity - left.verdict.severity || isTime(right) - isTime(left) || Math.sign(change(right) - change(left));
 }
 
 function sortValue(of: Case, key: SortKey): number | string | null {
@@ -82,7 +89,7 @@ function sortValue(of: Case, key: SortKey): number | string | null {
     case "after":
       return of.shown?.after ?? null;
     case "change":
-      return of.shown?.change ?? null;
+      return changeShown(of);
   }
 }
 
