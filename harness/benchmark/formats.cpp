@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "document/json_reader.hpp"
@@ -68,6 +69,7 @@ const Format* find_format(std::string_view name) {
 
 std::vector<std::string> format_names() {
     std::vector<std::string> names;
+    names.reserve(std::size(table));
     for (const Format& format : table) names.emplace_back(format.name);
     return names;
 }

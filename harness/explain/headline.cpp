@@ -87,7 +87,7 @@ std::string range_text(const std::vector<const CaseVerdict*>& cases, bool only_m
         text.resize(text.size() - std::string_view(" %").size());
         return text.starts_with('+') ? text.substr(1) : text;
     };
-    const std::string last = number(*most) + (points ? " points" : " %");
+    std::string last = number(*most) + (points ? " points" : " %");
     if (only_most || number(*least) == number(*most)) return last;
     return number(*least) + " to " + last;
 }

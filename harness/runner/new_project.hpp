@@ -16,8 +16,8 @@ struct ProjectKind {
     /// The commands that build it, store a baseline and gate; "{perfgate}" is this program,
     /// "{cmake_prefix}" what CMake needs to find it.
     std::vector<std::string_view> commands;
-    std::string_view instead =
-        "";  ///< of the first, without CMake; "{include}" is the SDK's folder
+    /// Of the first, without CMake; "{include}" is the SDK's folder. Empty: none.
+    std::string_view instead = {};
 };
 
 /// In the order of the help text; the first is the default.

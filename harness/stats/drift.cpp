@@ -77,6 +77,7 @@ double shared_variance(const std::vector<Item>& items) {
         for (const auto& [name, value] : item.means) sums[name] += value;
     }
     std::vector<double> means;
+    means.reserve(sums.size());
     for (const auto& [name, sum] : sums) means.push_back(sum / static_cast<double>(alike));
     return variance(means);
 }

@@ -26,8 +26,9 @@ int write_project(const std::string& folder, const std::string& from) {
                             model::printable((folder / file).lexically_normal().string()));
     }
     text += "\nNext:\n";
-    if (folder != ".")
+    if (folder != ".") {
         text += fmt::format("  cd {}\n", model::printable(model::shell_word(folder)));
+    }
     for (const std::string& command : project.commands) text += fmt::format("  {}\n", command);
     if (!project.instead.empty()) {
         text += fmt::format("\nWithout CMake, in place of the first:\n  {}\n", project.instead);
