@@ -66,15 +66,13 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
     }
     for (const CopySummary& copy : profile.copies) {
         if (copy.memory != "pageable" || copy.time.total_ns == 0) continue;
-        all.push_back(
-            {share(copy.time.total_ns),
-             fmt::format(
-                 "{} {} from or to pageable memory moved {} at {} in {}: pinned "
-                 "memory is faster and lets copies overlap with kernels.",
-                 copy.time.count == 1 ? "1 copy" : fmt::format("{} copies", copy.time.count),
-                 to_text(copy.kind), model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
-                 model::quantity_text(copy.bytes_per_s(), "bytes/s"),
-                 time_text(copy.time.total_ns))});
+        all.push_back({share(copy.time.total_ns),
+                       fmt::format("{} {} from or to pageable memory moved {} at {} in {}: pinned "
+                                   "memory is faster and lets copies overlap with kernels.",
+                                   model::counted(copy.time.count, "copy"), to_text(copy.kind),
+                                   model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
+                                   model::quantity_text(copy.bytes_per_s(), "bytes/s"),
+                                   time_text(copy.time.total_ns))});
     }
     if (const std::uint64_t alone =
             program.copy_time_ns - std::min(program.copy_time_ns, program.overlapped_copy_ns);

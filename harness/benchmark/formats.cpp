@@ -8,7 +8,6 @@
 #include <iterator>
 #include <set>
 
-#include "document/json_reader.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -72,6 +71,20 @@ std::vector<std::string> format_names() {
     names.reserve(std::size(table));
     for (const Format& format : table) names.emplace_back(format.name);
     return names;
+}
+
+model::ParamValue axis_value(document::JsonValue value) {
+    using document::JsonKind;
+    switch (value.kind()) {
+        case JsonKind::boolean:
+            return value.boolean();
+        case JsonKind::integer:
+            return value.integer();
+        case JsonKind::real:
+            return value.number();
+        default:
+            return axis_value(value.text());
+    }
 }
 
 Results read_results(std::string_view text, std::string_view source,

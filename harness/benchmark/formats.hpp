@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "benchmark/results.hpp"
+#include "document/json_reader.hpp"
 #include "model/plan.hpp"
 
 namespace perfgate::benchmark {
@@ -46,6 +47,12 @@ Results read_results(std::string_view text, std::string_view source,
 
 /// The format of a JSON document, by its top; null: it is none, or none of these.
 const Format* recognised(std::string_view text, std::string_view source);
+
+inline constexpr double ns_of_s = 1e9;
+
+/// A parameter: booleans and numbers as they are, text by axis_value(text). Throws
+/// model::InputError, with the place, for anything else.
+model::ParamValue axis_value(document::JsonValue value);
 
 Reader read_google_benchmark, read_hyperfine, read_pytest_benchmark, read_csv, read_json;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--export-json`. The times of all runs are samples, in seconds.
-#include <fmt/format.h>
-
 #include <string>
 
 #include "benchmark/formats.hpp"
@@ -14,8 +12,6 @@ namespace {
 using document::JsonDocument;
 using document::JsonKind;
 using document::JsonValue;
-
-constexpr double ns_of_s = 1e9;
 
 Result result_of(JsonValue entry) {
     ResultBuilder builder(entry.at("command").text());

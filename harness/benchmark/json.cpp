@@ -17,7 +17,6 @@ namespace perfgate::benchmark {
 namespace {
 
 using document::JsonDocument;
-using document::JsonKind;
 using document::JsonValue;
 
 /// The one value that the path leads to.
@@ -29,19 +28,6 @@ JsonValue only_one(const JsonPath& path, const std::string& text, JsonValue row)
                              found.size()));
     }
     return found.front();
-}
-
-model::ParamValue scalar_of(JsonValue value) {
-    switch (value.kind()) {
-        case JsonKind::boolean:
-            return value.boolean();
-        case JsonKind::integer:
-            return value.integer();
-        case JsonKind::real:
-            return value.number();
-        default:
-            return axis_value(value.text());
-    }
 }
 
 /// The paths of the suite, parsed once.
@@ -72,7 +58,7 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths,
     ResultBuilder builder(
         paths.name.text.empty() ? key : only_one(paths.name.path, paths.name.text, row).text());
     for (const auto& [axis, path] : paths.axes) {
-        builder.add_axis(axis, scalar_of(only_one(path.path, path.text, row)));
+        builder.add_axis(axis, axis_value(only_one(path.path, path.text, row)));
     }
     for (std::size_t i = 0; i < reading.values.size(); ++i) {
         const model::BenchmarkValue& value = reading.values[i];

@@ -3,8 +3,6 @@
 // them (--benchmark-autosave) has the median.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "benchmark/formats.hpp"
@@ -19,27 +17,13 @@ using document::JsonDocument;
 using document::JsonKind;
 using document::JsonValue;
 
-constexpr double ns_of_s = 1e9;
-constexpr std::array<std::string_view, 1> known_versions{"3."};
+constexpr std::string_view known_version = "3.";
 
 /// It writes what JSON lacks as "UNSERIALIZABLE[…]": then its name says more.
 bool is_plain(JsonValue value) {
     if (value.kind() == JsonKind::text) return !value.text().starts_with("UNSERIALIZABLE[");
     return value.kind() != JsonKind::array && value.kind() != JsonKind::object &&
            value.kind() != JsonKind::null;
-}
-
-model::ParamValue value_of(JsonValue value) {
-    switch (value.kind()) {
-        case JsonKind::boolean:
-            return value.boolean();
-        case JsonKind::integer:
-            return value.integer();
-        case JsonKind::real:
-            return value.number();
-        default:
-            return axis_value(value.text());
-    }
 }
 
 /// "test_sum[100]" with the parameters by name where all of them are plain values, else as it is.
@@ -55,7 +39,7 @@ ResultBuilder builder_for(JsonValue entry) {
     if (!plain || bracket == std::string_view::npos) return ResultBuilder(full);
     ResultBuilder builder(full.substr(0, bracket));
     params->members(
-        [&](std::string_view name, JsonValue value) { builder.add_axis(name, value_of(value)); });
+        [&](std::string_view name, JsonValue value) { builder.add_axis(name, axis_value(value)); });
     return builder;
 }
 
@@ -79,10 +63,7 @@ Results read_pytest_benchmark(std::string_view text, std::string_view source,
                               const model::BenchmarkReading& /*reading*/) {
     const JsonDocument document(std::string(text), source);
     const JsonValue version = document.root().at("version");
-    const bool known =
-        std::any_of(known_versions.begin(), known_versions.end(),
-                    [&](std::string_view prefix) { return version.text().starts_with(prefix); });
-    if (!known) {
+    if (!version.text().starts_with(known_version)) {
         version.fail(fmt::format("version {} of the format; expected 3",
                                  model::printable(version.text(), 40)));
     }

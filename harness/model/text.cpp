@@ -107,9 +107,11 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 }
 
 std::string counted(std::size_t count, std::string_view noun) {
+    if (count == 1) return fmt::format("1 {}", noun);
+    if (noun.ends_with("py"))
+        return fmt::format("{} {}ies", count, noun.substr(0, noun.size() - 1));
     const bool hissing = noun.ends_with('s') || noun.ends_with("sh") || noun.ends_with("ch");
-    const std::string_view plural = hissing ? "es" : "s";
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural);
+    return fmt::format("{} {}{}", count, noun, hissing ? "es" : "s");
 }
 
 std::string shell_word(std::string_view word) {

@@ -348,9 +348,8 @@ class Console {
         });
         for (std::size_t i = 0; i < std::min(sorted.size(), most_groups); ++i) {
             const auto& [text, count] = sorted[i];
-            write_wrapped(
-                fmt::format("{}: {} ({} {})", label, text, count, count == 1 ? "case" : "cases"),
-                0);
+            write_wrapped(fmt::format("{}: {} ({})", label, text, model::counted(count, "case")),
+                          0);
         }
         if (sorted.size() > most_groups) {
             out_ += fmt::format("{}: {} more of these\n", label, sorted.size() - most_groups);

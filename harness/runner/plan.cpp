@@ -15,6 +15,7 @@
 #include "command/benchmark_batch.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
+#include "model/text.hpp"
 #include "runner/interruption.hpp"
 #include "suite/benchmark_cases.hpp"
 #include "suite/plan.hpp"
@@ -63,10 +64,11 @@ int gpus_of(const model::Plan& plan) {
                 gpus = own;
             } else if (own != gpus) {
                 throw model::InputError(fmt::format(
-                    "{}:{}: {} uses {} GPU{}, but {} uses {}: a run has one device key, which "
+                    "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
                     "includes the number of GPUs; measure them in separate runs with --filter",
-                    planned.place.file, planned.place.line, case_id(planned.spec), own,
-                    own == 1 ? "" : "s", case_id(first->spec), gpus));
+                    planned.place.file, planned.place.line, case_id(planned.spec),
+                    model::counted(static_cast<std::size_t>(own), "GPU"), case_id(first->spec),
+                    gpus));
             }
         }
     }

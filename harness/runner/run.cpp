@@ -7,7 +7,6 @@
 #include "gate/machine_code.hpp"
 #include "model/case.hpp"
 #include "model/run.hpp"
-#include "model/text.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
 #include "runner/confirm.hpp"

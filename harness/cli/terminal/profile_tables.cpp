@@ -86,10 +86,6 @@ void add_head(Text& text, const Profile& profile) {
     }
 }
 
-std::string copies_text(std::size_t copies) {
-    return copies == 1 ? "1 copy" : fmt::format("{} copies", copies);
-}
-
 void add_program(Text& text, const Profile& profile) {
     const activity::WorkSummary& program = profile.program;
     text.line(fmt::format("GPU busy {} of {} ({}), idle {}",
@@ -98,7 +94,7 @@ void add_program(Text& text, const Profile& profile) {
                           time(program.idle_ns)));
     text.line(fmt::format("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
                           model::counted(program.kernels, "kernel"), program.short_kernels,
-                          copies_text(program.copies), program.pageable_copies,
+                          model::counted(program.copies, "copy"), program.pageable_copies,
                           model::counted(program.memsets, "memset"),
                           model::counted(program.graph_launches, "graph launch"),
                           profile.calls.empty()
