@@ -22,6 +22,20 @@ TOKEN = re.compile(r"""\s*(?:
     (?P<operator>&&|\|\||==|!=|<=|>=|[!<>()\[\],.*]) | (?P<name>[A-Za-z_][\w-]*))""", re.VERBOSE)
 
 
+# What the gh programs that tests write begin with: the options that the actions pass to it.
+GH_OPTIONS = r"""
+jq=. directory= body=
+words=("$@")
+for i in "${!words[@]}"; do
+    case ${words[i]} in
+        --jq) jq=${words[i + 1]} ;;
+        --dir) directory=${words[i + 1]} ;;
+        body=@*) body=${words[i]#body=@} ;;
+    esac
+done
+"""
+
+
 class Expression:
     """One `${{ }}`: a parser that evaluates as it goes. Contexts are dictionaries, functions are
     Python's; an unknown name is an error here, where the runner would say nothing."""

@@ -19,7 +19,7 @@ import zipfile
 import yaml
 
 import tool
-from actions_runner import ActionFailed, Runner
+from actions_runner import GH_OPTIONS, ActionFailed, Runner
 
 CI = tool.SOURCE / "ci"
 WORKFLOWS = sorted([*(CI / "workflows").glob("*.yml"),
@@ -638,16 +638,8 @@ class Accept(Played):
             "params: {dtype: f32, m: 16, n: 16, k: 16}",
             "params: {dtype: f32, n: 16, k: 16}\n    matrix: {m: [16, 17]}"))
         self.measured(self.record_baseline(factor=1e3))
-        self.fake_gh(r"""
-github=$HOME/github jq=. directory= body=
-words=("$@")
-for i in "${!words[@]}"; do
-    case ${words[i]} in
-        --jq) jq=${words[i + 1]} ;;
-        --dir) directory=${words[i + 1]} ;;
-        body=@*) body=${words[i]#body=@} ;;
-    esac
-done
+        self.fake_gh(GH_OPTIONS + r"""
+github=$HOME/github
 answer() { [ -f "$github/$1" ] || { echo 'HTTP 404' >&2; exit 1; }; jq -r "$jq" "$github/$1"; }
 case "$*" in
     *"repos/owner/kernels/collaborators/ada/permission"*) answer permission ;;

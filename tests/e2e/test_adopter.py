@@ -15,21 +15,13 @@ import threading
 
 import test_actions
 import tool
+from actions_runner import GH_OPTIONS
 
 SHA = "5eed" * 10
 PERFGATE = "tools/perfgate"
 REPOSITORY = tool.SOURCE / "tests/adopter/repository"
 
-GH = r"""#!/bin/bash
-jq=. directory= body=
-words=("$@")
-for i in "${!words[@]}"; do
-    case ${words[i]} in
-        --jq) jq=${words[i + 1]} ;;
-        --dir) directory=${words[i + 1]} ;;
-        body=@*) body=${words[i]#body=@} ;;
-    esac
-done
+GH = "#!/bin/bash\n" + GH_OPTIONS + r"""
 case "$*" in
     *"/collaborators/ada/permission"*) echo '{"permission": "write"}' | jq -r "$jq" ;;
     *"/pulls/7 "*) jq -r "$jq" "$HOME/pull" ;;
