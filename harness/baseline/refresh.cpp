@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "baseline/pooling.hpp"
@@ -182,7 +183,20 @@ void require_known(const model::Run& run, const model::SuiteResult& suite,
                   problems);
 }
 
-std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshed& refreshed,
+/// The boards that the suite's values come from.
+std::set<std::string> boards_measured(const model::SuiteResult& suite) {
+    std::set<std::string> boards;
+    for (const CaseResult& result : suite.cases) {
+        for (const auto& [metric, series] : result.metrics) {
+            for (const auto& [board, processes] : gate::boards_of(series)) boards.insert(board);
+        }
+    }
+    boards.erase("");
+    return boards;
+}
+
+std::optional<model::LedgerEntry> entry_of(const model::Run& run, const model::SuiteResult& suite,
+                                           const Refreshed& refreshed,
                                            const Acceptance& acceptance) {
     if (refreshed.accepted.empty() && refreshed.removed.empty()) return std::nullopt;
     model::LedgerEntry entry;
@@ -198,6 +212,10 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const Refreshe
         entry.digests.emplace(id, document::digest_of_case(id, refreshed.baseline.cases.at(id)));
     }
     entry.removed = refreshed.removed;
+    if (acceptance.add_board) {
+        const std::set<std::string> boards = boards_measured(suite);
+        entry.added_boards.assign(boards.begin(), boards.end());
+    }
     return entry;
 }
 
@@ -285,7 +303,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.removed.push_back(id);
         }
     }
-    refreshed.entry = entry_of(run, refreshed, acceptance);
+    refreshed.entry = entry_of(run, suite, refreshed, acceptance);
     return refreshed;
 }
 

@@ -57,6 +57,7 @@ void describe(Archive& archive, Described<Archive, LedgerEntry>& entry) {
     archive.optional("changes", entry.changes);
     archive.optional("digests", entry.digests);
     archive.optional("removed", entry.removed);
+    archive.optional("added_boards", entry.added_boards);
     archive.check([&](JsonValue value) {
         if (entry.id.empty() == (entry.action == LedgerAction::refresh)) return;
         value.fail("expected a case, but for a refresh, which is of many");

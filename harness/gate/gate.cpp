@@ -410,10 +410,12 @@ class Judging {
             for (const std::string& reason : settled.reasons) {
                 if (!reason.empty()) metric.sentence += "; " + reason;
             }
-            if (known[i].holds && !known[i].ends_soon.empty()) {
-                verdicts_[pending.suite].notes.push_back(fmt::format(
-                    "{} of {}: {}", metric.metric, verdicts_[pending.suite].cases[pending.index].id,
-                    known[i].ends_soon));
+            // For everybody: an acknowledgement that ends soon, or one that no longer answers for it.
+            const std::string& news = known[i].holds ? known[i].ends_soon : known[i].words;
+            if (!news.empty()) {
+                verdicts_[pending.suite].notes.push_back(
+                    fmt::format("{} of {}: {}", metric.metric,
+                                verdicts_[pending.suite].cases[pending.index].id, news));
             }
             if (judgement.measure_again) flag(pending, metric.sentence);
             limits_.add(pending.suite, verdicts_[pending.suite].cases[pending.index].id,

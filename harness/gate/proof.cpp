@@ -7,12 +7,15 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "gate/provenance_change.hpp"
+#include "gate/relation_proof.hpp"
 #include "gate/rounds.hpp"
+#include "gate/series_moves.hpp"
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
@@ -79,23 +82,6 @@ std::vector<std::size_t> rounds_of(const Comparison& comparison, const model::Po
         rounds.push_back(round_size(round));
     }
     return rounds;
-}
-
-/// The series moved by a share of its estimate: a factor where that is positive.
-MetricSeries moved(MetricSeries series, double estimate, double amount, const std::string& metric) {
-    // Shares end at 100 %; how much recording cost does not.
-    const bool share = series.unit == "%" && metric != "tracing_overhead";
-    const auto move = [&](double value) {
-        double to = estimate > 0 ? value * (1 + amount / estimate) : value + amount;
-        if (value >= 0) to = std::max(to, 0.0);
-        if (share && value <= 100) to = std::min(to, 100.0);
-        return to;
-    };
-    for (model::Batch& batch : series.batches) {
-        for (double& sample : batch.samples) sample = move(sample);
-    }
-    series.value = move(series.value);
-    return series;
 }
 
 void change_code(CaseResult& result) {
@@ -363,20 +349,35 @@ MetricSeries replayed(const MetricSeries& series, const std::vector<std::size_t>
 
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction) {
-    return Proving(run, baselines, policy, known_direction).all();
+    Proof proof = Proving(run, baselines, policy, known_direction).all();
+    RelationProof relations = prove_relations(run);
+    proof.relations = relations.relations;
+    std::move(relations.problems.begin(), relations.problems.end(),
+              std::back_inserter(proof.problems));
+    return proof;
 }
 
 std::string Proof::sentence() const {
-    std::string text = gates == 0
-                           ? std::string("no gate has a baseline: nothing to prove")
-                           : fmt::format("{} gate{} of {} case{} tried", gates,
-                                         gates == 1 ? "" : "s", cases, cases == 1 ? "" : "s");
-    if (gates > 0) {
-        text +=
-            problems.empty()
-                ? ": each fails if it is worse by twice what it claims to detect, and neither "
-                  "if nothing changed nor if it is better"
-                : fmt::format(": {} problem{}", problems.size(), problems.size() == 1 ? "" : "s");
+    std::string text = gates == 0 ? std::string("no gate has a baseline")
+                                  : fmt::format("{} of {} tried", model::counted(gates, "gate"),
+                                                model::counted(cases, "case"));
+    if (relations > 0) {
+        text += fmt::format(", {}{}", model::counted(relations, "relation"),
+                            gates == 0 ? " tried" : "");
+    }
+    if (gates + relations == 0) {
+        text += ": nothing to prove";
+    } else if (!problems.empty()) {
+        text += ": " + model::counted(problems.size(), "problem");
+    } else {
+        if (gates > 0) {
+            text +=
+                ": each gate fails if it is worse by twice what it claims to detect, and neither "
+                "if nothing changed nor if it is better";
+        }
+        if (relations > 0) {
+            text += fmt::format("{} each relation can be broken", gates == 0 ? ":" : ";");
+        }
     }
     if (warning > 0) {
         text += fmt::format("; {} of them only warn{}", warning, warning == 1 ? "s" : "");

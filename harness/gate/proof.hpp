@@ -27,6 +27,7 @@ struct Proof {
     std::size_t cases = 0, gates = 0;   ///< that were tried
     std::size_t warning = 0;            ///< of these gates, those that only warn
     std::size_t without_baseline = 0;   ///< gates with nothing to compare with, which were not
+    std::size_t relations = 0;          ///< that were tried (relation_proof.hpp)
     std::vector<std::string> problems;  ///< a sentence each
 
     /// The result in one sentence, without the problems.
@@ -40,7 +41,8 @@ struct Proof {
 /// - as the baseline: exit code 0.
 /// - better by as much: never exit code 1.
 /// And once per suite: what the policy warns about (another driver, board, …) is in the notes, and
-/// what it refuses is not compared. What is acknowledged is made worse than that.
+/// what it refuses is not compared. What is acknowledged is made worse than that. And each relation
+/// that holds must be one that can be broken.
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction);
 

@@ -46,6 +46,7 @@ struct LedgerEntry {
     /// By id: digest_of_case() of each case that this entry wrote. Empty in entries of version 1.
     std::map<std::string, std::string> digests = {};
     std::vector<std::string> removed = {};  ///< by a refresh: cases that the suite no longer has
+    std::vector<std::string> added_boards = {};  ///< by a refresh: those whose times it added
 
     bool operator==(const LedgerEntry&) const = default;
 };

@@ -33,8 +33,8 @@ constexpr std::array table = {
     Row{Verdict::not_collected, "not_collected", 3, Outcome::error},
     Row{Verdict::error, "error", 3, Outcome::error},
     Row{Verdict::missing, "missing", 1, Outcome::failure},
-    Row{Verdict::incorrect, "incorrect", 1, Outcome::failure},
     Row{Verdict::regressed, "regressed", 1, Outcome::failure},
+    Row{Verdict::incorrect, "incorrect", 1, Outcome::failure},
 };
 
 constexpr bool in_order() {
@@ -44,6 +44,7 @@ constexpr bool in_order() {
     return true;
 }
 static_assert(in_order(), "the table is indexed by the verdict");
+static_assert(table.size() == static_cast<std::size_t>(worst_verdict) + 1);
 
 const Row& row(Verdict verdict) {
     return table.at(static_cast<std::size_t>(verdict));

@@ -29,9 +29,10 @@ enum class Verdict {
     not_collected,
     error,
     missing,
-    incorrect,
     regressed,
+    incorrect,
 };
+inline constexpr Verdict worst_verdict = Verdict::incorrect;
 
 /// How a case's code compares with the baseline's.
 enum class CodeChange {

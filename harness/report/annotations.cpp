@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "report/formats.hpp"
+#include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
 #include "report/workflow_command.hpp"
@@ -134,6 +135,9 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
             Groups* groups = groups_for(outcome_of(verdict, document.policy), verdict.verdict);
             if (groups == nullptr || is_only_counted(verdict, document.policy)) continue;
             std::vector<std::string> lines = reasons(verdict, document.policy);
+            if (const JoinedCase joined{&verdict, nullptr}; is_explained(joined)) {
+                lines.insert(lines.begin(), short_reason(joined, true));
+            }
             for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
             groups->add(verdict.place, {verdict.verdict,
                                         fmt::format("{}: {}", plain_line(verdict.id, longest_title),

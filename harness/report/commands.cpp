@@ -103,22 +103,25 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
 }  // namespace
 
 std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options) {
-    if (!is_plain(options.run_file)) return {};
-    const std::optional<std::string> gate = joined(options.gate_words);
-    const std::optional<std::string> measuring = joined(options.run_words);
+    const CommandWords& words = options.commands;
+    if (!is_plain(words.run_file)) return {};
+    const std::optional<std::string> gate = joined(words.gate_words);
+    const std::optional<std::string> measuring = joined(words.run_words);
     if (!gate || !measuring) return {};
     std::vector<Command> commands;
-    const std::string run = ' ' + model::shell_word(options.run_file);
+    const std::string run = ' ' + model::shell_word(words.run_file);
     const auto again = cases_of(document, [](Effect effect) {
         return effect <= Effect::warned && effect != Effect::missing;
     });
     const std::vector<std::string> files = suite_files(document);
     if (!again.empty() && !files.empty()) {
-        std::string line = "perfgate run";
+        std::string line = "perfgate " + words.verb;
         for (const std::string& file : files) line += ' ' + model::shell_word(file);
         commands.push_back(
             {"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
     }
+    // Two builds back to back have no baseline that could be explained from or accepted.
+    if (words.verb == "ab") return commands;
     const auto moved = cases_of(document, [](Effect effect) {
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
                effect == Effect::warned;

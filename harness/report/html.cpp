@@ -172,7 +172,7 @@ std::string_view outcome_text(model::Outcome outcome) {
 
 /// The number of an entry that the page has after those of the verdicts: inconclusive, because it
 /// is not shown. The policy has an outcome of its own for it.
-constexpr std::int64_t not_shown_number = static_cast<std::int64_t>(Verdict::regressed) + 1;
+constexpr std::int64_t not_shown_number = static_cast<std::int64_t>(model::worst_verdict) + 1;
 
 template <class T>
 std::int64_t number_of_verdict(const T& verdict, const model::Policy& policy) {
@@ -193,7 +193,7 @@ void write_verdict(JsonWriter& json, std::string_view name, Verdict verdict,
 
 void write_verdicts(JsonWriter& json, const model::Policy& policy) {
     json.begin_array(JsonLayout::compact);
-    for (int i = 0; i <= static_cast<int>(Verdict::regressed); ++i) {
+    for (int i = 0; i <= static_cast<int>(model::worst_verdict); ++i) {
         const auto verdict = static_cast<Verdict>(i);
         write_verdict(json, to_text(verdict), verdict, outcome_of(verdict, policy));
     }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/joined.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <unordered_map>
 
+#include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "report/summary.hpp"
 
@@ -80,6 +83,18 @@ std::vector<MetricRow> told_rows(const JoinedCase& joined) {
     }
     rows.resize(count);
     return rows;
+}
+
+/// "gpu_time 400.0 µs → 444.4 µs".
+std::string values_text(const Value& value) {
+    if (!value.measured) return {};
+    if (!value.baseline) {
+        return fmt::format("{} {}", value.metric,
+                           model::quantity_text(*value.measured, value.unit));
+    }
+    const model::QuantityTexts texts =
+        model::quantity_texts(*value.baseline, *value.measured, value.unit);
+    return fmt::format("{} {} → {}", value.metric, texts.before, texts.after);
 }
 
 }  // namespace
@@ -177,6 +192,33 @@ std::optional<Value> find_deciding(const JoinedCase& joined) {
 std::string moved_text(const Value& value) {
     if (!value.baseline || !value.measured) return {};
     return model::moved_text(*value.baseline, *value.measured, value.unit);
+}
+
+bool is_compared(const JoinedCase& joined) {
+    using model::Effect;
+    const Effect effect = effect_of(*joined.verdict);
+    return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
+           effect == Effect::warned || effect == Effect::acknowledged || effect == Effect::better;
+}
+
+bool is_explained(const JoinedCase& joined) {
+    return is_compared(joined) && !joined.verdict->why.empty();
+}
+
+std::string short_reason(const JoinedCase& joined, bool with_change) {
+    const model::CaseVerdict& verdict = *joined.verdict;
+    const Value value = find_deciding(joined).value_or(Value{});
+    std::string reason = values_text(value);
+    // The verdict already says that there is no baseline.
+    if (effect_of(verdict) == model::Effect::no_baseline) return reason;
+    if (!is_compared(joined) || reason.empty()) return first_reason(verdict);
+    const std::string moved = with_change ? moved_text(value) : "";
+    if (!moved.empty()) reason += " (" + moved + ")";
+    if (!verdict.why.empty()) reason += "; " + first_reason(verdict);
+    if (!verdict.changed_kernels.empty()) {
+        reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
+    }
+    return reason;
 }
 
 std::optional<Value> find_time(const JoinedCase& joined) {

@@ -68,6 +68,16 @@ std::optional<Value> find_deciding(const JoinedCase& joined);
 /// "+10.2 %", "-12.5 points"; empty without values on both sides.
 std::string moved_text(const Value& value);
 
+/// Whether values on both sides decide the case.
+bool is_compared(const JoinedCase& joined);
+
+/// Whether it also has a cause, so that short_reason says more than the gate's sentences.
+bool is_explained(const JoinedCase& joined);
+
+/// What the deciding metric did, why and where, in a line: "gpu_time 60.8 µs → 199.8 µs (+228.7 %);
+/// narrower loads (...), in blend_kernel"; the change only if it is asked for. Untrusted.
+std::string short_reason(const JoinedCase& joined, bool with_change);
+
 /// The case's time: the first of model::time_metrics that it has.
 std::optional<Value> find_time(const JoinedCase& joined);
 

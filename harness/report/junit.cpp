@@ -185,7 +185,9 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, Outcome outc
     }
     pugi::xml_node node = testcase.append_child(outcome == Outcome::failure ? "failure" : "error");
     set_attribute(node, "type", to_text(joined.verdict->verdict));
-    set_attribute(node, "message", lines.front());
+    set_attribute(node, "message",
+                  is_explained(joined) ? plain_line(short_reason(joined, true), longest_line)
+                                      : lines.front());
     std::string told = join_lines(lines);
     for (const std::string& why : why_lines(*joined.verdict)) {
         told += plain_line(why, longest_line) + '\n';

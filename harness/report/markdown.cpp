@@ -13,8 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/kernel_name.hpp"
-#include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "report/commands.hpp"
 #include "report/formats.hpp"
@@ -52,47 +50,16 @@ std::string place_text(const model::SourcePlace& place) {
     return " in " + markdown_code(place.file + line, longest_name);
 }
 
-/// "gpu_time 400.0 µs → 444.4 µs".
-std::string values_text(const Value& value) {
-    if (!value.measured) return {};
-    if (!value.baseline) {
-        return fmt::format("{} {}", value.metric,
-                           model::quantity_text(*value.measured, value.unit));
-    }
-    const model::QuantityTexts texts =
-        model::quantity_texts(*value.baseline, *value.measured, value.unit);
-    return fmt::format("{} {} → {}", value.metric, texts.before, texts.after);
-}
-
-bool is_compared(model::Effect effect) {
-    using model::Effect;
-    return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
-           effect == Effect::warned || effect == Effect::acknowledged || effect == Effect::better;
-}
-
 /// Values, cause and place, in a line.
 std::string reason_cell(const JoinedCase& joined) {
-    const model::CaseVerdict& verdict = *joined.verdict;
-    const model::Effect effect = effect_of(verdict);
-    const std::string values = values_text(find_deciding(joined).value_or(Value{}));
-    // The verdict already says that there is no baseline.
-    if (effect == model::Effect::no_baseline) return markdown_text(values, longest_name);
-    if (!is_compared(effect) || values.empty()) {
-        return markdown_text(first_reason(verdict), longest_sentence);
-    }
-    std::string reason = values;
-    if (!verdict.why.empty()) reason += "; " + first_reason(verdict);
-    if (!verdict.changed_kernels.empty()) {
-        reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
-    }
-    return markdown_text(reason, longest_sentence);
+    return markdown_text(short_reason(joined, false), longest_sentence);
 }
 
 std::string case_row(const JoinedCase& joined) {
     const model::CaseVerdict& verdict = *joined.verdict;
     return fmt::format(
         "| **{}** | {} | {} | {} |\n", to_text(verdict.verdict),
-        is_compared(effect_of(verdict)) ? moved_text(find_deciding(joined).value_or(Value{})) : "",
+        is_compared(joined) ? moved_text(find_deciding(joined).value_or(Value{})) : "",
         markdown_code(verdict.id, longest_name), reason_cell(joined));
 }
 

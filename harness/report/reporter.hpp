@@ -15,16 +15,21 @@ namespace perfgate::report {
 /// (Windy Road) schemas, which forbid those.
 enum class JunitProfile { github, strict };
 
+/// What the commands to paste are made of.
+struct CommandWords {
+    std::string verb = "run";  ///< what measured: run or ab
+    std::string run_file;      ///< the run document, as the reader can name it; empty: no commands
+    std::vector<std::string>
+        gate_words;                      ///< options that judged it: "--profile", "configs/ci.yaml"
+    std::vector<std::string> run_words;  ///< options that measured it: "--plugin", "mine.so"
+};
+
 struct Options {
     // console
     std::size_t width = 0;  ///< columns of the terminal; 0: none (files, CI logs)
     bool color = false;     ///< ANSI colours; the caller knows about terminals and NO_COLOR
     bool list_all = false;  ///< every case, with all that is known about it
-    // commands to paste: console, markdown
-    std::string run_file;  ///< the run document, as the reader can name it; empty: no commands
-    std::vector<std::string>
-        gate_words;                      ///< options that judged it: "--profile", "configs/ci.yaml"
-    std::vector<std::string> run_words;  ///< options that measured it: "--plugin", "mine.so"
+    CommandWords commands;  ///< console, markdown
     // junit
     JunitProfile junit_profile = JunitProfile::github;
     std::string hostname = "localhost";

@@ -17,7 +17,7 @@ using model::Verdict;
 
 // Passes first, then failures, worst first, then what needs no action.
 constexpr Verdict order[] = {
-    Verdict::pass,        Verdict::regressed, Verdict::incorrect,     Verdict::missing,
+    Verdict::pass,        Verdict::incorrect, Verdict::regressed,     Verdict::missing,
     Verdict::error,       Verdict::invalid,   Verdict::not_collected, Verdict::inconclusive,
     Verdict::no_baseline, Verdict::warned,    Verdict::acknowledged,  Verdict::improved,
     Verdict::skipped,

@@ -83,6 +83,11 @@ const std::vector<ProjectKind>& project_kinds() {
          .commands = {"{perfgate} list suites/program.yaml",
                       "{perfgate} baseline refresh suites/program.yaml",
                       "{perfgate} run suites/program.yaml"}},
+        {.name = "google-benchmark",
+         .what = "a program with Google Benchmark, gated by what it measures itself",
+         .commands = {"cmake -B build && cmake --build build",
+                      "{perfgate} baseline refresh suites/bench.yaml --backend host",
+                      "{perfgate} run suites/bench.yaml --backend host"}},
     };
     return kinds;
 }

@@ -154,9 +154,7 @@ void print_for_people(const OutputOptions& options,
     how.width = width_of(descriptor);
     how.color = wants_color(options.color, descriptor);
     how.list_all = options.verbose;
-    how.run_file = options.run_file;
-    how.gate_words = options.gate_words;
-    how.run_words = options.run_words;
+    how.commands = options.commands;
     const std::string text = write(how);
     if (to_stderr) {
         print_error(text);
@@ -234,9 +232,7 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
         report::find_junit_profile(options.junit_profile).value_or(report::JunitProfile::github);
     how.hostname = host_name();
     how.report_url = options.report_url;
-    how.run_file = options.run_file;
-    how.gate_words = options.gate_words;
-    how.run_words = options.run_words;
+    how.commands = options.commands;
     for (const Destination& destination : destinations(options)) {
         attempt([&] {
             model::write_file_atomically(destination.file,

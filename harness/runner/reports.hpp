@@ -25,10 +25,7 @@ struct OutputOptions {
     std::string report_url;  ///< address of the whole report
     std::string color = "auto";
     bool verbose = false;  ///< a row for every case
-    /// The run document as the reader can name it, and the options that judged it: for the commands
-    /// that reports end with. Empty: they have none.
-    std::string run_file;
-    std::vector<std::string> gate_words, run_words;
+    report::CommandWords commands;
     /// Files named on the command line, which no output may overwrite.
     std::vector<std::string> inputs;
     /// Run documents that the verb stores in addition to the reports.

@@ -1020,14 +1020,14 @@ print(json.dumps(answer))
         with zipfile.ZipFile(self.folder / "artifact.zip", "w") as archive:
             archive.writestr(name, text)
 
-    def commented(self, head=HEAD, repository="owner/kernels", event="pull_request"):
+    def commented(self, head=HEAD, repository="owner/kernels", event="pull_request", workflow=None):
         """Plays the workflow once; the comments that are there then."""
         self.github.write_text(json.dumps(self.state))
         runner = self.runner(event_name="workflow_run", event={"workflow_run": {
             "id": 41, "event": event, "conclusion": "failure", "head_sha": head, "head_branch": "tune",
             "html_url": "https://github.com/owner/kernels/actions/runs/41",
             "head_repository": {"full_name": repository}}})
-        self.played = runner.run_workflow(self.repository / "ci/workflows/comment.yml")["comment"]
+        self.played = runner.run_workflow(workflow or self.repository / "ci/workflows/comment.yml")["comment"]
         self.state = json.loads(self.github.read_text())
         return [each["body"] for each in self.state["comments"]]
 
@@ -1045,6 +1045,22 @@ print(json.dumps(answer))
         self.assertEqual(131, len(second))
         self.assertIn("## perfgate: 1 pass", second[-1])
         self.assertNotIn("/perfgate accept", second[-1])
+
+    def test_it_is_written_in_another_repository_too(self):
+        """By the workflow that ci/adopt writes: its script comes from perfgate."""
+        adopted = "5eed" * 10
+        subprocess.run([CI / "adopt", f"tools/perfgate@{adopted}", "s.yaml", "p.yaml", "p.so"], check=True,
+                       cwd=self.repository)
+        checked_out = []
+
+        def check_out(runner, inputs):
+            checked_out.append((inputs["repository"], inputs["ref"]))
+            shutil.copytree(CI, runner.workspace / "ci")
+        self.check_out = check_out
+        self.artifact("## perfgate: 1 regressed\n")
+        said = self.commented(workflow=self.repository / ".github/workflows/comment.yml")
+        self.assertEqual([("tools/perfgate", adopted)], checked_out)
+        self.assertIn("## perfgate: 1 regressed", said[0])
 
     def test_what_perfgate_writes_stays_readable(self):
         """The report of every verdict, with its escapes and its commands."""

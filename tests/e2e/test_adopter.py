@@ -112,7 +112,7 @@ class Adopter(test_actions.Played):
         subprocess.run([tool.SOURCE / "ci/adopt", f"{PERFGATE}@{SHA}", "perf/sums.yaml", "perf/ci.yaml",
                         "build/sums_perf.so"], cwd=self.repository, check=True)
         self.commit("perfgate")
-        # Of perfgate the repository names two actions, and a checkout for a third workflow.
+        # Of perfgate the repository names two actions, and a checkout for two workflows.
         brought = {line for path in (self.repository / ".github/workflows").iterdir()
                    for line in re.findall(rf"{PERFGATE}\S*", path.read_text())}
         self.assertEqual({PERFGATE, f"{PERFGATE}/ci/setup@{SHA}", f"{PERFGATE}/ci/action@{SHA}"}, brought)

@@ -12,6 +12,7 @@ import unittest
 import tool
 
 MOCKS = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "tests/inject/mocks"
+BENCHMARK = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "bin/example_benchmark"
 KINDS = sorted(path.name for path in (tool.SOURCE / "harness/runner/templates").iterdir() if path.is_dir())
 
 
@@ -61,7 +62,7 @@ class Init(tool.Case):
         # Each expected time a quarter: what was measured is slower by far.
         document = json.loads(baseline.read_text())
         for case in document["cases"].values():
-            for name in {"gpu_time", "host_time"} & case["metrics"].keys():
+            for name in {"gpu_time", "host_time", "real_time"} & case["metrics"].keys():
                 metric = case["metrics"][name]
                 metric["value"] /= 4
                 if "processes" in metric:
@@ -92,6 +93,13 @@ class Init(tool.Case):
         # The mocks of driver and CUPTI stand for a GPU.
         self.env = {"LD_LIBRARY_PATH": str(MOCKS)}
         folder, commands = self.started("command")
+        self.assertEqual(3, len(commands))
+        self.do(commands, folder)
+        self.gates(folder)
+
+    @unittest.skipUnless(shutil.which("cmake") and BENCHMARK.exists(), "needs Google Benchmark")
+    def test_a_benchmark(self):
+        folder, commands = self.started("google-benchmark")
         self.assertEqual(3, len(commands))
         self.do(commands, folder)
         self.gates(folder)

@@ -3,7 +3,8 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
-triton, cupy, jax, overhead, health, gpus and ranks (which need two).
+replays, triton, cupy, jax, overhead, health, gpus and ranks (which need two). A part edits:NAME tries one
+edit alone.
 """
 
 import json
@@ -74,6 +75,19 @@ workloads:
     tolerances: {{step.gpu_time: {tolerance}, step.kernels: 0, program.kernels: 0}}
 """
 
+# A step that is one graph.
+REPLAYS = """
+name: replays
+workloads:
+  - command: ["{python}", decode_graph.py]
+    name: decode
+    max_overhead: 10000%
+    measure:
+      step: {{nvtx: step, skip: 20}}
+    tolerances: {{step.gpu_time: 10%, step.kernels: 0, step.host_launches: 0}}
+    expect: {{step.graph_launches: "== 1"}}
+"""
+
 # Flagged cases are not measured again: what is tested here is what a run finds and says.
 PROFILE = """
 policy:
@@ -95,6 +109,12 @@ EDITS = {
     "pageable copies": ("    optimiser.step()\n",
                         "    optimiser.step()\n    torch.empty(1 << 20).cuda()\n",
                         (r"step\.pageable_copies is",)),
+    "data made on the main thread": ('    torch.cuda.nvtx.range_push("forward")\n',
+                                     '    torch.cuda.nvtx.range_push("forward")\n'
+                                     '    torch.rand(1 << 22)\n',
+                                     (r"idle_share",)),
+    "f32 instead of bf16": ('torch.autocast("cuda", dtype=torch.bfloat16)', 'torch.autocast("cuda", enabled=False)',
+                            (r"gpu_time", r"why: (but )?\S+.* replaced by .* per step")),
 }
 
 
@@ -149,10 +169,12 @@ def part_unchanged():
         tools.expect(True, f"unchanged run {number + 1} passes")
 
 
-def part_edits():
+def part_edits(chosen=None):
     folder = refreshed(training())
     original = (folder.path / "training_step.py").read_text()
-    for name, (old, new, named) in EDITS.items():
+    for name in [chosen] if chosen else EDITS:
+        old, new, named = EDITS[name]
+        tools.say(f"= {name}")
         (folder.path / "training_step.py").write_text(original)
         folder.edit(old, new)
         done = folder.tool("run", folder.path / "suite.yaml", codes=(1, 3))
@@ -302,6 +324,16 @@ def part_graphs():
     tools.expect(True, "graphs, streams and copies pass")
 
 
+def part_replays():
+    """A graph that is replayed, and the same kernels launched one by one."""
+    folder = refreshed(fresh(REPLAYS.format(python=sys.executable)))
+    folder.tool("run", folder.path / "suite.yaml")
+    folder.edit("graph.replay()", "decode()", "decode_graph.py")
+    done = folder.tool("run", folder.path / "suite.yaml", codes=(1, 3))
+    for pattern in (r"step\.graph_launches is 0", r"launched one by one instead of in a graph"):
+        tools.expect(re.search(pattern, " ".join(done.stdout.split())), f"{pattern} is named")
+
+
 def main():
     parts = {name[5:]: part for name, part in globals().items() if name.startswith("part_")}
     if subprocess.run([sys.executable, "-c", "import torch; torch.zeros(1).cuda()"],
@@ -311,7 +343,8 @@ def main():
     for name in sys.argv[1:] or parts:
         tools.say(f"== {name}")
         try:
-            parts[name]()
+            part, _, chosen = name.partition(":")
+            parts[part](chosen) if chosen else parts[part]()
         except tools.Failure as failure:
             tools.say(f"== {name} FAILED: {failure}")
             return 1

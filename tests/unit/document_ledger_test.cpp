@@ -35,6 +35,7 @@ Ledger whole() {
     refresh.cases = 165;
     refresh.anchor_reset = true;
     refresh.digests = {{"a/b[]", "0123"}, {"b/c[]", "4567"}};
+    refresh.added_boards = {"0123456789abcdef"};
     refresh.removed = {"gone[]"};
     LedgerEntry known = entry("b/c[]", "2026-11-21T10:00:00Z");
     known.action = LedgerAction::acknowledge;

@@ -154,6 +154,8 @@ TEST(Refresh, AddBoardAddsTimesAndLeavesTheRest) {
               before.metrics.at("gpu_time").batches);
     EXPECT_EQ(after.metrics.at("gpu_time").batches.back().run, 1);
     ASSERT_TRUE(second.entry);
+    EXPECT_EQ(second.entry->added_boards, (std::vector<std::string>{"board-b"}));
+    EXPECT_TRUE(first.entry->added_boards.empty());
     EXPECT_EQ(second.entry->digests.at("gemm/tiled[m=1]"),
               document::digest_of_case("gemm/tiled[m=1]", after));
     EXPECT_EQ(document::parse_baseline(document::write_baseline(second.baseline), "b"),

@@ -76,15 +76,26 @@ TEST(Annotations, MarkTheLineOfTheSuiteWithItsWorstCase) {
     EXPECT_EQ(first.properties.at("file"), "suites/gemm.yaml");
     EXPECT_EQ(first.properties.at("line"), "12");
     EXPECT_EQ(first.properties.at("title"),
-              "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]: regressed, and 4 more");
-    EXPECT_TRUE(first.message.starts_with(
+              "gemm/naive[dtype=f32,k=1024,m=1024,n=1024]: incorrect, and 4 more");
+    EXPECT_TRUE(first.message.starts_with("verification failed: c[3,5] is 1.5, expected 1.25"))
+        << first.message;
+    EXPECT_NE(first.message.find("\nalso gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]: regressed"),
+              std::string::npos)
+        << first.message;
+}
+
+TEST(Annotations, ARegressionBeginsWithWhatItDidAndWhy) {
+    Documents documents = every_verdict();
+    std::erase_if(documents.verdict.suites[0].cases, [](const model::CaseVerdict& verdict) {
+        return verdict.verdict != model::Verdict::regressed;
+    });
+    EXPECT_TRUE(annotated(documents).front().message.starts_with(
+        "gpu_time 400.0 µs → 444.4 µs (+11.1 %); more registers (96 → 128), so that fewer warps "
+        "fit, in gemm_tiled\n"
         "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %\n"
         "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n"
         "why: more registers, so that fewer warps fit"))
-        << first.message;
-    EXPECT_NE(first.message.find("\nalso gemm/naive[dtype=f32,k=1024,m=1024,n=1024]: incorrect"),
-              std::string::npos)
-        << first.message;
+        << annotated(documents).front().message;
 }
 
 TEST(Annotations, PolicySaysWhatIsAnError) {

@@ -86,9 +86,9 @@ TEST(Console, FoldsNotesOfCasesUnlessAskedAndShowsThoseOfSuites) {
 
 TEST(Console, EndsWithCommandsToPaste) {
     Options options;
-    options.run_file = "out dir/run.json";
-    options.gate_words = {"--profile", "ci.yaml"};
-    options.run_words = {"--plugin", "it's.so"};
+    options.commands.run_file = "out dir/run.json";
+    options.commands.gate_words = {"--profile", "ci.yaml"};
+    options.commands.run_words = {"--plugin", "it's.so"};
     const std::vector<std::string> lines = console_lines(every_verdict(), options);
     const std::size_t at = line_with(lines, "explain:");
     ASSERT_LT(at + 1, lines.size());
@@ -103,8 +103,17 @@ TEST(Console, EndsWithCommandsToPaste) {
         << lines[again + 1];
     EXPECT_LT(line_with(lines, "  perfgate baseline accept 'out dir/run.json' --case "),
               lines.size());
+    // Two builds have no baseline to explain from or to accept.
+    options.commands.verb = "ab";
+    options.commands.run_words = {"--base", "old.so", "--head", "new.so"};
+    const std::vector<std::string> of_ab = console_lines(every_verdict(), options);
+    ASSERT_LT(line_with(of_ab, "reproduce:") + 1, of_ab.size());
+    EXPECT_TRUE(of_ab[line_with(of_ab, "reproduce:") + 1].ends_with(
+        " --base old.so --head new.so --profile ci.yaml"));
+    EXPECT_EQ(line_with(of_ab, "explain:"), of_ab.size());
+    EXPECT_EQ(line_with(of_ab, "accept:"), of_ab.size());
     // What a shell cannot be given is not offered.
-    options.run_file = "out\nrm -rf x";
+    options.commands.run_file = "out\nrm -rf x";
     EXPECT_EQ(line_with(console_lines(every_verdict(), options), "explain:"),
               console_lines(every_verdict(), options).size());
 }
@@ -112,7 +121,7 @@ TEST(Console, EndsWithCommandsToPaste) {
 TEST(Console, CountsThePassingCases) {
     const std::vector<std::string> lines = console_lines(every_verdict());
     EXPECT_EQ(line_with(lines, "k=1024,m=1024,n=1024]  60"), lines.size());
-    EXPECT_LT(line_with(lines, "gemm: 2 pass, 1 regressed"), lines.size());
+    EXPECT_LT(line_with(lines, "gemm: 2 pass, 1 incorrect, 1 regressed"), lines.size());
 }
 
 TEST(Console, WhatIsNotShownIsCountedAndListedWhereThePolicyFailsIt) {

@@ -124,7 +124,8 @@ TEST(Junit, OneFailureListsEveryFailedMetric) {
     EXPECT_FALSE(failure.next_sibling("failure"));
     EXPECT_STREQ(failure.attribute("type").value(), "regressed");
     EXPECT_STREQ(failure.attribute("message").value(),
-                 "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %");
+                 "gpu_time 400.0 µs → 444.4 µs (+11.1 %); more registers (96 → 128), so that fewer "
+                 "warps fit, in gemm_tiled");
     EXPECT_STREQ(failure.child_value(),
                  "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %\n"
                  "registers regressed: 96 → 128 (+33.3 %), tolerance 0 %\n"
@@ -144,6 +145,7 @@ TEST(Junit, TheMessageIsTheWorstMetrics) {
     ASSERT_NE(failed, nullptr);
     failed->metrics[0].verdict = model::Verdict::not_collected;
     failed->metrics[0].sentence = "gpu_time was not collected";
+    failed->why.clear();
     const pugi::xml_document document = parsed(junit(documents));
     const pugi::xml_node failure = find_case(document, failed->id).child("failure");
     EXPECT_STREQ(failure.attribute("message").value(),
@@ -289,7 +291,9 @@ TEST(Junit, MarkupReadsBackAsText) {
     EXPECT_EQ(suite.attribute("name").value(), text);
     EXPECT_EQ(suite.child("testcase").attribute("name").value(), text);
     EXPECT_EQ(suite.child("testcase").attribute("classname").value(), text + "." + text);
-    EXPECT_EQ(suite.child("testcase").child("failure").attribute("message").value(), text);
+    EXPECT_NE(std::string(suite.child("testcase").child("failure").attribute("message").value())
+                  .find(text),
+              std::string::npos);
     EXPECT_NE(std::string(suite.child("testcase").child("failure").child_value()).find(text),
               std::string::npos);
 }

@@ -31,8 +31,8 @@ const std::vector<TableRow> table = {
     {Verdict::not_collected, "not_collected", 3, Outcome::error, 3, Outcome::error},
     {Verdict::error, "error", 3, Outcome::error, 3, Outcome::error},
     {Verdict::missing, "missing", 1, Outcome::failure, 1, Outcome::failure},
-    {Verdict::incorrect, "incorrect", 1, Outcome::failure, 1, Outcome::failure},
     {Verdict::regressed, "regressed", 1, Outcome::failure, 1, Outcome::failure},
+    {Verdict::incorrect, "incorrect", 1, Outcome::failure, 1, Outcome::failure},
 };
 
 class VerdictTable : public testing::TestWithParam<TableRow> {};

@@ -106,8 +106,10 @@ model::Policy policy_of(const GateOptions& options) {
 
 void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& run_file,
               runner::OutputOptions& output) {
-    output.run_file = run_file;
-    if (!gate.profile.empty()) output.gate_words = {"--profile", gate.profile};
+    report::CommandWords& commands = output.commands;
+    commands.run_file = run_file;
+    if (verb.get_name() == "ab") commands.verb = "ab";
+    if (!gate.profile.empty()) commands.gate_words = {"--profile", gate.profile};
     const auto typed = [&](const char* name, std::vector<std::string>& words) {
         const CLI::Option* option = verb.get_option_no_throw(name);
         if (option == nullptr) return;
@@ -116,9 +118,11 @@ void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& 
             words.push_back(value);
         }
     };
-    typed("--baselines", output.gate_words);
-    typed("--backend", output.run_words);
-    typed("--plugin", output.run_words);
+    typed("--baselines", commands.gate_words);
+    for (const char* name :
+         {"--base", "--head", "--base-root", "--head-root", "--backend", "--plugin"}) {
+        typed(name, commands.run_words);
+    }
 }
 
 runner::JudgingChoice judging_of(const GateOptions& options) {

@@ -26,6 +26,7 @@ int compare(const CLI::App& verb, AbOptions& options) {
     request.measuring.tags = options.gate.selection.tags;
     request.measuring.out = request.reports.out;
     request.policy = policy_of(options.gate);
+    name_run(verb, options.gate, request.reports.out + "/run.json", request.reports);
     return runner::compare_builds(request);
 }
 

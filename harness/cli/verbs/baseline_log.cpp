@@ -29,6 +29,9 @@ std::string entry_text(const model::LedgerEntry& entry) {
                                                   : "  " + model::printable(entry.id);
     if (!entry.until.empty()) text += "  until " + model::printable(entry.until);
     if (entry.anchor_reset) text += "  anchor reset";
+    for (const std::string& board : entry.added_boards) {
+        text += "  added board " + model::printable(board);
+    }
     text += '\n';
     if (!entry.by.empty() || !entry.reason.empty()) {
         text += fmt::format("    {}{}{}\n", model::printable(entry.by),

@@ -51,7 +51,7 @@ void add_init(CLI::App& app, Invocation& invocation) {
     std::string kinds = "Kinds:";
     for (const runner::ProjectKind& kind : runner::project_kinds()) {
         names.emplace_back(kind.name);
-        kinds += fmt::format("\n  {:<8} {}", kind.name, kind.what);
+        kinds += fmt::format("\n  {:<16} {}", kind.name, kind.what);
     }
     options->from = names.front();
     verb->add_option("DIR", options->folder, "Where; made if it is absent")

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/relation_proof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "gate/batch_rule.hpp"
+#include "gate/relations.hpp"
+#include "gate/series_moves.hpp"
+#include "model/case.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::MetricSeries;
+
+using CasesById = std::map<std::string, const model::CaseResult*>;
+
+CasesById by_id(const model::SuiteResult& suite) {
+    CasesById cases;
+    for (const model::CaseResult& result : suite.cases) {
+        cases[model::case_id(result.spec)] = &result;
+    }
+    return cases;
+}
+
+/// A relation with one of its instances, and the cases of it.
+model::SuiteResult alone(const CasesById& cases, const model::Relation& relation,
+                         const std::vector<std::string>& instance) {
+    model::SuiteResult only;
+    only.relations = {relation};
+    only.relations.front().instances = {instance};
+    for (const std::string& id : std::set<std::string>(instance.begin(), instance.end())) {
+        if (const auto found = cases.find(id); found != cases.end()) {
+            only.cases.push_back(*found->second);
+        }
+    }
+    return only;
+}
+
+model::Verdict verdict_of(const model::Run& frame, const model::SuiteResult& only) {
+    const auto verdicts = judge_relations(frame, only);
+    return verdicts.empty() ? model::Verdict::skipped : verdicts.front().verdict;
+}
+
+/// The metrics that the relation reads, each as the position of its case in `only` and its name.
+std::set<std::pair<std::size_t, std::string>> metrics_of(const model::SuiteResult& only) {
+    const model::Relation& relation = only.relations.front();
+    const std::vector<std::string>& ids = relation.instances.front();
+    std::set<std::pair<std::size_t, std::string>> found;
+    for (const auto* side : {&relation.left, &relation.right}) {
+        for (const model::ExpressionStep& step : *side) {
+            const auto* metric = std::get_if<model::OperandMetric>(&step);
+            if (metric == nullptr) continue;
+            for (std::size_t i = 0; i < only.cases.size(); ++i) {
+                if (model::case_id(only.cases[i].spec) != ids[metric->operand]) continue;
+                found.emplace(i, metric->metric);
+            }
+        }
+    }
+    return found;
+}
+
+/// By which amounts a value is moved: a relation may hold between two bounds.
+std::vector<double> amounts(double estimate) {
+    const double size = estimate == 0 ? 1 : std::fabs(estimate);
+    std::vector<double> moves{-size, -0.9 * size, -0.5 * size, -0.01 * size};
+    for (const double times : {0.01, 0.5, 1.0, 10.0, 1e3, 1e6, 1e12}) moves.push_back(times * size);
+    return moves;
+}
+
+bool can_be_broken(const model::Run& frame, const model::SuiteResult& only) {
+    for (const auto& [position, metric] : metrics_of(only)) {
+        const MetricSeries& series = only.cases[position].metrics.at(metric);
+        const double estimate = estimate_of(series);
+        for (const double amount : amounts(estimate)) {
+            model::SuiteResult tried = only;
+            tried.cases[position].metrics[metric] = moved(series, estimate, amount, metric);
+            if (verdict_of(frame, tried) == model::Verdict::regressed) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+RelationProof prove_relations(const model::Run& run) {
+    model::Run frame = run;
+    frame.suites.clear();
+    RelationProof proof;
+    for (const model::SuiteResult& suite : run.suites) {
+        const CasesById cases = by_id(suite);
+        for (const model::Relation& relation : suite.relations) {
+            for (const std::vector<std::string>& instance : relation.instances) {
+                const model::SuiteResult only = alone(cases, relation, instance);
+                if (only.cases.empty() || verdict_of(frame, only) != model::Verdict::pass) continue;
+                ++proof.relations;
+                if (can_be_broken(frame, only)) continue;
+                proof.problems.push_back(fmt::format(
+                    "the relation {} of {} cannot be broken: it holds whatever is measured",
+                    model::printable(to_text(relation)), model::printable(instance.front())));
+            }
+        }
+    }
+    return proof;
+}
+
+}  // namespace perfgate::gate
