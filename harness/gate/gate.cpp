@@ -410,7 +410,8 @@ class Judging {
             for (const std::string& reason : settled.reasons) {
                 if (!reason.empty()) metric.sentence += "; " + reason;
             }
-            // For everybody: an acknowledgement that ends soon, or one that no longer answers for it.
+            // For everybody: an acknowledgement that ends soon, or one that no longer answers for
+            // it.
             const std::string& news = known[i].holds ? known[i].ends_soon : known[i].words;
             if (!news.empty()) {
                 verdicts_[pending.suite].notes.push_back(

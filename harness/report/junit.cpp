@@ -187,7 +187,7 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, Outcome outc
     set_attribute(node, "type", to_text(joined.verdict->verdict));
     set_attribute(node, "message",
                   is_explained(joined) ? plain_line(short_reason(joined, true), longest_line)
-                                      : lines.front());
+                                       : lines.front());
     std::string told = join_lines(lines);
     for (const std::string& why : why_lines(*joined.verdict)) {
         told += plain_line(why, longest_line) + '\n';

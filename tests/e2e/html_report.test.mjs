@@ -67,11 +67,12 @@ describe("a pull request with a regression", () => {
   test("says at once that it failed, and shows the worst first", () =>
     opened(file, {}, async (page) => {
       assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Failed");
-      assert.match(await page.locator(".outcome p:not(.summary)").textContent(), /77 pass, 1 regressed, .*exit code 1/);
-      assert.match(await page.title(), /^Failed: 77 pass, 1 regressed/);
+      assert.match(await page.locator(".outcome p:not(.summary)").textContent(), /77 pass, 1 incorrect, 1 regressed, .*exit code 1/);
+      assert.match(await page.title(), /^Failed: 77 pass, 1 incorrect/);
       assert.match(await page.locator(".summary").textContent(), /^1 case computes a wrong result; .*\.$/);
-      assert.equal((await idsShown(page))[0], slower);
-      assert.match(await rows(page).first().textContent(), /regressed.*spills to local memory/);
+      assert.match(await rows(page).nth(0).textContent(), /incorrect/);
+      assert.equal((await idsShown(page))[1], slower);
+      assert.match(await rows(page).nth(1).textContent(), /regressed.*spills to local memory/);
     }));
 
   test("finds the regression and reads the reason", () =>
