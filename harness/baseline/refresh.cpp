@@ -88,6 +88,12 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
     return kept;
 }
 
+bool is_time(const model::Run& run, const std::string& metric) {
+    const auto definition = run.metric_definitions.find(metric);
+    return definition != run.metric_definitions.end() &&
+           definition->second.metric_class == model::MetricClass::timing;
+}
+
 /// Why these times cannot join the baseline's as those of another board; empty: they can.
 std::string board_objection(const model::Run& run, const CaseResult& result,
                             const BaselineCase& before) {
@@ -95,19 +101,15 @@ std::string board_objection(const model::Run& run, const CaseResult& result,
         gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
     if (code.change == model::CodeChange::changed) return code.difference;
     for (const model::GateRule& rule : result.gates) {
-        const auto definition = run.metric_definitions.find(rule.metric);
         const auto then = before.metrics.find(rule.metric);
         const auto now = result.metrics.find(rule.metric);
-        if (definition == run.metric_definitions.end() || now == result.metrics.end() ||
-            definition->second.metric_class != model::MetricClass::timing) {
-            continue;
-        }
+        if (now == result.metrics.end() || !is_time(run, rule.metric)) continue;
         if (then == before.metrics.end() || then->second.method != now->second.method ||
             then->second.unit != now->second.unit) {
             return fmt::format("the baseline has no {} by the same method", rule.metric);
         }
         gate::Comparison comparison;
-        comparison.definition = &definition->second;
+        comparison.definition = &run.metric_definitions.at(rule.metric);
         comparison.tolerance = rule.tolerance;
         comparison.leeway = rule.cross_board;
         const double expected = gate::estimate_of(then->second);
@@ -148,10 +150,8 @@ BaselineCase with_board(const model::Run& run, const CaseResult& result,
                         const BaselineCase& before) {
     BaselineCase accepted = before;
     for (auto& [metric, series] : accepted.metrics) {
-        const auto definition = run.metric_definitions.find(metric);
         const auto measured = result.metrics.find(metric);
-        if (definition == run.metric_definitions.end() || measured == result.metrics.end() ||
-            definition->second.metric_class != model::MetricClass::timing ||
+        if (measured == result.metrics.end() || !is_time(run, metric) ||
             measured->second.method != series.method || measured->second.unit != series.unit) {
             continue;
         }
@@ -183,11 +183,17 @@ void require_known(const model::Run& run, const model::SuiteResult& suite,
                   problems);
 }
 
-/// The boards that the suite's values come from.
-std::set<std::string> boards_measured(const model::SuiteResult& suite) {
+/// The boards that the times of the accepted cases were measured on.
+std::set<std::string> boards_measured(const model::Run& run, const model::SuiteResult& suite,
+                                      const std::vector<std::string>& accepted) {
     std::set<std::string> boards;
     for (const CaseResult& result : suite.cases) {
+        if (std::find(accepted.begin(), accepted.end(), model::case_id(result.spec)) ==
+            accepted.end()) {
+            continue;
+        }
         for (const auto& [metric, series] : result.metrics) {
+            if (!is_time(run, metric)) continue;
             for (const auto& [board, processes] : gate::boards_of(series)) boards.insert(board);
         }
     }
@@ -213,7 +219,7 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const model::S
     }
     entry.removed = refreshed.removed;
     if (acceptance.add_board) {
-        const std::set<std::string> boards = boards_measured(suite);
+        const std::set<std::string> boards = boards_measured(run, suite, refreshed.accepted);
         entry.added_boards.assign(boards.begin(), boards.end());
     }
     return entry;

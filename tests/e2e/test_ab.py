@@ -58,7 +58,7 @@ class Ab(tool.Case):
         base = self.read_json("perfgate-out/base/run.json")
         for run in (base, head):
             rounds = [batch.get("round", 0) for batch in self.batches(run)]
-            self.assertEqual([0] * 12 + [1] * 12, rounds[:24])
+            self.assertEqual([0] * 12 + [1] * 8, rounds[:20])
             processes = [batch["process"] for batch in self.batches(run)]
             self.assertEqual(len(processes), len(set(processes)))
 
