@@ -43,14 +43,14 @@ class Ab(tool.Case):
     def test_three_times_the_work_regresses_without_a_baseline(self):
         # Many pairs, so that some that a busy machine spoils hide nothing.
         done = self.ab(self.build("probe_base"), self.build("probe_slow"), "--processes", "12",
-                       code=1)
+                       "--filter", "*n=20000*", code=1)
         self.assertRegex(done.stdout, r"regressed .*\+\d")
         self.assertIn("probe_base.so", done.stdout)
         suite = xml.parse(self.folder / "perfgate-out/junit.xml").getroot().find("testsuite")
-        self.assertEqual("2", suite.get("failures"))
+        self.assertEqual("1", suite.get("failures"))
         self.assertIn("host_time", suite.find("testcase/failure").get("message"))
         verdict = self.read_json("perfgate-out/verdict.json")
-        self.assertEqual(["changed"] * 2, [case["code"] for case in verdict["suites"][0]["cases"]])
+        self.assertEqual(["changed"], [case["code"] for case in verdict["suites"][0]["cases"]])
         self.assertFalse((self.folder / "baselines").exists())
 
         # Both builds, pair by pair, first the usual ones and then those that decided.
