@@ -20,9 +20,9 @@ using model::Fold;
 using enum model::Direction;
 using enum model::MetricClass;
 
-/// Chips without memory of their own: the DRAM is attached to the CPU, and CUPTI does not count it.
+/// Chips in one package with the CPU: they have no DRAM and no PCIe of their own that CUPTI counts.
 /// GA10B is Orin, GB10B Thor, GB20B the Spark.
-const std::vector<std::string> without_dram = {"GA10B", "GB10B", "GB20B"};
+const std::vector<std::string> integrated = {"GA10B", "GB10B", "GB20B"};
 
 Term one(std::string name) {
     return {1, {std::move(name)}, false};
@@ -285,16 +285,59 @@ std::vector<Metric> make_catalogue() {
                 {one("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")}),
         counted({"dram_throughput", "the DRAM interface, of its peak", "%", higher, counter,
                  Fold::weighted_mean},
-                {one("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")}, without_dram),
+                {one("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")}, integrated),
+        counted({"l1_throughput", "the busiest unit of L1, of its peak", "%", higher, counter,
+                 Fold::weighted_mean},
+                {one("l1tex__throughput.avg.pct_of_peak_sustained_elapsed")}),
+        counted({"l2_throughput", "the busiest unit of L2, of its peak", "%", higher, counter,
+                 Fold::weighted_mean},
+                {one("lts__throughput.avg.pct_of_peak_sustained_elapsed")}),
+        counted({"shared_throughput", "shared-memory accesses, of the most that L1 can serve", "%",
+                 higher, counter, Fold::weighted_mean},
+                {one("l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_"
+                     "elapsed")}),
+        // What is missing to 100 % is blocks that end at different times, or SMs without any.
+        divided({"sm_active", "cycles in which an SM had a warp, mean over the SMs", "%", higher,
+                 counter, Fold::ratio},
+                100, {one("sm__cycles_active.sum")}, {one("sm__cycles_elapsed.sum")}),
+        divided({"sm_active_least", "cycles in which an SM had a warp, the least of all SMs", "%",
+                 higher, counter, Fold::ratio},
+                100, {one("sm__cycles_active.min")}, {one("sm__cycles_elapsed.max")}),
 
         // --- memory
         counted({"dram_bytes", "bytes read from and written to DRAM", "bytes", lower, counter,
                  Fold::sum},
-                {one("dram__bytes.sum")}, without_dram),
+                {one("dram__bytes.sum")}, integrated),
         counted({"dram_read_bytes", "bytes read from DRAM", "bytes", lower, counter, Fold::sum},
-                {any({"dram__bytes_read.sum", "dram__bytes_op_read.sum"})}, without_dram),
+                {any({"dram__bytes_read.sum", "dram__bytes_op_read.sum"})}, integrated),
         counted({"dram_write_bytes", "bytes written to DRAM", "bytes", lower, counter, Fold::sum},
-                {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, without_dram),
+                {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, integrated),
+        // Of the whole GPU, whoever causes them. A link cannot be counted together with the SMs:
+        // each
+        // takes a session of its own.
+        counted({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
+                 "bytes", lower, counter, Fold::sum},
+                {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
+                {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"}),
+        counted({"pcie_bytes", "bytes read and written through PCIe", "bytes", lower, counter,
+                 Fold::sum},
+                {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")}, integrated),
+        // The three ways in which a kernel gets its data. Which one is better depends on the
+        // kernel,
+        // so only the way of plain loads has a direction.
+        counted({"load_bytes", "bytes that global loads request from L1", "bytes", lower, exact,
+                 Fold::sum},
+                {one("l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum")}),
+        counted({"async_copy_bytes",
+                 "bytes that threads copy asynchronously to shared memory "
+                 "(cp.async)",
+                 "bytes", none, exact, Fold::sum},
+                {one("smsp__sass_data_bytes_mem_global_op_ldgsts.sum")}, {"GV*", "TU*"}),
+        counted({"tma_bytes", "bytes that the copy engines of the SMs (TMA) read and write",
+                 "bytes", none, counter, Fold::sum},
+                {one("l1tex__m_xbar2l1tex_read_bytes_pipe_tma.sum"),
+                 one("l1tex__m_l1tex2xbar_write_bytes_pipe_tma.sum")},
+                {"GV*", "TU*", "GA*", "AD*"}),
         divided({"l1_hit_rate", "sectors found in L1", "%", higher, counter, Fold::ratio}, 100,
                 {one("l1tex__t_sectors_lookup_hit.sum")}, {one("l1tex__t_sectors.sum")}),
         divided({"l2_hit_rate", "sectors found in L2", "%", higher, counter, Fold::ratio}, 100,
@@ -352,7 +395,7 @@ std::vector<Metric> make_catalogue() {
                 1e9, flops, {one(weight_counter)}),
         divided({"arithmetic_intensity", "floating-point operations per byte of DRAM traffic",
                  "flop/byte", none, counter, Fold::ratio},
-                1, flops, {one("dram__bytes.sum")}, without_dram),
+                1, flops, {one("dram__bytes.sum")}, integrated),
     };
     for (const StallReason& reason : stall_reasons()) rows.push_back(stall(reason));
     return rows;

@@ -250,6 +250,24 @@ TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
     }
 }
 
+TEST_F(CudaBackendTest, CountsWhatTakesSessionsOfItsOwn) {
+    if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
+        GTEST_SKIP() << problem;
+    }
+    constexpr const char* link = "pcie__read_bytes.sum";
+    if (!backend_->has_counter(link)) GTEST_SKIP() << "the chip has no counters of PCIe";
+    auto one = open("one");
+    one->warm_up(2, std::chrono::milliseconds(0));
+    const auto expected = names(one->record_launch());
+    const std::vector<measure::CounterCase> cases{{one.get(), Cache::hot, expected, false, false}};
+    const auto results = backend_->collect(cases, {link, "sm__warps_launched.sum"});
+    ASSERT_EQ(results.at(0).values.size(), 1u);
+    EXPECT_EQ(results[0].kernels, expected);
+    EXPECT_EQ(results[0].values[0].at("sm__warps_launched.sum"), kWarps);
+    EXPECT_GE(results[0].values[0].at(link), 0);
+    EXPECT_TRUE(results[0].not_collected.empty());
+}
+
 TEST_F(CudaBackendTest, HotCountersSeeTheCache) {
     if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
         GTEST_SKIP() << problem;

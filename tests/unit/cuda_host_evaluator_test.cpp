@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "backend/cuda/counter_catalogue.hpp"
+#include "backend/cuda/counter_collection.hpp"
 #include "backend/cuda/host_evaluator.hpp"
 
 namespace perfgate::backend::cuda {
@@ -126,6 +127,53 @@ TEST(HostEvaluator, TellsWhichMetricsExist) {
     // Asking for bad names spoils nothing.
     EXPECT_TRUE(evaluator.metric_exists("dram__bytes.sum"));
     EXPECT_EQ(evaluator.passes({"dram__bytes.sum"}), 1u);
+}
+
+TEST(HostEvaluator, AMetricExistsWhateverWasAskedForBefore) {
+    // CUPTI does not schedule the links together with the SMs.
+    const HostEvaluator evaluator("GH100");
+    for (const char* metric : {"smsp__inst_executed.sum", "pcie__read_bytes.sum",
+                               "sm__cycles_active.sum", "nvlrx__bytes.sum", "dram__bytes.sum"}) {
+        EXPECT_TRUE(evaluator.metric_exists(metric)) << metric;
+    }
+}
+
+TEST(HostEvaluator, DividesWhatCannotBeCountedTogether) {
+    const HostEvaluator evaluator("GH100");
+    using Names = std::vector<std::string>;
+    const Names sms{"dram__bytes.sum", "sm__cycles_active.sum"};
+    EXPECT_EQ(evaluator.groups(sms), std::vector<Names>{sms});
+    const Names all{"dram__bytes.sum", "nvlrx__bytes.sum", "pcie__read_bytes.sum",
+                    "sm__cycles_active.sum"};
+    const Names links{"nvlrx__bytes.sum", "pcie__read_bytes.sum"};
+    EXPECT_THROW((void)evaluator.configure(all), CuptiError);
+    EXPECT_EQ(evaluator.groups(all), (std::vector<Names>{sms, links}));
+    EXPECT_EQ(evaluator.passes(all), evaluator.passes(sms) + evaluator.passes(links));
+    EXPECT_THROW((void)evaluator.groups({"dram__bytes.sum", "no__such_metric.sum"}), model::Error);
+}
+
+TEST(CounterGroups, OfACaseAreJoinedKernelByKernel) {
+    measure::CounterValues values;
+    join_group({{"k", "l"}, {{{"a", 1}}, {{"a", 2}}}, {}, "m"}, values);
+    join_group({{"k", "l"}, {{{"b", 3}}, {{"b", 4}}}, {}, "m"}, values);
+    EXPECT_EQ(values.method, "m");
+    EXPECT_EQ(values.kernels, (std::vector<std::string>{"k", "l"}));
+    using Counters = std::map<std::string, double>;
+    EXPECT_EQ(values.values, (std::vector<Counters>{{{"a", 1}, {"b", 3}}, {{"a", 2}, {"b", 4}}}));
+}
+
+TEST(CounterGroups, ALostOneCostsOnlyItsOwnCounters) {
+    const measure::CounterValues found{{"k"}, {{{"a", 1}}}, {}, "m"};
+    const measure::CounterValues lost{{}, {}, {{"b", "why"}}, "m"};
+    for (const bool first : {true, false}) {
+        measure::CounterValues values;
+        join_group(first ? lost : found, values);
+        join_group(first ? found : lost, values);
+        EXPECT_EQ(values.values, found.values);
+        EXPECT_EQ(values.method, "m");
+        ASSERT_EQ(values.not_collected.size(), 1u);
+        EXPECT_EQ(values.not_collected[0].metric, "b");
+    }
 }
 
 TEST(HostEvaluator, NamesTheMetricThatIsUnknown) {

@@ -74,6 +74,16 @@ TEST(Catalogue, CoversWhatTheFormatPromises) {
                                                "sm_throughput",
                                                "memory_throughput",
                                                "dram_throughput",
+                                               "l1_throughput",
+                                               "l2_throughput",
+                                               "shared_throughput",
+                                               "sm_active",
+                                               "sm_active_least",
+                                               "nvlink_bytes",
+                                               "pcie_bytes",
+                                               "load_bytes",
+                                               "async_copy_bytes",
+                                               "tma_bytes",
                                                "dram_bytes",
                                                "dram_read_bytes",
                                                "dram_write_bytes",
@@ -110,6 +120,11 @@ TEST(Catalogue, CostsAreLowerAndRatesAreHigher) {
     EXPECT_EQ(direction("flops"), Direction::none);
     EXPECT_EQ(direction("sm_clock"), Direction::none);
     EXPECT_EQ(direction("stall_selected"), Direction::none);
+    EXPECT_EQ(direction("nvlink_bytes"), Direction::lower);
+    EXPECT_EQ(direction("sm_active"), Direction::higher);
+    // Fewer bytes on the asynchronous path may mean that it is lost.
+    EXPECT_EQ(direction("async_copy_bytes"), Direction::none);
+    EXPECT_EQ(direction("tma_bytes"), Direction::none);
 }
 
 TEST(FindMetric, TakesRawCounterNamesAsTheyStand) {
@@ -175,6 +190,15 @@ TEST(MetricSets, HoldCatalogueMetricsWithoutDuplicates) {
         }
     }
     EXPECT_EQ(names, (std::set<std::string>{"time", "core", "full"}));
+}
+
+TEST(MetricSets, TheDefaultOneHasNoCounterThatCostsPasses) {
+    const MetricSet& core = metric_sets()[1];
+    ASSERT_EQ(core.name, "core");
+    for (const char* name : {"sm_active", "l1_throughput", "shared_throughput", "nvlink_bytes",
+                             "load_bytes", "async_copy_bytes", "tma_bytes", "flops"}) {
+        EXPECT_EQ(std::count(core.metrics.begin(), core.metrics.end(), name), 0) << name;
+    }
 }
 
 TEST(MetricSets, TheFullOneHasAllButThoseOfPrograms) {

@@ -42,7 +42,8 @@ std::size_t ranges_per_flush(const L2Flush& l2) {
 
 void lose(CounterValues& values, const std::vector<std::string>& counters,
           const std::string& reason) {
-    values.values.assign(values.values.size(), {});
+    values.kernels.clear();
+    values.values.clear();
     values.not_collected.clear();
     for (const std::string& counter : counters) values.not_collected.push_back({counter, reason});
 }
@@ -230,12 +231,27 @@ std::string graph_problem(const std::string& counter) {
                : "";
 }
 
+void join_group(CounterValues more, CounterValues& values) {
+    values.not_collected.insert(values.not_collected.end(), more.not_collected.begin(),
+                                more.not_collected.end());
+    if (more.values.empty()) return;  // lost
+    if (values.values.empty()) {
+        values.method = std::move(more.method);
+        values.kernels = std::move(more.kernels);
+        values.values = std::move(more.values);
+        return;
+    }
+    // Both groups have been compared with the kernels of the recorded launch.
+    for (std::size_t i = 0; i < std::min(values.values.size(), more.values.size()); ++i) {
+        values.values[i].merge(more.values[i]);
+    }
+}
+
 std::vector<CounterValues> collect_counters(OpenDevice& device, std::span<const CounterCase> cases,
                                             const std::vector<std::string>& counters) {
     std::vector<CounterValues> results(cases.size());
     const HostEvaluator& host = device.profiler().host();
     std::vector<std::string> known;
-    std::vector<std::string> known_in_graphs;
     std::vector<model::NotCollected> unknown;
     std::vector<model::NotCollected> not_in_graphs;
     for (const std::string& counter : counters) {
@@ -244,14 +260,21 @@ std::vector<CounterValues> collect_counters(OpenDevice& device, std::span<const 
             continue;
         }
         known.push_back(counter);
-        if (const std::string problem = graph_problem(counter); problem.empty()) {
-            known_in_graphs.push_back(counter);
-        } else {
+        if (const std::string problem = graph_problem(counter); !problem.empty()) {
             not_in_graphs.push_back({counter, problem});
         }
     }
     if (!known.empty()) {
-        results = Collection(device, cases, known, known_in_graphs).run();
+        for (const std::vector<std::string>& group : host.groups(known)) {
+            std::vector<std::string> in_graphs = group;
+            std::erase_if(in_graphs, [](const std::string& counter) {
+                return !graph_problem(counter).empty();
+            });
+            std::vector<CounterValues> found = Collection(device, cases, group, in_graphs).run();
+            for (std::size_t i = 0; i < cases.size(); ++i) {
+                join_group(std::move(found[i]), results[i]);
+            }
+        }
     }
     for (std::size_t i = 0; i < cases.size(); ++i) {
         auto& missing = results[i].not_collected;

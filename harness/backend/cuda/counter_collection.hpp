@@ -18,6 +18,10 @@ namespace perfgate::backend::cuda {
 /// kernels; empty if it is meaningful.
 std::string graph_problem(const std::string& counter);
 
+/// Adds the values of another group of counters for the same case. Counters that one of the groups
+/// lost stay absent and in not_collected.
+void join_group(measure::CounterValues more, measure::CounterValues& values);
+
 /// As measure::Backend::collect. Counters that the chip lacks, that were NaN, or that a failed
 /// session lost are in not_collected; of counter errors, only measure::DeviceLost is thrown.
 std::vector<measure::CounterValues> collect_counters(OpenDevice& device,

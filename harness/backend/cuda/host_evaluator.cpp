@@ -117,10 +117,14 @@ bool HostEvaluator::metric_exists(const std::string& metric) const {
     }
     // The properties also accept a name without roll-up, which cannot be collected, so try to
     // schedule it. The cheap query comes first, for common misspellings.
-    bool exists = describe(metric).has_value();
-    if (exists) {
-        if (!probe_->object) probe_->object = std::make_unique<Object>(chip_, availability_);
-        exists = probe_->object->add({metric}) == CUPTI_SUCCESS;
+    bool exists = false;
+    if (describe(metric)) {
+        exists = probe_->object && probe_->object->add({metric}) == CUPTI_SUCCESS;
+        if (!exists) {
+            // Alone: it may only not go together with those that were asked for before.
+            probe_->object = std::make_unique<Object>(chip_, availability_);
+            exists = probe_->object->add({metric}) == CUPTI_SUCCESS;
+        }
         if (!exists) probe_->object.reset();
     }
     probe_->known.emplace(metric, exists);
@@ -161,6 +165,43 @@ std::vector<std::string> HostEvaluator::submetrics(const std::string& base, Metr
     return copied(params.ppSubMetrics, params.numOfSubmetrics);
 }
 
+std::vector<std::vector<std::string>> HostEvaluator::groups(
+    const std::vector<std::string>& metrics) const {
+    // Usually all go together.
+    if (Object(chip_, availability_).add(metrics) == CUPTI_SUCCESS) return {metrics};
+    require(metrics);
+    const auto object_with = [this](const std::vector<std::string>& group) {
+        auto object = std::make_unique<Object>(chip_, availability_);
+        check(object->add(group), fmt::format("cannot schedule {}", fmt::join(group, ", ")));
+        return object;
+    };
+    std::vector<std::vector<std::string>> groups;
+    std::vector<std::unique_ptr<Object>> objects;
+    for (const std::string& metric : metrics) {
+        std::size_t i = 0;
+        while (i < groups.size() && objects[i]->add({metric}) != CUPTI_SUCCESS) {
+            objects[i] = object_with(groups[i]);  // a refused metric spoils it
+            ++i;
+        }
+        if (i == groups.size()) {
+            groups.emplace_back();
+            objects.push_back(object_with({metric}));
+        }
+        groups[i].push_back(metric);
+    }
+    return groups;
+}
+
+void HostEvaluator::require(const std::vector<std::string>& metrics) const {
+    std::vector<std::string> unknown;
+    for (const std::string& metric : metrics) {
+        if (!metric_exists(metric)) unknown.push_back(metric);
+    }
+    if (!unknown.empty()) {
+        throw model::Error(fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
+    }
+}
+
 CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) const {
     if (metrics.empty()) throw model::Error("no counter metric to configure");
     // CUPTI packs metrics into passes in the order in which they are added; adding those that need
@@ -172,16 +213,9 @@ CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) 
     });
     const Object object(chip_, availability_);
     if (const CUptiResult code = object.add(order); code != CUPTI_SUCCESS) {
-        // CUPTI does not report which name it refused.
-        std::vector<std::string> unknown;
-        for (const std::string& metric : metrics) {
-            if (!metric_exists(metric)) unknown.push_back(metric);
-        }
-        if (unknown.empty()) {
-            throw CuptiError(code, fmt::format("cannot schedule these metrics together on {}: {}",
-                                               chip_, fmt::join(metrics, ", ")));
-        }
-        throw model::Error(fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
+        require(metrics);  // CUPTI does not report which name it refused
+        throw CuptiError(code, fmt::format("cannot schedule these metrics together on {}: {}",
+                                           chip_, fmt::join(metrics, ", ")));
     }
 
     CounterConfig config{.metrics = metrics, .image = {}, .passes = 0};
@@ -208,7 +242,11 @@ CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) 
 }
 
 std::size_t HostEvaluator::passes(const std::vector<std::string>& metrics) const {
-    return configure(metrics).passes;
+    std::size_t passes = 0;
+    for (const std::vector<std::string>& group : groups(metrics)) {
+        passes += configure(group).passes;
+    }
+    return passes;
 }
 
 std::vector<double> HostEvaluator::evaluate(std::span<const std::uint8_t> counter_data,

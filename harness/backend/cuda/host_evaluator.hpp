@@ -55,9 +55,14 @@ class HostEvaluator {
     [[nodiscard]] std::vector<std::string> submetrics(const std::string& base,
                                                       MetricKind kind) const;
 
-    /// Throws model::Error naming the metrics that the chip does not have.
+    /// The metrics, in their order, divided into those that one configuration can have: CUPTI does
+    /// not count NVLink and PCIe together with the SMs. Throws as configure().
+    [[nodiscard]] std::vector<std::vector<std::string>> groups(
+        const std::vector<std::string>& metrics) const;
+    /// Throws model::Error naming the metrics that the chip does not have, and CuptiError if one
+    /// configuration cannot have all of them.
     [[nodiscard]] CounterConfig configure(const std::vector<std::string>& metrics) const;
-    /// `configure(metrics).passes`.
+    /// Of all groups() together.
     [[nodiscard]] std::size_t passes(const std::vector<std::string>& metrics) const;
 
     /// The values of one range of a decoded counter-data image, in the order of `metrics`. NaN
@@ -70,6 +75,9 @@ class HostEvaluator {
   private:
     class Object;
     struct Probe;
+    /// Throws model::Error naming those that the chip does not have.
+    void require(const std::vector<std::string>& metrics) const;
+
     std::string chip_;
     std::vector<std::uint8_t> availability_;
     std::shared_ptr<Object> object_;  // for queries and evaluation; never gets a bad name added
