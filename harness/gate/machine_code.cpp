@@ -297,13 +297,23 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
     return {};
 }
 
-bool beyond_any_machine(const Judgement& judgement) {
-    return judgement.measured > slowest_machine * judgement.baseline;
+bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement) {
+    return comparison.definition->direction == model::Direction::higher
+               ? judgement.measured * slowest_machine < judgement.baseline
+               : judgement.measured > slowest_machine * judgement.baseline;
+}
+
+std::string beyond_any_machine_words(const Comparison& comparison) {
+    return fmt::format(
+        "{} the baseline, which no clock explains: check the device and the baseline, and measure "
+        "again",
+        comparison.definition->direction == model::Direction::higher ? "less than a tenth of"
+                                                                     : "more than 10 times");
 }
 
 bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition) {
     return (definition.name == "gpu_time" && code.runs_the_same) ||
-           (definition.name == "gpu_span" && code.change == CodeChange::unchanged);
+           (is_device_time(definition.name) && code.change == CodeChange::unchanged);
 }
 
 }  // namespace perfgate::gate

@@ -48,8 +48,9 @@ struct CodeComparison {
 /// without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 
+/// Or a share of a ceiling, which changes as the time does.
 inline bool is_device_time(std::string_view metric) {
-    return metric == "gpu_time" || metric == "gpu_span";
+    return metric == "gpu_time" || metric == "gpu_span" || metric == "ceiling_share";
 }
 
 /// What the comparison of the code adds to the sentence of a regressed metric.
@@ -67,15 +68,14 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
 /// that perfgate runs on is about a tenth of the highest (harness/gate/README.md).
 inline constexpr double slowest_machine = 10;
 
-/// Whether a time is so much longer than the baseline's that no clock explains it.
-bool beyond_any_machine(const Judgement& judgement);
-inline constexpr const char* beyond_any_machine_words =
-    "more than 10 times the baseline, which no clock explains: check the device and the baseline, "
-    "and measure again";
+/// Whether a time is so much longer than the baseline's, or a share so much smaller, that no clock
+/// explains it.
+bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement);
+std::string beyond_any_machine_words(const Comparison& comparison);
 
 /// Whether the comparison of the code shows that this time did not change, however it spreads:
-/// `gpu_time` if the case runs the same, `gpu_span` if its host code, which launches it, is the
-/// same too.
+/// `gpu_time` if the case runs the same, others if its host code, which launches it, is the same
+/// too.
 bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition);
 
 }  // namespace perfgate::gate

@@ -54,9 +54,10 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
         (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
     const bool same_code = shown_by_code(code, *comparison.definition);
     std::string why;
-    if ((aside.excuses || undecided || !clock.empty()) && beyond_any_machine(judgement)) {
+    if ((aside.excuses || undecided || !clock.empty()) &&
+        beyond_any_machine(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
-        why = beyond_any_machine_words;
+        why = beyond_any_machine_words(comparison);
     } else if (far_beyond_and_undecided(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
         why = too_few_for_so_much;

@@ -8,18 +8,14 @@
 
 #include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
+#include "model/roofline.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
 
 double device_seconds(const model::CaseResult& result) {
-    for (const char* metric : {"gpu_time", "gpu_span"}) {
-        const auto found = result.metrics.find(metric);
-        if (found != result.metrics.end() && found->second.unit == "ns") {
-            return estimate_of(found->second) * 1e-9;
-        }
-    }
-    return 0;
+    const model::MetricSeries* time = model::device_time(result);
+    return time == nullptr ? 0 : estimate_of(*time) * 1e-9;
 }
 
 std::string too_fast(const model::CaseResult& result, const model::Environment& environment) {

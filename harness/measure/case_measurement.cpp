@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "measure/ceiling_shares.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/elapsed.hpp"
 #include "measure/sampling.hpp"
@@ -279,6 +280,9 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         result.readings.push_back({settings.process, board, state});
     }
     if (settings.times_only) return;
+    if (target == model::Target::cuda && requests(settings, metrics::ceiling_share)) {
+        ask_for_ceiling_share(result);
+    }
 
     for (const std::string& name : settings.metrics) {
         const auto metric = metrics::find_metric(name);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 namespace perfgate::metrics {
 
@@ -33,6 +34,9 @@ Term any(std::vector<std::string> names) {
 }
 
 // --- rows without counters
+
+/// What a launch fact is if the record lacks it.
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 Metric time(std::string name, std::string description, Source source) {
     Metric metric;
@@ -60,6 +64,13 @@ Metric of_benchmark(model::MetricDefinition definition) {
     Metric metric;
     metric.definition = std::move(definition);
     metric.source = Source::benchmark;
+    return metric;
+}
+
+Metric of_ceilings(model::MetricDefinition definition) {
+    Metric metric;
+    metric.definition = std::move(definition);
+    metric.source = Source::ceiling;
     return metric;
 }
 
@@ -196,6 +207,8 @@ std::vector<Metric> make_catalogue() {
              Source::activity),
         time("gpu_span", "time between events before and after the launch", Source::event),
         time("host_time", "wall time of a host variant's launch", Source::wall),
+        of_ceilings({ceiling_share, "the run's ceiling that bounds the stated work, share reached",
+                     "%", higher, timing, Fold::max}),
 
         // --- launch facts, from kernel records
         launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
@@ -217,6 +230,13 @@ std::vector<Metric> make_catalogue() {
                      "warps that registers, shared memory and block size allow, of an SM's most",
                      "%", higher, counter, Fold::weighted_mean},
                     [](const model::Kernel& k) { return k.theoretical_occupancy; }),
+        // Neither way is better: a full last wave is, whichever number it has.
+        launch_fact({"waves", "blocks of a kernel over those that the GPU holds at once", "ratio",
+                     none, exact, Fold::max},
+                    [](const model::Kernel& k) {
+                        const auto found = k.metrics.find("waves");
+                        return found == k.metrics.end() ? not_known : found->second;
+                    }),
 
         // --- programs (`command` in a suite); counts are per instance
         of_bare_runs({"wall_time",
@@ -405,7 +425,8 @@ std::vector<Metric> make_catalogue() {
 
 std::vector<MetricSet> make_sets() {
     const std::vector<std::string> facts = {"registers",   "static_smem", "dynamic_smem",
-                                            "local_bytes", "launches",    "theoretical_occupancy"};
+                                            "local_bytes", "launches",    "theoretical_occupancy",
+                                            "waves"};
     std::vector<std::string> times = {"gpu_time", "gpu_span", "host_time"};
     times.insert(times.end(), facts.begin(), facts.end());
 
@@ -422,13 +443,17 @@ std::vector<MetricSet> make_sets() {
     }
     std::vector<std::string> full;
     for (const Metric& metric : catalogue()) {
-        if (metric.source == Source::program || metric.source == Source::benchmark) continue;
+        // Without stated work or ceilings, ceiling_share is an error: a suite asks for it by name.
+        if (metric.source == Source::program || metric.source == Source::benchmark ||
+            metric.source == Source::ceiling) {
+            continue;
+        }
         full.push_back(metric.definition.name);
     }
     return {
         {"time", "times and launch facts: no counters", std::move(times)},
         {"core", "what a gate needs, in few passes", std::move(core)},
-        {"full", "every metric of a kernel workload", std::move(full)},
+        {"full", "every metric of a kernel workload but ceiling_share", std::move(full)},
     };
 }
 
@@ -511,6 +536,8 @@ std::string_view to_text(Source source) {
             return "kernel_record";
         case Source::counter:
             return "counter";
+        case Source::ceiling:
+            return "ceiling";
         case Source::program:
             return "program";
         case Source::benchmark:

@@ -24,6 +24,7 @@ enum class Source {
     wall,           ///< host clock (host_time)
     kernel_record,  ///< launch facts: registers, shared memory
     counter,        ///< CUPTI counters
+    ceiling,        ///< a device time, the stated work and the run's ceilings (ceiling_share)
     program,        ///< the recorded activity of a suite's `command`, or its wall time
     benchmark,      ///< what a suite's `benchmark` reports
 };
@@ -48,7 +49,7 @@ struct Metric {
     std::vector<std::string> absent_on;
     /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
-    /// The launch fact of a kernel_record metric.
+    /// The launch fact of a kernel_record metric; NaN if the kernel's record lacks it.
     double (*record)(const model::Kernel&) = nullptr;
 };
 
@@ -59,6 +60,9 @@ std::span<const Metric> catalogue();
 /// rollup after a '.'): no direction, class `counter`, a fold that follows from the rollup (".sum"
 /// adds, ".max" is the largest, all others are weighted by time). Nothing for any other name.
 std::optional<Metric> find_metric(std::string_view name);
+
+/// Computed after the cases, if a suite asks for it (measure/ceiling_shares.hpp).
+inline constexpr const char* ceiling_share = "ceiling_share";
 
 /// Names, for messages.
 std::vector<std::string> metric_names();
@@ -103,7 +107,7 @@ std::optional<double> fold_counters(const Metric& metric,
                                     std::span<const std::map<std::string, double>> kernels);
 
 /// The case's value of a kernel_record metric: sum, max or mean weighted by duration over the
-/// kernels. Nothing without kernels.
+/// kernels. Nothing without kernels, or if one lacks the fact.
 std::optional<double> fold_records(const Metric& metric, std::span<const model::Kernel> kernels);
 
 /// What a suite may ask for.

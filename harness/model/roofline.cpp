@@ -17,14 +17,10 @@ constexpr std::string_view copy_ceiling = "copy";
 /// The first measured time: without kernel records there is only the span.
 constexpr const char* times[] = {"gpu_time", "gpu_span"};
 
-double measured_seconds(const CaseResult& result) {
-    for (const char* metric : times) {
-        const auto found = result.metrics.find(metric);
-        if (found != result.metrics.end() && found->second.unit == "ns") {
-            return found->second.value * 1e-9;
-        }
-    }
-    return 0;
+/// The rate for work of this arithmetic type, per second; 0 if there is none.
+double matrix_rate(const Work& work, const Ceilings& ceilings) {
+    const auto found = ceilings.matrix_flops_per_s.find(work.arithmetic);
+    return found != ceilings.matrix_flops_per_s.end() && found->second > 0 ? found->second : 0;
 }
 
 }  // namespace
@@ -41,21 +37,35 @@ std::string_view to_text(Bound bound) {
     return "unknown";
 }
 
+const MetricSeries* device_time(const CaseResult& result) {
+    for (const char* metric : times) {
+        const auto found = result.metrics.find(metric);
+        if (found != result.metrics.end() && found->second.unit == "ns") return &found->second;
+    }
+    return nullptr;
+}
+
+std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
+    const std::string why = ceilings.problem.empty() ? "" : ": " + printable(ceilings.problem, 300);
+    if (!(ceilings.copy_bytes_per_s > 0)) return "the run has no copy bandwidth" + why;
+    if (!(work.flops > 0) || matrix_rate(work, ceilings) > 0) return {};
+    if (work.arithmetic.empty()) {
+        return "the workload states operations and not their type: state it in the plugin";
+    }
+    return fmt::format("the run has no matrix rate of {}{}", printable(work.arithmetic, 40), why);
+}
+
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings) {
-    if (!result.work) return std::nullopt;
-    return ceiling_share(*result.work, measured_seconds(result), ceilings);
+    const MetricSeries* time = device_time(result);
+    if (!result.work || time == nullptr) return std::nullopt;
+    return ceiling_share(*result.work, time->value * 1e-9, ceilings);
 }
 
 std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
                                           const Ceilings& ceilings) {
-    if (!(seconds > 0) || !(ceilings.copy_bytes_per_s > 0)) return std::nullopt;
+    if (!(seconds > 0) || !missing_ceiling(work, ceilings).empty()) return std::nullopt;
     const double memory = work.bytes / ceilings.copy_bytes_per_s;
-    double compute = 0;
-    if (work.flops > 0) {
-        const auto rate = ceilings.matrix_flops_per_s.find(work.arithmetic);
-        if (rate == ceilings.matrix_flops_per_s.end() || !(rate->second > 0)) return std::nullopt;
-        compute = work.flops / rate->second;
-    }
+    const double compute = work.flops > 0 ? work.flops / matrix_rate(work, ceilings) : 0;
     CeilingShare share;
     share.ceiling = memory >= compute ? std::string(copy_ceiling) : work.arithmetic;
     share.share = std::fmax(memory, compute) / seconds;

@@ -31,6 +31,13 @@ struct CeilingShare {
 
 std::string_view to_text(Bound bound);
 
+/// The case's time on the device, in ns: gpu_time, or without kernel records gpu_span. Null if
+/// neither was measured.
+const MetricSeries* device_time(const CaseResult& result);
+
+/// Which ceiling is missing to place this work, and why; empty: none is.
+std::string missing_ceiling(const Work& work, const Ceilings& ceilings);
+
 /// The least time is the larger of bytes over copy bandwidth and flops over the matrix rate of
 /// their type. Nothing if the case states no work, has flops of an unstated or unmeasured type, or
 /// no GPU time was measured.

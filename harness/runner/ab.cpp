@@ -128,8 +128,10 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
                     choice.processes.value_or(usual_processes));
     both.measure_all();
     confirm(both, [&](const model::Run& so_far) {
-        return flagged_cases(so_far, gate::baselines_of(both.base_run(), base_name(request)),
-                             request.policy, rule);
+        const model::Run base_so_far = head_execution.rated(both.base_run());
+        return flagged_cases(head_execution.rated(so_far),
+                             gate::baselines_of(base_so_far, base_name(request)), request.policy,
+                             rule);
     });
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();

@@ -30,9 +30,11 @@ const model::GateRule* gated_time(const model::Run& run, const model::CaseResult
     const auto is_time = [&](const model::GateRule& gate) {
         const auto definition = run.metric_definitions.find(gate.metric);
         const auto series = result.metrics.find(gate.metric);
+        // A share of a ceiling is timing too, but work can only be added to a time.
         return definition != run.metric_definitions.end() &&
                definition->second.metric_class == model::MetricClass::timing &&
-               series != result.metrics.end() && series->second.value > 0;
+               definition->second.unit == "ns" && series != result.metrics.end() &&
+               series->second.value > 0;
     };
     const auto found = std::find_if(result.gates.begin(), result.gates.end(), is_time);
     return found == result.gates.end() ? nullptr : &*found;

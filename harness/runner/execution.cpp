@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command/measurement.hpp"
+#include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
 #include "model/error.hpp"
 #include "model/sha256.hpp"
@@ -168,16 +169,30 @@ model::Run Execution::conclude() {
     return run;
 }
 
+const model::Ceilings& Execution::ceilings() {
+    if (!ceilings_) {
+        const bool wanted = !choice_.verify_only && choice_.ceilings;
+        ceilings_ = wanted ? measure_ceilings(first_workers(backend_)) : model::Ceilings{};
+    }
+    return *ceilings_;
+}
+
+model::Run Execution::rated(const model::Run& run) {
+    model::Run result = run;
+    if (!measure::asks_for_ceilings(result)) return result;
+    result.environment.ceilings = ceilings();
+    measure::add_ceiling_shares(result);
+    return result;
+}
+
 model::Run Execution::finish(const std::string& suite_file) {
     model::Run run = conclude();
     run.environment.before = before_;
     if (!run.interrupted) {
         // After the cases, so that the ceilings do not heat up the board for them.
-        measure::Workers& workers = first_workers(backend_);
-        if (!choice_.verify_only && choice_.ceilings) {
-            run.environment.ceilings = measure_ceilings(workers);
-        }
-        run.environment.after = board_state(workers);
+        run.environment.ceilings = ceilings();
+        measure::add_ceiling_shares(run);
+        run.environment.after = board_state(first_workers(backend_));
     }
     run.tool_version = PERFGATE_VERSION;
     run.git_revision = git_revision(std::filesystem::absolute(suite_file).parent_path());
@@ -196,6 +211,7 @@ model::Run Execution::finish_beside(const model::Run& other) {
     run.environment.before = other.environment.before;
     run.environment.after = other.environment.after;
     run.environment.ceilings = other.environment.ceilings;
+    if (!run.interrupted) measure::add_ceiling_shares(run);
     run.tool_version = other.tool_version;
     run.started_at = other.started_at;
     run.backend = other.backend;

@@ -32,6 +32,10 @@ class Execution {
 
     measure::Session& session() { return *session_; }
 
+    /// `run`, of this device, with the metrics that follow from its ceilings. If a case asks for
+    /// one, the ceilings are measured now, else after the cases.
+    model::Run rated(const model::Run& run);
+
     /// The run, with the device's state and ceilings after it. `suite_file` determines the
     /// repository whose revision is recorded.
     model::Run finish(const std::string& suite_file);
@@ -41,6 +45,7 @@ class Execution {
 
   private:
     model::Run conclude();
+    const model::Ceilings& ceilings();
     void end_progress();
 
     const MeasuringChoice& choice_;
@@ -50,6 +55,7 @@ class Execution {
     std::unique_ptr<measure::Programs> programs_;  ///< null: the plan has none
     std::unique_ptr<measure::Journal> journal_;
     model::BoardState before_;
+    std::optional<model::Ceilings> ceilings_;  ///< once they are measured
     std::unique_ptr<measure::Session> session_;
 };
 

@@ -66,7 +66,7 @@ model::Run measure_run(const RunRequest& request) {
     session.measure_all();
     session.replace_excluded();
     confirm(session, [&](const model::Run& so_far) {
-        return flagged_by_baselines(so_far, request.judging);
+        return flagged_by_baselines(execution.rated(so_far), request.judging);
     });
 
     model::Run run = execution.finish(request.suites.front());

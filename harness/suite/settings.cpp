@@ -248,6 +248,20 @@ const std::vector<std::string>& default_metrics() {
     return names;
 }
 
+/// ceiling_share needs a time. Default metrics have no share; `stated` is null for them.
+void check_what_shares_need(const std::vector<std::string>& names, const Settings::Metrics* stated,
+                            Problems& problems) {
+    const auto has = [&](std::string_view name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (stated == nullptr || !has(metrics::ceiling_share) || has("gpu_time") || has("gpu_span")) {
+        return;
+    }
+    problems.add(stated->at, fmt::format("{} without gpu_time and gpu_span, of which it is a "
+                                         "share; expected one of them in 'metrics' too",
+                                         in_quotes(metrics::ceiling_share)));
+}
+
 }  // namespace
 
 bool applies(const metrics::Metric& metric, model::Target target) {
@@ -324,6 +338,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
     }
     resolved.metrics = metrics != nullptr ? metrics->names : default_metrics();
 
+    check_what_shares_need(resolved.metrics, metrics, problems);
     for (const std::string& name : resolved.metrics) {
         const auto found = tolerances.find(name);
         if (found == tolerances.end()) continue;

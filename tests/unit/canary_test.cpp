@@ -57,6 +57,19 @@ TEST(Canary, IsTheQuickestMeasuredCaseThatGatesATime) {
     EXPECT_FALSE(choose(run));
 }
 
+TEST(Canary, WorkIsAddedToATimeNotToAShareOfACeiling) {
+    model::Run run = three_cases();
+    run.metric_definitions["ceiling_share"] = documents::definition(
+        "ceiling_share", "%", model::MetricClass::timing, model::Direction::higher);
+    for (model::CaseResult& result : run.suites[0].cases) {
+        result.metrics["ceiling_share"] = documents::series({80}, "%");
+        result.gates.insert(result.gates.begin(), {"ceiling_share", {0, {}, 2}, 0});
+    }
+    EXPECT_EQ(choose(run)->metric, "gpu_time");
+    for (model::CaseResult& result : run.suites[0].cases) result.gates.resize(1);
+    EXPECT_FALSE(choose(run));
+}
+
 model::MetricSeries processes(std::size_t count, double spread) {
     model::MetricSeries series = documents::series({});
     series.batches.clear();

@@ -78,6 +78,37 @@ TEST(CaseMeasurement, VerifiesThenRecordsThenTimes) {
     EXPECT_EQ(one.result.metrics.at("gpu_time").batches.at(0).seed, 7U);
 }
 
+TEST(CaseMeasurement, AskedForAShareOfACeilingItWaitsForTheCeilings) {
+    Measured one(two_kernels());
+    one.measure(settings_for({"gpu_time", "ceiling_share"}));
+    EXPECT_TRUE(one.why_not("ceiling_share").find("ceilings") != std::string::npos);
+    one.result = {};
+    one.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(one.why_not("ceiling_share"), "");
+
+    FakeVariant host;
+    host.target = model::Target::host;
+    Measured other(host);
+    other.measure(settings_for({"host_time", "ceiling_share"}));
+    EXPECT_EQ(other.result.not_applicable, (std::vector<std::string>{"ceiling_share"}));
+    EXPECT_EQ(other.why_not("ceiling_share"), "");
+}
+
+TEST(CaseMeasurement, WavesAreThoseOfTheKernelWithTheMost) {
+    FakeVariant variant = two_kernels();
+    variant.launch.kernels[0].metrics["waves"] = 2.25;
+    variant.launch.kernels[1].metrics["waves"] = 0.5;
+    Measured one(variant);
+    one.measure(settings_for({"gpu_time", "waves"}));
+    EXPECT_EQ(one.result.metrics.at("waves").value, 2.25);
+    // A sum over some of the kernels would be no value.
+    variant.launch.kernels[1].metrics.clear();
+    Measured other(variant);
+    other.measure(settings_for({"gpu_time", "waves"}));
+    EXPECT_FALSE(other.result.metrics.contains("waves"));
+    EXPECT_NE(other.why_not("waves"), "");
+}
+
 TEST(CaseMeasurement, ForTheCodeAloneNothingIsVerifiedOrTimed) {
     Measured one(two_kernels());
     CaseSettings settings = settings_for({"gpu_time"});

@@ -40,6 +40,19 @@ TEST(Occupancy, IsFullForASmallKernel) {
     EXPECT_EQ(occupancy.limited_by, "warps");
 }
 
+TEST(Waves, AreTheBlocksOverThoseThatTheDeviceHoldsAtOnce) {
+    // 132 SMs with 8 blocks each hold 1056.
+    KernelFacts facts = kernel(256, 16);
+    const Occupancy occupancy = theoretical_occupancy(h100(), facts);
+    facts.grid = {1056, 1, 1};
+    EXPECT_DOUBLE_EQ(waves(h100(), facts, occupancy), 1);
+    facts.grid = {132, 6, 4};
+    EXPECT_DOUBLE_EQ(waves(h100(), facts, occupancy), 3);
+    facts.grid = {66, 1, 1};
+    EXPECT_DOUBLE_EQ(waves(h100(), facts, occupancy), 0.0625);
+    EXPECT_EQ(waves(h100(), facts, Occupancy{}), 0);
+}
+
 TEST(Occupancy, IsHalvedByBlocksOfOneWarp) {
     const Occupancy occupancy = theoretical_occupancy(h100(), kernel(32, 16));
     EXPECT_DOUBLE_EQ(occupancy.percent, 50);

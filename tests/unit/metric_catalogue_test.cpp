@@ -45,7 +45,7 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_EQ(metric.definition.fold == Fold::ratio, !metric.denominator.empty()) << name;
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
-                          metric.source == Source::wall;
+                          metric.source == Source::wall || metric.source == Source::ceiling;
         if (metric.source != Source::program && metric.source != Source::benchmark) {
             EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
         }
@@ -71,6 +71,8 @@ TEST(Catalogue, CoversWhatTheFormatPromises) {
                                                "launches",
                                                "occupancy",
                                                "theoretical_occupancy",
+                                               "waves",
+                                               "ceiling_share",
                                                "sm_throughput",
                                                "memory_throughput",
                                                "dram_throughput",
@@ -120,6 +122,8 @@ TEST(Catalogue, CostsAreLowerAndRatesAreHigher) {
     EXPECT_EQ(direction("flops"), Direction::none);
     EXPECT_EQ(direction("sm_clock"), Direction::none);
     EXPECT_EQ(direction("stall_selected"), Direction::none);
+    EXPECT_EQ(direction("waves"), Direction::none);
+    EXPECT_EQ(direction("ceiling_share"), Direction::higher);
     EXPECT_EQ(direction("nvlink_bytes"), Direction::lower);
     EXPECT_EQ(direction("sm_active"), Direction::higher);
     // Fewer bytes on the asynchronous path may mean that it is lost.
@@ -201,10 +205,13 @@ TEST(MetricSets, TheDefaultOneHasNoCounterThatCostsPasses) {
     }
 }
 
-TEST(MetricSets, TheFullOneHasAllButThoseOfPrograms) {
+TEST(MetricSets, TheFullOneHasAllButThoseOfProgramsAndCeilings) {
     std::vector<std::string> expected;
     for (const Metric& metric : catalogue()) {
-        if (metric.source == Source::program || metric.source == Source::benchmark) continue;
+        if (metric.source == Source::program || metric.source == Source::benchmark ||
+            metric.source == Source::ceiling) {
+            continue;
+        }
         expected.push_back(metric.definition.name);
     }
     EXPECT_EQ(metric_sets().back().metrics, expected);
@@ -216,6 +223,7 @@ TEST(Source, IsNamed) {
     EXPECT_EQ(to_text(Source::wall), "wall");
     EXPECT_EQ(to_text(Source::kernel_record), "kernel_record");
     EXPECT_EQ(to_text(Source::counter), "counter");
+    EXPECT_EQ(to_text(Source::ceiling), "ceiling");
     EXPECT_EQ(to_text(Source::program), "program");
 }
 

@@ -222,6 +222,7 @@ TEST(FoldRecords, AreNothingWithoutKernelsOrForOtherMetrics) {
     const std::vector<model::Kernel> kernels = {kernel(32, 50, 300)};
     EXPECT_EQ(fold_records(*find_metric("registers"), {}), std::nullopt);
     EXPECT_EQ(fold_records(*find_metric("cycles"), kernels), std::nullopt);
+    EXPECT_EQ(fold_records(*find_metric("waves"), kernels), std::nullopt) << "not in the record";
 }
 
 }  // namespace

@@ -47,6 +47,16 @@ TEST(Roofline, WithoutAReasonToBelieveItNothingIsSaid) {
     EXPECT_FALSE(ceiling_share(no_work, machine));
 }
 
+TEST(Roofline, NamesTheCeilingThatIsMissing) {
+    EXPECT_EQ(missing_ceiling({9000, 800, "bf16"}, machine), "");
+    EXPECT_EQ(missing_ceiling({0, 800, "f64"}, machine), "") << "no operations, no rate";
+    EXPECT_EQ(missing_ceiling({0, 800, ""}, {}), "the run has no copy bandwidth");
+    EXPECT_EQ(missing_ceiling({9000, 800, "f16"}, {1e9, {}, "cuBLAS was not found"}),
+              "the run has no matrix rate of f16: cuBLAS was not found");
+    EXPECT_EQ(missing_ceiling({9000, 800, ""}, machine),
+              "the workload states operations and not their type: state it in the plugin");
+}
+
 TEST(Roofline, TheSpanStandsInForAMissingTime) {
     CaseResult result = case_of({0, 500, ""}, 1000);
     result.metrics["gpu_span"] = result.metrics["gpu_time"];

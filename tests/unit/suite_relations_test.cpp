@@ -269,6 +269,27 @@ TEST(SuiteRelations, AMetricMustBeCollectedByTheCaseAndItsTarget) {
               "no run measures both; expected variants of one target");
 }
 
+TEST(SuiteRelations, AShareOfACeilingIsExpectedInPercent) {
+    std::string text = gemm_suite;
+    text.replace(text.find("[gpu_time, registers"), 9, "[ceiling_share, gpu_time");
+    const Suite suite =
+        parse_suite(text + "  gemm/tiled.ceiling_share: \">= 85%\"\n", "s.yaml", test::workloads());
+    const model::Relation& relation = suite.relations.at(0).relation;
+    EXPECT_EQ(relation.comparator, model::Comparator::greater_equal);
+    EXPECT_EQ(relation.unit, "%");
+    EXPECT_EQ(relation.right, model::PostfixExpression{0.85});
+    EXPECT_EQ(suite.relations[0].instances.size(), 4U);
+
+    EXPECT_EQ(refusal_of("  gemm/tensor_core.ceiling_share: \">= 85%\"\n"),
+              "s.yaml:24:20: gemm/tensor_core[dtype=f16,k=64,m=64,n=64] does not collect "
+              "'ceiling_share'; expected it in its 'metrics'");
+    EXPECT_EQ(refusal_of("  gemm/reference.ceiling_share: \">= 85%\"\n"),
+              "s.yaml:24:18: a host variant has no 'ceiling_share'; expected a metric that it has");
+    EXPECT_EQ(refusal_of("  gemm/tiled.gpu_time: \"<= gemm/tiled.ceiling_share\"\n"),
+              "s.yaml:24:25: compares a time with a plain number; expected a time on both sides: "
+              "give numbers their unit, such as 5us");
+}
+
 // ---- hostile input ------------------------------------------------------------------------------
 
 TEST(SuiteRelations, DepthLengthAndCountAreBounded) {

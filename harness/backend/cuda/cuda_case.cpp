@@ -30,7 +30,9 @@ model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
     kernel.static_smem = facts.static_smem_bytes;
     kernel.dynamic_smem = facts.dynamic_smem_bytes;
     kernel.local_bytes = facts.local_bytes_per_thread;
-    kernel.theoretical_occupancy = theoretical_occupancy(device.facts(), facts).percent;
+    const Occupancy occupancy = theoretical_occupancy(device.facts(), facts);
+    kernel.theoretical_occupancy = occupancy.percent;
+    kernel.metrics["waves"] = waves(device.facts(), facts, occupancy);
     kernel.duration_ns = static_cast<double>(record.end_ns - record.start_ns);
     kernel.cluster = signed_dims(facts.cluster);
     if (facts.smem_carveout_percent >= 0) kernel.carveout = facts.smem_carveout_percent;

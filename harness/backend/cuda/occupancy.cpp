@@ -76,4 +76,11 @@ Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& ke
     return occupancy;
 }
 
+double waves(const DeviceFacts& device, const KernelFacts& kernel, const Occupancy& occupancy) {
+    const double resident = static_cast<double>(occupancy.blocks_per_sm) * device.sm_count;
+    const double blocks = static_cast<double>(kernel.grid[0]) *
+                          static_cast<double>(kernel.grid[1]) * static_cast<double>(kernel.grid[2]);
+    return resident > 0 ? blocks / resident : 0;
+}
+
 }  // namespace perfgate::backend::cuda

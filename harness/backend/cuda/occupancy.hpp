@@ -19,6 +19,10 @@ struct Occupancy {
     std::string limited_by;  ///< "registers", "shared memory, warps", …
 };
 
+/// How often the kernel's blocks fill the device: its blocks over those that all SMs hold at once.
+/// The last wave is only partly filled unless this is a whole number. 0 if an SM holds no block.
+double waves(const DeviceFacts& device, const KernelFacts& kernel, const Occupancy& occupancy);
+
 /// Throws model::Error if the calculator does not know the device's compute capability.
 Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& kernel);
 
