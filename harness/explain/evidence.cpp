@@ -53,6 +53,12 @@ void add_conflicts(Evidence& evidence) {
         (load->after + store->after) / instructions->after);
 }
 
+void add_rounds(Evidence& evidence) {
+    const Figure* waves = find(evidence, "waves");
+    if (waves == nullptr) return;
+    add(evidence, rounds_of_blocks, "count", std::ceil(waves->before), std::ceil(waves->after));
+}
+
 bool may_have_moved(const MetricVerdict& metric) {
     return metric.doubt != model::Doubt::not_shown && metric.baseline && metric.measured &&
            *metric.baseline > 0 && *metric.measured > 0 && *metric.baseline != *metric.measured &&
@@ -85,6 +91,7 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
     if (const MetricVerdict* time = moved_time(verdict)) add_clock(*time, evidence);
     add_launch_gap(evidence);
     add_conflicts(evidence);
+    add_rounds(evidence);
     return evidence;
 }
 

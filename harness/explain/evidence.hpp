@@ -22,6 +22,8 @@ using Evidence = std::map<std::string, model::Figure, std::less<>>;
 inline constexpr std::string_view timed_sm_clock = "timed_sm_clock";
 /// gpu_span minus gpu_time: the part of a launch in which no kernel runs.
 inline constexpr std::string_view launch_gap = "launch_gap";
+/// `waves` rounded up: how many rounds of blocks the kernel with the most takes.
+inline constexpr std::string_view rounds_of_blocks = "rounds_of_blocks";
 /// Loads and stores together.
 inline constexpr std::string_view conflicts_per_instruction = "bank_conflicts_per_instruction";
 

@@ -218,7 +218,8 @@ std::size_t counters_in(const Evidence& evidence) {
             return std::find(std::begin(model::time_metrics), std::end(model::time_metrics),
                              name) == std::end(model::time_metrics) &&
                    name != timed_sm_clock && name != launch_gap &&
-                   name != conflicts_per_instruction;
+                   name != conflicts_per_instruction && name != rounds_of_blocks &&
+                   name != "ceiling_share";
         }));
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 using enum Move;
 
-constexpr double mib = 1024.0 * 1024.0;
+constexpr double kib = 1024.0;
+constexpr double mib = 1024.0 * kib;
 constexpr double point = 1;  // of a metric in per cent
 /// Sectors of a warp's access of 16 bytes per thread, side by side.
 constexpr double widest = 16;
@@ -108,6 +109,13 @@ std::vector<Rule> make_rules() {
          "neither registers nor shared memory grew: look at the threads per block",
          {{"occupancy", falls, 0.05, 4 * point}},
          {"registers", "shared_memory"}},
+        {"tail",
+         {{rounds_of_blocks, rises, 0, 1}, {"sm_active", falls, 0, 5 * point}},
+         "tail effect, one more round of blocks for a few of them",
+         "no tail effect, one round of blocks fewer",
+         "SMs idle while the last round runs: choose the grid or the tiles so that it is full, or "
+         "let blocks that stay take several tiles",
+         {{"waves", rises, 0, 1e-6}, {"sm_active_least", falls, 0, 5 * point}}},
         {"residency",
          {{"occupancy", falls, 0.1, 5 * point}, {"theoretical_occupancy", no_fall, 0, 1 * point}},
          "fewer warps are resident than before, though as many fit",
@@ -161,6 +169,20 @@ std::vector<Rule> make_rules() {
          {"pageable_copies"}},
 
         // --- how memory is used
+        // What the asynchronous path no longer carries, plain loads do.
+        {"asynchronous_copies",
+         {{"tma_bytes", falls, 0.5, 4 * kib}, {"load_bytes", rises, 0.05, 4 * kib}},
+         "bulk copies lost, threads load the data instead",
+         "threads load less, bulk copies bring the data",
+         "the asynchronous path was lost: look at alignment, sizes and the architecture that it "
+         "was compiled for",
+         {{"instructions", rises, 0.02}}},
+        {"asynchronous_copies",
+         {{"async_copy_bytes", falls, 0.5, 4 * kib}, {"load_bytes", rises, 0.05, 4 * kib}},
+         "asynchronous copies lost, threads load the data instead",
+         "threads load less, asynchronous copies bring the data",
+         "the asynchronous path was lost: loads go through registers and wait for their data",
+         {{"instructions", rises, 0.02}}},
         // Fewer sectors in more requests: the accesses are narrower. More sectors: they are further
         // apart, if there are no fewer requests, or if there are more sectors than in the widest
         // contiguous access of a warp.
@@ -247,7 +269,7 @@ std::vector<Rule> make_rules() {
          "fewer instructions for the same work",
          {},
          {},
-         {"spills", "narrow_accesses", "tensor_pipe"}},
+         {"spills", "narrow_accesses", "asynchronous_copies", "tensor_pipe"}},
     };
     for (const StallReason& reason : stall_reasons) table.push_back(stall_rule(reason));
     return table;

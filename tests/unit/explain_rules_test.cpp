@@ -23,7 +23,8 @@ using documents::slower;
 using documents::swapped;
 using documents::why;
 
-constexpr double mib = 1024.0 * 1024.0;
+constexpr double kib = 1024.0;
+constexpr double mib = 1024.0 * kib;
 
 struct Example {
     std::string rule;
@@ -55,6 +56,12 @@ std::vector<Example> examples() {
           // Told as what made it fall.
           {{"theoretical_occupancy", {50, 25}}, {"registers", {96, 200}}},
           {{"theoretical_occupancy", {50, 25}}, {"static_smem", {0, 99999}}}}},
+        // From two full rounds to a third for a few blocks.
+        {"tail",
+         {{"waves", {2, 2.01}}, {"sm_active", {98, 93}}},
+         {{{"waves", {2, 2.01}}, {"sm_active", {98, 93.1}}},
+          {{"waves", {2.01, 2.9}}, {"sm_active", {98, 70}}},  // the same round
+          {{"waves", {2, 2.01}}}}},
         {"residency",
          {{"occupancy", {50, 45}}, {"theoretical_occupancy", {50, 50}}},
          {{{"occupancy", {50, 45.1}}, {"theoretical_occupancy", {50, 50}}},
@@ -115,6 +122,22 @@ std::vector<Example> examples() {
         {"coalescing",
          {{"sectors_per_request_store", {4, 4.5}}, {"instructions", {1000, 1049}}},
          {{{"sectors_per_request_store", {4, 4.39}}, {"instructions", {1000, 1000}}}}},
+        {"asynchronous_copies",
+         {{"tma_bytes", {1 * mib, 0.5 * mib}}, {"load_bytes", {100 * kib, 105 * kib}}},
+         {{{"tma_bytes", {1 * mib, 0.51 * mib}}, {"load_bytes", {0, 1 * mib}}},
+          {{"tma_bytes", {1 * mib, 0}}, {"load_bytes", {100 * kib, 104 * kib}}},
+          {{"tma_bytes", {1 * mib, 0}}, {"load_bytes", {0, 3 * kib}}},
+          {{"tma_bytes", {3 * kib, 0}}, {"load_bytes", {0, 1 * mib}}},
+          // Less work.
+          {{"tma_bytes", {1 * mib, 0}}, {"load_bytes", {0, 0}}},
+          {{"tma_bytes", {1 * mib, 0}}}}},
+        {"asynchronous_copies",
+         {{"async_copy_bytes", {1 * mib, 0}}, {"load_bytes", {0, 1 * mib}}},
+         {{{"async_copy_bytes", {1 * mib, 0.6 * mib}}, {"load_bytes", {0, 1 * mib}}},
+          // From the copies of threads to those of the TMA.
+          {{"async_copy_bytes", {1 * mib, 0}},
+           {"tma_bytes", {0, 1 * mib}},
+           {"load_bytes", {0, 0}}}}},
         {"bank_conflicts",
          {{"bank_conflicts_load", {50, 90}},
           {"bank_conflicts_store", {30, 10}},
@@ -158,7 +181,8 @@ std::vector<Example> examples() {
          {{"instructions", {1000, 1020}}},
          {{{"instructions", {1000, 1019}}},
           {{"instructions", {1000, 1500}}, {"spill_sectors", {0, 100}}},
-          {{"instructions", {1000, 1500}}, {"sectors_per_request_load", {16, 4}}}}},
+          {{"instructions", {1000, 1500}}, {"sectors_per_request_load", {16, 4}}},
+          {{"instructions", {1000, 1500}}, {"tma_bytes", {mib, 0}}, {"load_bytes", {0, mib}}}}},
         {"stall",
          {{"stall_barrier", {2, 3}}},
          {{{"stall_barrier", {2, 2.9}}}, {{"stall_barrier", {2.2, 3.2}}}}},
@@ -258,7 +282,7 @@ TEST(Rules, OfTheStallReasonsTheOneThatGrewMostIsTold) {
 
 TEST(Rules, EveryRowHasItsMetricsInTheCatalogue) {
     const std::set<std::string_view> derived = {timed_sm_clock, launch_gap,
-                                                conflicts_per_instruction};
+                                                conflicts_per_instruction, rounds_of_blocks};
     for (const Rule& rule : rules()) {
         ASSERT_FALSE(rule.when.empty()) << rule.name;
         EXPECT_FALSE(rule.worse.empty()) << rule.name;
