@@ -306,8 +306,11 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool onl
     }
     if (joined.verdict->ceiling) {
         add_property(properties, "bound", to_text(joined.verdict->ceiling->bound));
-        add_property(properties, "ceiling_share",
-                     model::number_text(joined.verdict->ceiling->share));
+        // A case that measures it as a metric has that below, in %.
+        if (joined.result == nullptr || !joined.result->metrics.contains("ceiling_share")) {
+            add_property(properties, "ceiling_share",
+                         model::number_text(joined.verdict->ceiling->share));
+        }
     }
     for (const MetricRow& row : metric_rows(joined)) {
         if (only_gated && row.verdict == nullptr) continue;

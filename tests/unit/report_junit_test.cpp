@@ -205,6 +205,27 @@ TEST(Junit, GithubHasPlacesAndProperties) {
         << "an unknown line is not line 0";
 }
 
+TEST(Junit, AShareOfACeilingIsOneProperty) {
+    const auto values = [](const Documents& documents) {
+        std::vector<std::string> found;
+        const pugi::xml_document document = parsed(junit(documents));
+        const pugi::xml_node testcase = find_case(document, "transpose/padded[n=4096]@hot");
+        for (const pugi::xml_node property : testcase.child("properties").children()) {
+            if (std::string(property.attribute("name").value()) != "ceiling_share") continue;
+            found.emplace_back(property.attribute("value").value());
+        }
+        return found;
+    };
+    Documents documents = every_verdict();
+    EXPECT_EQ(values(documents), (std::vector<std::string>{"0.874"}));
+    for (model::SuiteResult& suite : documents.run.suites) {
+        for (model::CaseResult& result : suite.cases) {
+            result.metrics["ceiling_share"] = {"%", 87.5, "activity/hot/ceiling", {}};
+        }
+    }
+    EXPECT_EQ(values(documents), (std::vector<std::string>{"87.5 %"}));
+}
+
 TEST(Junit, StrictHasNoneOfThem) {
     const pugi::xml_document document = parsed(junit(every_verdict(), JunitProfile::strict));
     const pugi::xml_node testcase =
