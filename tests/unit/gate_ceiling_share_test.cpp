@@ -136,7 +136,8 @@ TEST(CeilingShareGate, AnExpectedShareHoldsAndCanBeBroken) {
     pair.run.suites[0].relations = {relation};
     const auto verdict = [&] { return pair.judged().suites.at(0).relations.at(0); };
     EXPECT_EQ(verdict().verdict, Verdict::pass) << verdict().sentence;
-    EXPECT_TRUE(says(verdict().sentence, "gemm/tiled.ceiling_share is 86.00 %")) << verdict().sentence;
+    EXPECT_TRUE(says(verdict().sentence, "gemm/tiled.ceiling_share is 86.00 %"))
+        << verdict().sentence;
     EXPECT_TRUE(prove_relations(pair.run).problems.empty());
 
     pair.now().metrics[share] = processes(84, 0.004, 20, "%", "activity/cold/ceiling");
