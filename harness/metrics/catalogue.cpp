@@ -91,6 +91,13 @@ Metric counted(model::MetricDefinition definition, std::vector<Term> sum,
     return metric;
 }
 
+Metric of_link(model::MetricDefinition definition, std::vector<Term> sum,
+               std::vector<std::string> absent_on) {
+    Metric metric = counted(std::move(definition), std::move(sum), std::move(absent_on));
+    metric.of_link = true;
+    return metric;
+}
+
 Metric divided(model::MetricDefinition definition, double scale, std::vector<Term> numerator,
                std::vector<Term> denominator, std::vector<std::string> absent_on = {}) {
     Metric metric = counted(std::move(definition), std::move(numerator), std::move(absent_on));
@@ -332,19 +339,15 @@ std::vector<Metric> make_catalogue() {
                 {any({"dram__bytes_read.sum", "dram__bytes_op_read.sum"})}, integrated),
         counted({"dram_write_bytes", "bytes written to DRAM", "bytes", lower, counter, Fold::sum},
                 {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, integrated),
-        // Of the whole GPU, whoever causes them. A link cannot be counted together with the SMs:
-        // each
-        // takes a session of its own.
-        counted({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
+        of_link({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
                  "bytes", lower, counter, Fold::sum},
                 {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
                 {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"}),
-        counted({"pcie_bytes", "bytes read and written through PCIe", "bytes", lower, counter,
+        of_link({"pcie_bytes", "bytes read and written through PCIe", "bytes", lower, counter,
                  Fold::sum},
                 {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")}, integrated),
         // The three ways in which a kernel gets its data. Which one is better depends on the
-        // kernel,
-        // so only the way of plain loads has a direction.
+        // kernel, so only the way of plain loads has a direction.
         counted({"load_bytes", "bytes that global loads request from L1", "bytes", lower, exact,
                  Fold::sum},
                 {one("l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum")}),
@@ -443,9 +446,10 @@ std::vector<MetricSet> make_sets() {
     }
     std::vector<std::string> full;
     for (const Metric& metric : catalogue()) {
-        // Without stated work or ceilings, ceiling_share is an error: a suite asks for it by name.
+        // Without stated work or ceilings, ceiling_share is an error, and so are the links' bytes
+        // where they cannot be read: a suite asks for them by name.
         if (metric.source == Source::program || metric.source == Source::benchmark ||
-            metric.source == Source::ceiling) {
+            metric.source == Source::ceiling || metric.of_link) {
             continue;
         }
         full.push_back(metric.definition.name);
@@ -453,7 +457,8 @@ std::vector<MetricSet> make_sets() {
     return {
         {"time", "times and launch facts: no counters", std::move(times)},
         {"core", "what a gate needs, in few passes", std::move(core)},
-        {"full", "every metric of a kernel workload but ceiling_share", std::move(full)},
+        {"full", "every metric of a kernel workload, except ceiling_share and the bytes of links",
+         std::move(full)},
     };
 }
 

@@ -205,16 +205,19 @@ TEST(MetricSets, TheDefaultOneHasNoCounterThatCostsPasses) {
     }
 }
 
-TEST(MetricSets, TheFullOneHasAllButThoseOfProgramsAndCeilings) {
+TEST(MetricSets, TheFullOneHasAllButThoseOfProgramsCeilingsAndLinks) {
     std::vector<std::string> expected;
     for (const Metric& metric : catalogue()) {
         if (metric.source == Source::program || metric.source == Source::benchmark ||
-            metric.source == Source::ceiling) {
+            metric.source == Source::ceiling || metric.of_link) {
             continue;
         }
         expected.push_back(metric.definition.name);
     }
     EXPECT_EQ(metric_sets().back().metrics, expected);
+    for (const char* name : {"ceiling_share", "nvlink_bytes", "pcie_bytes"}) {
+        EXPECT_EQ(std::count(expected.begin(), expected.end(), name), 0) << name;
+    }
 }
 
 TEST(Source, IsNamed) {
