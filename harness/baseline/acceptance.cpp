@@ -119,6 +119,7 @@ std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
         kernel.theoretical_occupancy = 0;
         if (kernel.launches == 0) kernel.duration_ns = 0;
         kernel.metrics.clear();
+        kernel.source = {};
     }
     return kernels;
 }

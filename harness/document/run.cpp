@@ -105,6 +105,7 @@ void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
     archive.optional("argument_words", kernel.argument_words);
     archive.optional("launches", kernel.launches, not_negative);
     archive.optional("time_ns", kernel.time_ns, not_negative);
+    archive.optional("source", kernel.source);
 }
 template void describe(Reader&, model::Kernel&);
 template void describe(Writer&, const model::Kernel&);

@@ -66,6 +66,9 @@ struct Kernel {
     /// `arguments` word by word: 8 hexadecimal digits each, or "--------" for a word that differed
     /// between processes of one run, which says nothing (an address). Empty: not known.
     std::string argument_words{};  // NOLINT(readability-redundant-member-init)
+    /// Where its source begins: relative to the folder in which the run worked if it lies in it,
+    /// else absolute. Unknown without -lineinfo. Not compared.
+    SourcePlace source{};  // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Kernel&) const = default;
 };

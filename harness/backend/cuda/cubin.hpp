@@ -5,8 +5,9 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
+
+#include "backend/cuda/elf_image.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -15,8 +16,7 @@ namespace perfgate::backend::cuda {
 /// that it refers to in the image. What is already linked (an offset in a constant bank that the
 /// module shares) is part of its instructions.
 ///
-/// The image is untrusted. Throws model::InputError if it is not a 64-bit ELF file for NVIDIA
-/// devices, or is damaged.
-std::map<std::string, std::string> machine_code(std::span<const char> cubin);
+/// Throws model::InputError if the image is damaged.
+std::map<std::string, std::string> machine_code(const ElfImage& cubin);
 
 }  // namespace perfgate::backend::cuda
