@@ -120,6 +120,8 @@ std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
         if (kernel.launches == 0) kernel.duration_ns = 0;
         kernel.metrics.clear();
         kernel.source = {};
+        kernel.code_bytes.reset();
+        kernel.stack_bytes.reset();
     }
     return kernels;
 }

@@ -9,7 +9,9 @@
 #include "metrics/catalogue.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 
 namespace perfgate::metrics {
 
@@ -47,6 +49,11 @@ Metric launch_fact(model::MetricDefinition definition, double (*record)(const mo
     metric.source = Source::kernel_record;
     metric.record = record;
     return metric;
+}
+
+/// For facts that not every kernel has.
+double known_or_nan(const std::optional<std::int64_t>& value) {
+    return value ? static_cast<double>(*value) : std::numeric_limits<double>::quiet_NaN();
 }
 
 Metric of_program(model::MetricDefinition definition) {
@@ -217,6 +224,13 @@ std::vector<Metric> make_catalogue() {
                      "warps that registers, shared memory and block size allow, of an SM's most",
                      "%", higher, counter, Fold::weighted_mean},
                     [](const model::Kernel& k) { return k.theoretical_occupancy; }),
+
+        launch_fact({"code_size", "machine code of the largest kernel, with functions it calls",
+                     "bytes", lower, exact, Fold::max},
+                    [](const model::Kernel& k) { return known_or_nan(k.code_bytes); }),
+        launch_fact({"stack", "stack per thread, as far as the compiler can tell", "bytes", lower,
+                     exact, Fold::max},
+                    [](const model::Kernel& k) { return known_or_nan(k.stack_bytes); }),
 
         // --- programs (`command` in a suite); counts are per instance
         of_bare_runs({"wall_time",

@@ -48,7 +48,7 @@ struct Metric {
     std::vector<std::string> absent_on;
     /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
-    /// The launch fact of a kernel_record metric.
+    /// The launch fact of a kernel_record metric; not a number if the kernel's is not known.
     double (*record)(const model::Kernel&) = nullptr;
 };
 
@@ -103,7 +103,7 @@ std::optional<double> fold_counters(const Metric& metric,
                                     std::span<const std::map<std::string, double>> kernels);
 
 /// The case's value of a kernel_record metric: sum, max or mean weighted by duration over the
-/// kernels. Nothing without kernels.
+/// kernels. Nothing without kernels, or if one of them is not known.
 std::optional<double> fold_records(const Metric& metric, std::span<const model::Kernel> kernels);
 
 /// What a suite may ask for.

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "metrics/catalogue.hpp"
 #include "model/text.hpp"
@@ -201,7 +202,9 @@ std::optional<double> fold_records(const Metric& metric, std::span<const model::
     std::vector<Weighted> values;
     values.reserve(kernels.size());
     for (const model::Kernel& kernel : kernels) {
-        values.push_back({metric.record(kernel), kernel.duration_ns});
+        const double value = metric.record(kernel);
+        if (std::isnan(value)) return std::nullopt;
+        values.push_back({value, kernel.duration_ns});
     }
     return fold(metric.definition.fold, values);
 }

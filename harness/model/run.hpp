@@ -69,6 +69,10 @@ struct Kernel {
     /// Where its source begins: relative to the folder in which the run worked if it lies in it,
     /// else absolute. Unknown without -lineinfo. Not compared.
     SourcePlace source{};  // NOLINT(readability-redundant-member-init)
+    /// Of its machine code and that of the functions it calls, in `code`. Not compared.
+    std::optional<std::int64_t> code_bytes{};  // NOLINT(readability-redundant-member-init)
+    /// Stack per thread, with the functions it calls. Not compared.
+    std::optional<std::int64_t> stack_bytes{};  // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Kernel&) const = default;
 };

@@ -22,7 +22,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 using Image = std::vector<char>;
-using Code = std::map<std::string, std::string>;
+using Code = std::map<std::string, MachineCode>;
 
 /// A build of cubin_kernels.cu.
 Image image(const std::string& name) {
@@ -58,7 +58,7 @@ TEST(Cubin, TellsEveryKernelApart) {
     const Code base = code("base");
     ASSERT_TRUE(base.contains("scale"));
     ASSERT_TRUE(base.contains("through_helper"));
-    EXPECT_EQ(base.at("scale").size(), 32U);
+    EXPECT_EQ(base.at("scale").fingerprint.size(), 32U);
     EXPECT_NE(base.at("scale"), base.at("through_helper"));
 }
 
@@ -152,8 +152,9 @@ TEST(LoadedCode, KnowsWhatWasLoadedAndNoMore) {
     EXPECT_EQ(loaded.of("scale").fingerprint, "");
     loaded.add(image("base"));
     loaded.add(image("second"));
-    EXPECT_EQ(loaded.of("scale").fingerprint, code("base").at("scale"));
-    EXPECT_EQ(loaded.of("a_second_kernel").fingerprint, code("second").at("a_second_kernel"));
+    EXPECT_EQ(loaded.of("scale").fingerprint, code("base").at("scale").fingerprint);
+    EXPECT_EQ(loaded.of("a_second_kernel").fingerprint,
+              code("second").at("a_second_kernel").fingerprint);
 }
 
 TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
@@ -161,8 +162,9 @@ TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
     loaded.add(image("base"));
     loaded.add(image("changed"));
     loaded.add(image("base"));
-    EXPECT_EQ(loaded.of("scale").fingerprint, "");
-    EXPECT_EQ(loaded.of("through_helper").fingerprint, code("base").at("through_helper"));
+    EXPECT_EQ(loaded.of("scale"), LoadedFunction());
+    EXPECT_EQ(loaded.of("through_helper").fingerprint,
+              code("base").at("through_helper").fingerprint);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ class Functions {
         for (auto& [text, function] : functions_) function.own = fingerprint(function);
     }
 
-    std::map<std::string, std::string> fingerprints() const {
-        std::map<std::string, std::string> result;
+    std::map<std::string, MachineCode> all() const {
+        std::map<std::string, MachineCode> result;
         for (const auto& [name, text] : by_name_) result.emplace(name, with_callees(text));
         return result;
     }
@@ -86,16 +86,17 @@ class Functions {
         return hash.fingerprint();
     }
 
-    /// The function's own fingerprint and those of all functions it reaches, in the order of
-    /// reference.
-    std::string with_callees(std::size_t text) const {
+    /// The function and all functions it reaches, in the order of reference.
+    MachineCode with_callees(std::size_t text) const {
         std::vector<std::size_t> reached = {text};
         std::vector<bool> seen(sections_.size());
         seen[text] = true;
         model::Sha256 hash;
+        MachineCode code;
         for (std::size_t next = 0; next < reached.size(); ++next) {
             const Function& function = functions_.at(reached[next]);
             hash.add(function.own);
+            code.bytes += static_cast<std::int64_t>(sections_[function.text].content.size());
             for (const ElfRelocation& reference : function.references) {
                 const std::size_t target = reference.symbol.st_shndx;
                 if (!functions_.contains(target) || seen[target]) continue;
@@ -103,7 +104,8 @@ class Functions {
                 reached.push_back(target);
             }
         }
-        return hash.fingerprint();
+        code.fingerprint = hash.fingerprint();
+        return code;
     }
 
     const ElfImage& image_;
@@ -114,8 +116,8 @@ class Functions {
 
 }  // namespace
 
-std::map<std::string, std::string> machine_code(const ElfImage& cubin) {
-    return Functions(cubin).fingerprints();
+std::map<std::string, MachineCode> machine_code(const ElfImage& cubin) {
+    return Functions(cubin).all();
 }
 
 }  // namespace perfgate::backend::cuda

@@ -41,6 +41,8 @@ model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
     kernel.cooperative = facts.cooperative;
     LoadedFunction loaded = device.loaded_function(facts.symbol);
     kernel.code = std::move(loaded.fingerprint);
+    kernel.code_bytes = loaded.code_bytes;
+    kernel.stack_bytes = loaded.stack_bytes;
     std::error_code no_folder;
     kernel.source =
         model::relative_to(std::filesystem::current_path(no_folder), std::move(loaded.place));

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/cubin.hpp"
 #include "backend/cuda/line_table.hpp"
+#include "backend/cuda/stack_size.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend::cuda {
@@ -14,10 +15,14 @@ namespace {
 std::map<std::string, LoadedFunction> functions_of(std::span<const char> cubin) {
     const ElfImage image(cubin);
     std::map<std::string, LoadedFunction> functions;
-    for (auto& [symbol, fingerprint] : machine_code(image)) {
-        functions[symbol].fingerprint = fingerprint;
+    for (const auto& [symbol, code] : machine_code(image)) {
+        functions[symbol] = {code.fingerprint, code.bytes, std::nullopt, {}};
     }
-    for (auto& [symbol, place] : function_places(image)) {
+    for (const auto& [symbol, bytes] : stack_sizes(image)) {
+        const auto function = functions.find(symbol);
+        if (function != functions.end()) function->second.stack_bytes = bytes;
+    }
+    for (const auto& [symbol, place] : function_places(image)) {
         const auto function = functions.find(symbol);
         if (function != functions.end()) function->second.place = place;
     }
@@ -27,6 +32,7 @@ std::map<std::string, LoadedFunction> functions_of(std::span<const char> cubin) 
 /// Leaves what both say.
 void keep_common(const LoadedFunction& other, LoadedFunction& known) {
     if (other.fingerprint != known.fingerprint) known = {};
+    if (other.stack_bytes != known.stack_bytes) known.stack_bytes.reset();
     if (other.place != known.place) known.place = {};
 }
 

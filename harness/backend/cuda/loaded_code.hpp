@@ -3,8 +3,10 @@
 // The machine code of all modules that the driver has loaded in this process, by symbol.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,7 +16,9 @@ namespace perfgate::backend::cuda {
 
 /// What the loaded modules say of a function.
 struct LoadedFunction {
-    std::string fingerprint;   ///< of its machine code; empty: unknown
+    std::string fingerprint;                  ///< of its machine code; empty: unknown
+    std::optional<std::int64_t> code_bytes;   ///< as MachineCode has it; absent: unknown
+    std::optional<std::int64_t> stack_bytes;  ///< as stack_sizes() has it; absent: unknown
     model::SourcePlace place;  ///< absolute, as function_places() has it; line 0: unknown
 
     bool operator==(const LoadedFunction&) const = default;
