@@ -119,6 +119,10 @@ std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
         kernel.theoretical_occupancy = 0;
         if (kernel.launches == 0) kernel.duration_ns = 0;
         kernel.metrics.clear();
+        kernel.source = {};
+        kernel.waves.reset();
+        kernel.code_bytes.reset();
+        kernel.stack_bytes.reset();
     }
     return kernels;
 }

@@ -105,6 +105,10 @@ void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
     archive.optional("argument_words", kernel.argument_words);
     archive.optional("launches", kernel.launches, not_negative);
     archive.optional("time_ns", kernel.time_ns, not_negative);
+    archive.optional("source", kernel.source);
+    archive.optional("waves", kernel.waves);
+    archive.optional("code_bytes", kernel.code_bytes);
+    archive.optional("stack_bytes", kernel.stack_bytes);
 }
 template void describe(Reader&, model::Kernel&);
 template void describe(Writer&, const model::Kernel&);

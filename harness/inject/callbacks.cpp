@@ -212,9 +212,10 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     if (module.pCubin == nullptr) return;
     try {
         activity::Records records;
-        for (const auto& [symbol, fingerprint] :
-             backend::cuda::machine_code({module.pCubin, module.cubinSize})) {
-            records.function_codes.push_back({writer_.string(symbol), writer_.string(fingerprint)});
+        for (const auto& [symbol, code] : backend::cuda::machine_code(
+                 backend::cuda::ElfImage({module.pCubin, module.cubinSize}))) {
+            records.function_codes.push_back(
+                {writer_.string(symbol), writer_.string(code.fingerprint)});
         }
         writer_.append(records);
     } catch (...) {

@@ -33,7 +33,7 @@ class DeviceLost : public model::Error {
 
 /// What a single launch did, from kernel records (CUDA with CUPTI), or nothing.
 struct LaunchRecord {
-    std::vector<model::Kernel> kernels;  ///< in launch order; of `metrics` at most `waves`
+    std::vector<model::Kernel> kernels;                     ///< in launch order; `metrics` empty
     std::vector<model::MemoryOperation> memory_operations;  ///< by start time
 };
 

@@ -9,6 +9,7 @@
 #include "metrics/catalogue.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 
@@ -33,9 +34,14 @@ Term any(std::vector<std::string> names) {
     return {1, std::move(names), false};
 }
 
+Metric by_name_only(Metric metric) {
+    metric.by_name_only = true;
+    return metric;
+}
+
 // --- rows without counters
 
-/// What a launch fact is if the record lacks it.
+/// What a launch fact is if the kernel's is not known.
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 Metric time(std::string name, std::string description, Source source) {
@@ -51,6 +57,10 @@ Metric launch_fact(model::MetricDefinition definition, double (*record)(const mo
     metric.source = Source::kernel_record;
     metric.record = record;
     return metric;
+}
+
+double if_known(const std::optional<std::int64_t>& value) {
+    return value ? static_cast<double>(*value) : not_known;
 }
 
 Metric of_program(model::MetricDefinition definition) {
@@ -88,13 +98,6 @@ Metric counted(model::MetricDefinition definition, std::vector<Term> sum,
     metric.definition = std::move(definition);
     metric.numerator = std::move(sum);
     metric.absent_on = std::move(absent_on);
-    return metric;
-}
-
-Metric of_link(model::MetricDefinition definition, std::vector<Term> sum,
-               std::vector<std::string> absent_on) {
-    Metric metric = counted(std::move(definition), std::move(sum), std::move(absent_on));
-    metric.of_link = true;
     return metric;
 }
 
@@ -214,8 +217,9 @@ std::vector<Metric> make_catalogue() {
              Source::activity),
         time("gpu_span", "time between events before and after the launch", Source::event),
         time("host_time", "wall time of a host variant's launch", Source::wall),
-        of_ceilings({ceiling_share, "the run's ceiling that bounds the stated work, share reached",
-                     "%", higher, timing, Fold::max}),
+        by_name_only(of_ceilings({ceiling_share,
+                                  "the run's ceiling that bounds the stated work, share reached",
+                                  "%", higher, timing, Fold::max})),
 
         // --- launch facts, from kernel records
         launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
@@ -240,10 +244,14 @@ std::vector<Metric> make_catalogue() {
         // Neither way is better: a full last wave is, whichever number it has.
         launch_fact({"waves", "blocks of a kernel over those that the GPU holds at once", "ratio",
                      none, exact, Fold::max},
-                    [](const model::Kernel& k) {
-                        const auto found = k.metrics.find("waves");
-                        return found == k.metrics.end() ? not_known : found->second;
-                    }),
+                    [](const model::Kernel& k) { return k.waves.value_or(not_known); }),
+        by_name_only(
+            launch_fact({"code_size", "machine code of the largest kernel, with functions it calls",
+                         "bytes", lower, exact, Fold::max},
+                        [](const model::Kernel& k) { return if_known(k.code_bytes); })),
+        by_name_only(launch_fact({"stack", "stack per thread, as far as the compiler can tell",
+                                  "bytes", lower, exact, Fold::max},
+                                 [](const model::Kernel& k) { return if_known(k.stack_bytes); })),
 
         // --- programs (`command` in a suite); counts are per instance
         of_bare_runs({"wall_time",
@@ -339,13 +347,18 @@ std::vector<Metric> make_catalogue() {
                 {any({"dram__bytes_read.sum", "dram__bytes_op_read.sum"})}, integrated),
         counted({"dram_write_bytes", "bytes written to DRAM", "bytes", lower, counter, Fold::sum},
                 {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, integrated),
-        of_link({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
-                 "bytes", lower, counter, Fold::sum},
-                {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
-                {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"}),
-        of_link({"pcie_bytes", "bytes read and written through PCIe", "bytes", lower, counter,
-                 Fold::sum},
-                {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")}, integrated),
+        // Of the whole GPU, whoever causes them, each in a session of its own: no link can be
+        // counted
+        // together with the SMs.
+        by_name_only(
+            counted({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
+                     "bytes", lower, counter, Fold::sum},
+                    {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
+                    {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"})),
+        by_name_only(counted({"pcie_bytes", "bytes read and written through PCIe", "bytes", lower,
+                              counter, Fold::sum},
+                             {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")},
+                             integrated)),
         // The three ways in which a kernel gets its data. Which one is better depends on the
         // kernel, so only the way of plain loads has a direction.
         counted({"load_bytes", "bytes that global loads request from L1", "bytes", lower, exact,
@@ -446,18 +459,15 @@ std::vector<MetricSet> make_sets() {
     }
     std::vector<std::string> full;
     for (const Metric& metric : catalogue()) {
-        // Without stated work or ceilings, ceiling_share is an error, and so are the links' bytes
-        // where they cannot be read: a suite asks for them by name.
-        if (metric.source == Source::program || metric.source == Source::benchmark ||
-            metric.source == Source::ceiling || metric.of_link) {
-            continue;
-        }
+        const bool of_kernels =
+            metric.source != Source::program && metric.source != Source::benchmark;
+        if (!of_kernels || metric.by_name_only) continue;
         full.push_back(metric.definition.name);
     }
     return {
         {"time", "times and launch facts: no counters", std::move(times)},
         {"core", "what a gate needs, in few passes", std::move(core)},
-        {"full", "every metric of a kernel workload, except ceiling_share and the bytes of links",
+        {"full", "every metric of a kernel workload that any case on any machine has",
          std::move(full)},
     };
 }

@@ -47,9 +47,8 @@ struct Metric {
     /// Globs of the chips whose hardware lacks it ("GB*"): there the metric is not applicable. A
     /// counter that is missing on any other chip is reported as not collected.
     std::vector<std::string> absent_on;
-    /// Counts all traffic of a link of the GPU, whoever causes it, in a session of its own: no link
-    /// can be counted together with the SMs.
-    bool of_link = false;
+    /// In no set: some cases or machines lack it, which is an error where a suite asks for it.
+    bool by_name_only = false;
     /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
     /// The launch fact of a kernel_record metric; NaN if the kernel's record lacks it.

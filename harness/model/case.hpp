@@ -15,7 +15,7 @@ using Params = std::map<std::string, ParamValue>;
 
 enum class Cache { cold, hot };
 
-/// A place in a suite file, for annotations. Line 0: unknown.
+/// A place in a suite or in a kernel's source, for annotations. Line 0: unknown.
 struct SourcePlace {
     std::string file;
     std::int64_t line = 0;

@@ -66,6 +66,15 @@ struct Kernel {
     /// `arguments` word by word: 8 hexadecimal digits each, or "--------" for a word that differed
     /// between processes of one run, which says nothing (an address). Empty: not known.
     std::string argument_words{};  // NOLINT(readability-redundant-member-init)
+    /// Where its source begins: relative to the folder in which the run worked if it lies in it,
+    /// else absolute. Unknown without -lineinfo. Not compared.
+    SourcePlace source{};  // NOLINT(readability-redundant-member-init)
+    /// Its blocks over those that all SMs hold at once. Not compared.
+    std::optional<double> waves{};  // NOLINT(readability-redundant-member-init)
+    /// Of its machine code and that of the functions it calls, in `code`. Not compared.
+    std::optional<std::int64_t> code_bytes{};  // NOLINT(readability-redundant-member-init)
+    /// Stack per thread, with the functions it calls. Not compared.
+    std::optional<std::int64_t> stack_bytes{};  // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Kernel&) const = default;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workflow commands of GitHub Actions: each marks a line of a suite with the results of its cases.
+// Workflow commands of GitHub Actions: each marks a line with the results of its cases. It is the
+// line at which the source of a changed kernel begins, where that is known, else one of the suite.
 // GitHub silently drops more than ten annotations of a kind per step: cases of the same line share
 // one, the worst come first, and the last one counts what has none.
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ constexpr std::size_t longest_sentence = 1000;
 constexpr std::size_t longest_title = 150;
 constexpr std::size_t most_others = 5;
 
-/// The annotation of a line of a suite.
+/// The annotation of a line.
 struct Remark {
     Verdict verdict = Verdict::pass;
     std::string title;               ///< plain
@@ -122,7 +123,7 @@ bool is_worth_a_warning(Verdict verdict) {
 
 }  // namespace
 
-std::string write_annotations(const model::VerdictDocument& document, const model::Run& /*run*/,
+std::string write_annotations(const model::VerdictDocument& document, const model::Run& run,
                               const Options& /*options*/) {
     Groups errors;
     Groups warnings;
@@ -130,21 +131,28 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
         if (is_bad(outcome)) return &errors;
         return is_worth_a_warning(verdict) ? &warnings : nullptr;
     };
-    for (const model::SuiteVerdict& suite : document.suites) {
-        for (const model::CaseVerdict& verdict : suite.cases) {
+    for (const JoinedSuite& suite : join(document, run)) {
+        for (const JoinedCase& joined : suite.cases) {
+            const model::CaseVerdict& verdict = *joined.verdict;
             Groups* groups = groups_for(outcome_of(verdict, document.policy), verdict.verdict);
             if (groups == nullptr || is_only_counted(verdict, document.policy)) continue;
             std::vector<std::string> lines = reasons(verdict, document.policy);
-            if (const JoinedCase joined{&verdict, nullptr}; is_explained(joined)) {
+            if (is_explained(joined)) {
                 lines.insert(lines.begin(), short_reason(joined, true));
             }
             for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
-            groups->add(verdict.place, {verdict.verdict,
-                                        fmt::format("{}: {}", plain_line(verdict.id, longest_title),
-                                                    to_text(verdict.verdict)),
-                                        std::move(lines)});
+            const model::Kernel* changed = changed_kernel_with_source(joined);
+            if (changed != nullptr && verdict.place.line > 0) {
+                lines.push_back(
+                    fmt::format("case in {}:{}", verdict.place.file, verdict.place.line));
+            }
+            groups->add(changed != nullptr ? changed->source : verdict.place,
+                        {verdict.verdict,
+                         fmt::format("{}: {}", plain_line(verdict.id, longest_title),
+                                     to_text(verdict.verdict)),
+                         std::move(lines)});
         }
-        for (const model::RelationVerdict& relation : suite.relations) {
+        for (const model::RelationVerdict& relation : suite.verdict->relations) {
             Groups* groups =
                 groups_for(outcome_of(relation.verdict, document.policy), relation.verdict);
             if (groups == nullptr) continue;

@@ -100,6 +100,9 @@ std::vector<std::string> details(const JoinedCase& joined) {
         lines.insert(lines.begin(), reason);
     }
     for (const std::string& why : why_lines(verdict)) lines.push_back(log_line(why));
+    if (const std::string source = changed_source(joined); !source.empty()) {
+        lines.push_back(log_line(source));
+    }
     return lines;
 }
 

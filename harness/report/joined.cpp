@@ -10,6 +10,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
+#include "model/source_place.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {
@@ -219,6 +220,26 @@ std::string short_reason(const JoinedCase& joined, bool with_change) {
         reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
     }
     return reason;
+}
+
+const model::Kernel* changed_kernel_with_source(const JoinedCase& joined) {
+    if (joined.result == nullptr) return nullptr;
+    const std::vector<std::string>& changed = joined.verdict->changed_kernels;
+    const auto found =
+        std::find_if(joined.result->kernels.begin(), joined.result->kernels.end(),
+                     [&](const model::Kernel& kernel) {
+                         return lies_inside(kernel.source) &&
+                                std::find(changed.begin(), changed.end(),
+                                          model::short_kernel_name(kernel.name)) != changed.end();
+                     });
+    return found == joined.result->kernels.end() ? nullptr : &*found;
+}
+
+std::string changed_source(const JoinedCase& joined) {
+    const model::Kernel* kernel = changed_kernel_with_source(joined);
+    if (kernel == nullptr) return {};
+    return fmt::format("changed: {}, {}:{}", model::brief_kernel_name(kernel->name),
+                       kernel->source.file, kernel->source.line);
 }
 
 std::optional<Value> find_time(const JoinedCase& joined) {

@@ -78,6 +78,14 @@ bool is_explained(const JoinedCase& joined);
 /// narrower loads (...), in blend_kernel"; the change only if it is asked for. Untrusted.
 std::string short_reason(const JoinedCase& joined, bool with_change);
 
+/// Of the kernels whose machine code is not the baseline's, the first whose source is known and
+/// lies in the folder in which the run worked; null if there is none.
+const model::Kernel* changed_kernel_with_source(const JoinedCase& joined);
+
+/// "changed: gemm_tiled, kernels/gemm/tiled.cu:41", of that kernel; empty if there is none.
+/// Untrusted.
+std::string changed_source(const JoinedCase& joined);
+
 /// The case's time: the first of model::time_metrics that it has.
 std::optional<Value> find_time(const JoinedCase& joined);
 

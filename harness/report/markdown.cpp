@@ -70,6 +70,9 @@ std::string case_details(const JoinedCase& joined, const model::Policy& policy) 
                                    place_text(verdict.place));
     std::vector<std::string> lines = reasons(verdict, policy);
     for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
+    if (std::string source = changed_source(joined); !source.empty()) {
+        lines.push_back(std::move(source));
+    }
     for (const std::string& note : verdict.notes) lines.push_back("note: " + note);
     for (std::size_t i = 0; i < lines.size() && i < most_sentences; ++i) {
         text += "- " + markdown_text(lines[i], longest_sentence) + '\n';

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import sys
 import unittest
@@ -79,6 +80,15 @@ class GpuCode(GpuCase):
         self.assertEqual(first["code"], again["code"])
         self.assertEqual(first["arguments"], again["arguments"])
         self.assertNotEqual(first["code"], self.kernel_of("probe_slow")["code"])
+
+    def test_the_code_says_its_size_its_stack_and_where_its_source_is(self):
+        kernel = self.kernel_of("probe_base")
+        self.assertGreater(kernel["code_bytes"], 0)
+        self.assertEqual(0, kernel["stack_bytes"])
+        # Outside the folder of the run, so absolute.
+        path = pathlib.Path(kernel["source"]["file"])
+        self.assertTrue(path.is_absolute() and path.name == "probe_cuda.cu", path)
+        self.assertIn("probe_kernel(", path.read_text().splitlines()[kernel["source"]["line"] - 1])
 
     def test_a_second_kernel_in_the_module_changes_nothing_of_the_first(self):
         alone = self.kernel_of("probe_base")

@@ -85,6 +85,48 @@ def recording(steps):
     return made.end(2 * steps).bytes
 
 
+def line_table(version):
+    """A .debug_line of one row, with the offset of the address that is patched into it."""
+    header = bytes([1] + [1] * (version >= 4) + [1, 251, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1])
+    if version < 5:
+        header += b"/src\0\0k.cu\0\1\0\0\0"
+    else:
+        header += b"\1\1\x08\1/src\0" + b"\2\1\x1f\2\x0f\2" + struct.pack("<IBIB", 0, 0, 0, 0)
+    unit = struct.pack("<H", version) + (b"\x08\0" if version >= 5 else b"")
+    unit += struct.pack("<I", len(header)) + header + b"\0\x09\2"
+    program = bytes(8) + b"\x03\x0a\1\0\3\x90\1\0\x20\0\1\1"
+    return struct.pack("<I", len(unit) + len(program)) + unit + program, 4 + len(unit)
+
+
+def cubin(version):
+    """A cubin of one kernel, "k", which calls itself."""
+    table, patched = line_table(version)
+    symbol = struct.pack("<IBBHQQ", 1, 0x12, 0, 1, 0, 128)
+    relocation = struct.pack("<QQq", 16, (1 << 32) | 0x4b, 0)
+    # Name, type, flags, content, link, info.
+    sections = [("", 0, 0, b"", 0, 0),
+                (".text.k", 1, 6, bytes(range(128)), 0, 0),
+                (".strtab", 3, 0, b"\0k\0", 0, 0),
+                (".symtab", 2, 0, bytes(24) + symbol, 2, 1),
+                (".nv.info", 0x70000000, 0,
+                 struct.pack("<BBHII", 4, 0x12, 8, 1, 256) + struct.pack("<BBH", 3, 0x50, 0), 3, 0),
+                (".debug_line", 1, 0, table, 0, 0),
+                (".rela.debug_line", 4, 0, struct.pack("<QQq", patched, (1 << 32) | 2, 0), 3, 5),
+                (".rela.text.k", 4, 0, relocation, 3, 1),
+                (".debug_line_str", 1, 0, b"k.cu\0", 0, 0),
+                (".nv.constant2.k", 1, 2, bytes(8), 0, 1)]
+    names = b"\0".join(name.encode() for name, *_ in sections) + b"\0.shstrtab\0"
+    sections.append((".shstrtab", 3, 0, names, 0, 0))
+    body, headers = b"", b""
+    for name, kind, flags, content, link, info in sections:
+        headers += struct.pack("<IIQQQQIIQQ", names.index(name.encode() + b"\0"), kind, flags, 0,
+                               64 + len(body), len(content), link, info, 1, 0)
+        body += content
+    start = b"\x7fELF\2\1\1".ljust(16, b"\0")
+    return start + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64,
+                               len(sections), len(sections) - 1) + body + headers
+
+
 runs = [few_cases(json.loads(file.read_text()), "cases")
         for file in sorted(root.glob("tests/data/aa/*/*.run.json"))]
 if part == "run":
@@ -111,6 +153,9 @@ elif part == "benchmark":
 elif part == "activity":
     for steps in (0, 1, 3):
         (folder / f"steps-{steps}.activity").write_bytes(recording(steps))
+elif part == "cubin":
+    for version in (2, 4, 5):
+        (folder / f"lines-{version}.cubin").write_bytes(cubin(version))
 else:
     case = runs[0]["suites"][0]["cases"][0]
     for name in ("describe", "diagnose", "board_state", "ceilings"):

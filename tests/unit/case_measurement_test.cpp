@@ -96,13 +96,13 @@ TEST(CaseMeasurement, AskedForAShareOfACeilingItWaitsForTheCeilings) {
 
 TEST(CaseMeasurement, WavesAreThoseOfTheKernelWithTheMost) {
     FakeVariant variant = two_kernels();
-    variant.launch.kernels[0].metrics["waves"] = 2.25;
-    variant.launch.kernels[1].metrics["waves"] = 0.5;
+    variant.launch.kernels[0].waves = 2.25;
+    variant.launch.kernels[1].waves = 0.5;
     Measured one(variant);
     one.measure(settings_for({"gpu_time", "waves"}));
     EXPECT_EQ(one.result.metrics.at("waves").value, 2.25);
     // A sum over some of the kernels would be no value.
-    variant.launch.kernels[1].metrics.clear();
+    variant.launch.kernels[1].waves.reset();
     Measured other(variant);
     other.measure(settings_for({"gpu_time", "waves"}));
     EXPECT_FALSE(other.result.metrics.contains("waves"));
@@ -279,6 +279,31 @@ TEST(CaseMeasurement, KernelRecordsAreFoldedOverTheLaunch) {
     without.measure(settings_for({"registers", "gpu_time"}));
     EXPECT_EQ(without.why_not("registers"), "no records here");
     EXPECT_EQ(without.why_not("gpu_time"), "no records here");
+}
+
+TEST(CaseMeasurement, AFactThatAKernelsCodeDoesNotSayIsNotCollected) {
+    FakeVariant variant = two_kernels();
+    variant.launch.kernels[0].code_bytes = 384;
+    variant.launch.kernels[0].stack_bytes = 0;
+    variant.launch.kernels[1].name = "void gemm(float*)";
+    variant.launch.kernels[1].code_bytes = 512;
+    Measured one(variant);
+    one.measure(settings_for({"code_size", "stack"}));
+    EXPECT_EQ(one.result.metrics.at("code_size").value, 512);
+    EXPECT_FALSE(one.result.metrics.contains("stack"));
+    EXPECT_EQ(one.why_not("stack"),
+              "the machine code of kernel gemm does not say; leave the metric out");
+
+    variant.launch.kernels[1].code.clear();
+    variant.launch.kernels[1].code_bytes.reset();
+    Measured unknown(variant);
+    unknown.measure(settings_for({"code_size", "stack"}));
+    EXPECT_TRUE(unknown.result.metrics.empty());
+    for (const std::string metric : {"code_size", "stack"}) {
+        EXPECT_TRUE(
+            unknown.why_not(metric).starts_with("the machine code of kernel gemm is not known"))
+            << unknown.why_not(metric);
+    }
 }
 
 TEST(CaseMeasurement, AddedWorkIsAFractionOfTheLaunchWithTheLeastWork) {

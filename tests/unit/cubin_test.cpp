@@ -22,7 +22,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 using Image = std::vector<char>;
-using Code = std::map<std::string, std::string>;
+using Code = std::map<std::string, MachineCode>;
 
 /// A build of cubin_kernels.cu.
 Image image(const std::string& name) {
@@ -32,12 +32,12 @@ Image image(const std::string& name) {
 }
 
 Code code(const std::string& name) {
-    return machine_code(image(name));
+    return machine_code(ElfImage(image(name)));
 }
 
 std::string message_of(const Image& cubin) {
     try {
-        machine_code(cubin);
+        machine_code(ElfImage(cubin));
     } catch (const model::InputError& error) {
         return error.what();
     }
@@ -58,7 +58,7 @@ TEST(Cubin, TellsEveryKernelApart) {
     const Code base = code("base");
     ASSERT_TRUE(base.contains("scale"));
     ASSERT_TRUE(base.contains("through_helper"));
-    EXPECT_EQ(base.at("scale").size(), 32U);
+    EXPECT_EQ(base.at("scale").fingerprint.size(), 32U);
     EXPECT_NE(base.at("scale"), base.at("through_helper"));
 }
 
@@ -115,7 +115,7 @@ TEST(Cubin, CountsAndOffsetsThatLieAreRefused) {
         EXPECT_NE(message_of(with_header(base, lie)).find("damaged"), std::string::npos);
     }
     EXPECT_TRUE(
-        machine_code(with_header(base, [](Header& header) { header.e_shoff = 0; })).empty());
+        ElfImage(with_header(base, [](Header& header) { header.e_shoff = 0; })).sections().empty());
 }
 
 TEST(Cubin, CutAnywhereItIsRefusedOrRead) {
@@ -147,13 +147,14 @@ TEST(Cubin, DamagedBytesNeverLeadOutOfTheImage) {
 
 TEST(LoadedCode, KnowsWhatWasLoadedAndNoMore) {
     LoadedCode loaded;
-    EXPECT_EQ(loaded.of("scale"), "");
+    EXPECT_EQ(loaded.of("scale").fingerprint, "");
     loaded.add(Image(100, 'x'));
-    EXPECT_EQ(loaded.of("scale"), "");
+    EXPECT_EQ(loaded.of("scale").fingerprint, "");
     loaded.add(image("base"));
     loaded.add(image("second"));
-    EXPECT_EQ(loaded.of("scale"), code("base").at("scale"));
-    EXPECT_EQ(loaded.of("a_second_kernel"), code("second").at("a_second_kernel"));
+    EXPECT_EQ(loaded.of("scale").fingerprint, code("base").at("scale").fingerprint);
+    EXPECT_EQ(loaded.of("a_second_kernel").fingerprint,
+              code("second").at("a_second_kernel").fingerprint);
 }
 
 TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
@@ -161,8 +162,9 @@ TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
     loaded.add(image("base"));
     loaded.add(image("changed"));
     loaded.add(image("base"));
-    EXPECT_EQ(loaded.of("scale"), "");
-    EXPECT_EQ(loaded.of("through_helper"), code("base").at("through_helper"));
+    EXPECT_EQ(loaded.of("scale"), LoadedFunction());
+    EXPECT_EQ(loaded.of("through_helper").fingerprint,
+              code("base").at("through_helper").fingerprint);
 }
 
 }  // namespace

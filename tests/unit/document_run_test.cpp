@@ -61,6 +61,10 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
         kernel.arguments = any.text();
         if (any.coin()) kernel.launches = any.positive();
         if (any.coin()) kernel.time_ns = any.positive();
+        if (any.coin()) kernel.waves = any.number();
+        if (any.coin()) kernel.code_bytes = any.count();
+        if (any.coin()) kernel.stack_bytes = any.count();
+        if (any.coin()) kernel.source = {any.text(), any.count()};
         return kernel;
     });
     result.metrics = any.metrics();

@@ -37,6 +37,16 @@ TEST(Catalogue, SpellsUnitsInOneWay) {
     }
 }
 
+TEST(Catalogue, FactsThatSomeKernelsLackAreOnlyInTheFullSet) {
+    for (const MetricSet& set : metric_sets()) {
+        for (const std::string name : {"code_size", "stack"}) {
+            const bool has =
+                std::find(set.metrics.begin(), set.metrics.end(), name) != set.metrics.end();
+            EXPECT_EQ(has, set.name == "full") << set.name << ": " << name;
+        }
+    }
+}
+
 TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
     for (const Metric& metric : catalogue()) {
         const std::string& name = metric.definition.name;
@@ -205,17 +215,17 @@ TEST(MetricSets, TheDefaultOneHasNoCounterThatCostsPasses) {
     }
 }
 
-TEST(MetricSets, TheFullOneHasAllButThoseOfProgramsCeilingsAndLinks) {
+TEST(MetricSets, TheFullOneHasAllThatEveryKernelHas) {
     std::vector<std::string> expected;
     for (const Metric& metric : catalogue()) {
         if (metric.source == Source::program || metric.source == Source::benchmark ||
-            metric.source == Source::ceiling || metric.of_link) {
+            metric.by_name_only) {
             continue;
         }
         expected.push_back(metric.definition.name);
     }
     EXPECT_EQ(metric_sets().back().metrics, expected);
-    for (const char* name : {"ceiling_share", "nvlink_bytes", "pcie_bytes"}) {
+    for (const char* name : {"ceiling_share", "code_size", "stack", "nvlink_bytes", "pcie_bytes"}) {
         EXPECT_EQ(std::count(expected.begin(), expected.end(), name), 0) << name;
     }
 }

@@ -218,6 +218,20 @@ TEST(FoldRecords, LaunchFactsAreTheLargestAndLaunchesAreCounted) {
     EXPECT_EQ(fold_records(*find_metric("theoretical_occupancy"), kernels), 43.75);
 }
 
+TEST(FoldRecords, SizesOfCodeAndStackAreTheLargestIfAllAreKnown) {
+    std::vector<model::Kernel> kernels = {kernel(32, 50, 300), kernel(64, 25, 100)};
+    const Metric code_size = *find_metric("code_size");
+    const Metric stack = *find_metric("stack");
+    kernels[0].code_bytes = 384;
+    kernels[0].stack_bytes = 0;
+    EXPECT_EQ(fold_records(code_size, kernels), std::nullopt);
+    EXPECT_EQ(fold_records(stack, kernels), std::nullopt);
+    kernels[1].code_bytes = 2048;
+    kernels[1].stack_bytes = 256;
+    EXPECT_EQ(fold_records(code_size, kernels), 2048);
+    EXPECT_EQ(fold_records(stack, kernels), 256);
+}
+
 TEST(FoldRecords, AreNothingWithoutKernelsOrForOtherMetrics) {
     const std::vector<model::Kernel> kernels = {kernel(32, 50, 300)};
     EXPECT_EQ(fold_records(*find_metric("registers"), {}), std::nullopt);

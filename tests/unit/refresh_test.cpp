@@ -366,6 +366,10 @@ TEST(Refresh, KeepsOfAKernelWhatTheNextRunIsComparedWith) {
     kernel.duration_ns = 5;
     kernel.theoretical_occupancy = 50;
     kernel.metrics["instructions"] = 7;
+    kernel.source = {"k.cu", 3};
+    kernel.waves = 1.5;
+    kernel.code_bytes = 384;
+    kernel.stack_bytes = 0;
     run.suites[0].cases[0].kernels = {kernel};
     run.suites[0].cases[0].wall_s = 12.3456;
     const Refreshed result = refreshed(run);
@@ -374,6 +378,10 @@ TEST(Refresh, KeepsOfAKernelWhatTheNextRunIsComparedWith) {
     EXPECT_EQ(kept.kernels[0].theoretical_occupancy, 0);
     EXPECT_EQ(kept.kernels[0].duration_ns, 0);
     EXPECT_TRUE(kept.kernels[0].metrics.empty());
+    EXPECT_EQ(kept.kernels[0].source, model::SourcePlace());
+    EXPECT_EQ(kept.kernels[0].waves, std::nullopt);
+    EXPECT_EQ(kept.kernels[0].code_bytes, std::nullopt);
+    EXPECT_EQ(kept.kernels[0].stack_bytes, std::nullopt);
     EXPECT_EQ(kept.kernels[0].code, "c0de");
     EXPECT_EQ(kept.provenance.wall_s, 12.3);
     for (const auto& [seconds, rounded] :

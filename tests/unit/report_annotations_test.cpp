@@ -98,6 +98,34 @@ TEST(Annotations, ARegressionBeginsWithWhatItDidAndWhy) {
         << annotated(documents).front().message;
 }
 
+TEST(Annotations, MarkTheSourceOfTheChangedKernelWhereItIsKnown) {
+    const Command command = annotated(regressed_by_kernel({"kernels/gemm/tiled.cu", 41})).front();
+    EXPECT_EQ(command.kind, "error");
+    EXPECT_EQ(command.properties.at("file"), "kernels/gemm/tiled.cu");
+    EXPECT_EQ(command.properties.at("line"), "41");
+    EXPECT_EQ(command.properties.at("title"),
+              "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]: regressed");
+    EXPECT_TRUE(command.message.ends_with("\ncase in suites/gemm.yaml:12")) << command.message;
+}
+
+TEST(Annotations, ASourceOutsideTheRunsFolderIsNoUseToAReader) {
+    for (const model::SourcePlace& source :
+         {model::SourcePlace{"/opt/lib/tiled.cuh", 41}, model::SourcePlace{"../lib/tiled.cuh", 41},
+          model::SourcePlace{"a/../../tiled.cuh", 41}, model::SourcePlace{"tiled.cu", 0},
+          model::SourcePlace{"tiled.cu", -1}, model::SourcePlace{}}) {
+        const Command command = annotated(regressed_by_kernel(source)).front();
+        EXPECT_EQ(command.properties.at("file"), "suites/gemm.yaml") << source.file;
+        EXPECT_EQ(command.properties.at("line"), "12");
+        EXPECT_EQ(command.message.find("case in"), std::string::npos);
+    }
+}
+
+TEST(Annotations, WithoutAChangedKernelTheSuiteIsMarked) {
+    Documents documents = regressed_by_kernel({"kernels/gemm/tiled.cu", 41});
+    documents.verdict.suites[0].cases[0].changed_kernels.clear();
+    EXPECT_EQ(annotated(documents).front().properties.at("file"), "suites/gemm.yaml");
+}
+
 TEST(Annotations, PolicySaysWhatIsAnError) {
     Documents documents = first_run();
     EXPECT_EQ(count_of(annotated(documents), "error"), 0U);

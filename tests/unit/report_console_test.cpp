@@ -52,6 +52,14 @@ TEST(Console, NamesEveryFailedMetricUnderItsCaseIfAsked) {
     EXPECT_NE(lines[row + 2].find("registers regressed: 96 → 128"), std::string::npos);
 }
 
+TEST(Console, SaysWhereTheChangedKernelIsIfAsked) {
+    Options options;
+    options.list_all = true;
+    const std::vector<std::string> lines =
+        console_lines(regressed_by_kernel({"kernels/gemm/tiled.cu", 41}), options);
+    EXPECT_LT(line_with(lines, "changed: gemm_tiled, kernels/gemm/tiled.cu:41"), lines.size());
+}
+
 TEST(Console, BeginsWithTheSentenceAndGivesEachCaseALineWithItsReason) {
     const std::vector<std::string> lines = console_lines(every_verdict());
     EXPECT_TRUE(lines[0].starts_with("1 case computes a wrong result; ")) << lines[0];

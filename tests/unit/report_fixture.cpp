@@ -3,6 +3,7 @@
 
 #include "explain/groups.hpp"
 #include "explain/headline.hpp"
+#include "model/kernel_name.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -357,6 +358,24 @@ Documents first_run() {
     return summarized(std::move(documents));
 }
 
+Documents regressed_by_kernel(const model::SourcePlace& source) {
+    Documents documents = every_verdict();
+    model::SuiteVerdict& suite = documents.verdict.suites[0];
+    std::erase_if(suite.cases,
+                  [](const CaseVerdict& verdict) { return verdict.verdict != Verdict::regressed; });
+    for (CaseResult& result : documents.run.suites[0].cases) {
+        if (model::case_id(result.spec) != suite.cases[0].id) continue;
+        model::Kernel other;
+        other.name = "void fill<float>(float*)";
+        other.source = {"kernels/gemm/fill.cu", 3};
+        model::Kernel changed;
+        changed.name = "void gemm_tiled<float>(float*)";
+        changed.source = source;
+        result.kernels = {other, changed};
+    }
+    return documents;
+}
+
 Documents hostile(const std::string& text) {
     Documents documents;
     model::Environment environment;
@@ -391,6 +410,10 @@ Documents hostile(const std::string& text) {
         pair.verdict.ceiling = model::CeilingShare{model::Bound::neither, text, 0.5};
         pair.verdict.baseline_values = {{text, 1.0}};
         pair.verdict.why = {{text, text, {{text, text, 1, 2}}}};
+        model::Kernel& kernel = pair.result.kernels.emplace_back();
+        kernel.name = text;
+        kernel.source = {text, 3};
+        pair.verdict.changed_kernels = {model::short_kernel_name(text)};
         model::RelationVerdict& relation = verdicts.relations.emplace_back();
         relation.relation = relation.leading = relation.unit = relation.sentence = text;
         relation.place = {text, 3};

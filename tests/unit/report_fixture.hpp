@@ -20,6 +20,10 @@ Documents every_verdict();
 /// A first run on a host: values, and no baseline.
 Documents first_run();
 
+/// Those, but in the first suite only the case that regressed. The source of its changed kernel is
+/// at `source`; its other kernel did not change.
+Documents regressed_by_kernel(const model::SourcePlace& source);
+
 /// `text` in every field that comes from outside.
 Documents hostile(const std::string& text);
 

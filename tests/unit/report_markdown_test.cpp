@@ -98,6 +98,14 @@ TEST(Markdown, SaysWhy) {
               std::string::npos);
 }
 
+TEST(Markdown, SaysWhereTheChangedKernelIs) {
+    EXPECT_NE(markdown(regressed_by_kernel({"kernels/gemm/tiled.cu", 41}))
+                  .find("- changed: gemm_tiled, kernels/gemm/tiled.cu:41\n"),
+              std::string::npos);
+    EXPECT_EQ(markdown(regressed_by_kernel({"/opt/tiled.cu", 41})).find("tiled.cu"),
+              std::string::npos);
+}
+
 TEST(Markdown, HostileTextIsText) {
     for (const std::string& text : hostile_texts()) {
         const std::string out = markdown(hostile(text));

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine code inside a cubin: a fingerprint for each function, which changes with its own code
-// and that of the functions it calls, but not with other functions of the same module.
+// The machine code inside a cubin: its size and a fingerprint for each function, which change with
+// its own code and that of the functions it calls, but not with other functions of the same module.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <span>
 #include <string>
+
+#include "backend/cuda/elf_image.hpp"
 
 namespace perfgate::backend::cuda {
 
-/// Fingerprints by symbol (mangled), of all functions of the image. A function's fingerprint covers
-/// its instructions, its own constants and its relocations, and likewise those of every function
-/// that it refers to in the image. What is already linked (an offset in a constant bank that the
-/// module shares) is part of its instructions.
+struct MachineCode {
+    std::string fingerprint;
+    std::int64_t bytes = 0;  ///< of instructions, with the padding behind each function
+
+    bool operator==(const MachineCode&) const = default;
+};
+
+/// By symbol (mangled), of all functions of the image. A function's fingerprint covers its
+/// instructions, its own constants and its relocations, and likewise those of every function that
+/// it refers to in the image; its size covers the instructions of the same functions. What is
+/// already linked (an offset in a constant bank that the module shares) is part of its
+/// instructions.
 ///
-/// The image is untrusted. Throws model::InputError if it is not a 64-bit ELF file for NVIDIA
-/// devices, or is damaged.
-std::map<std::string, std::string> machine_code(std::span<const char> cubin);
+/// Throws model::InputError if the image is damaged.
+std::map<std::string, MachineCode> machine_code(const ElfImage& cubin);
 
 }  // namespace perfgate::backend::cuda

@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
+#include "model/source_place.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -32,12 +36,18 @@ model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
     kernel.local_bytes = facts.local_bytes_per_thread;
     const Occupancy occupancy = theoretical_occupancy(device.facts(), facts);
     kernel.theoretical_occupancy = occupancy.percent;
-    kernel.metrics["waves"] = waves(device.facts(), facts, occupancy);
+    kernel.waves = waves(device.facts(), facts, occupancy);
     kernel.duration_ns = static_cast<double>(record.end_ns - record.start_ns);
     kernel.cluster = signed_dims(facts.cluster);
     if (facts.smem_carveout_percent >= 0) kernel.carveout = facts.smem_carveout_percent;
     kernel.cooperative = facts.cooperative;
-    kernel.code = device.machine_code_of(facts.symbol);
+    LoadedFunction loaded = device.loaded_function(facts.symbol);
+    kernel.code = std::move(loaded.fingerprint);
+    kernel.code_bytes = loaded.code_bytes;
+    kernel.stack_bytes = loaded.stack_bytes;
+    std::error_code no_folder;
+    kernel.source =
+        model::relative_to(std::filesystem::current_path(no_folder), std::move(loaded.place));
     return kernel;
 }
 

@@ -4,28 +4,58 @@
 #include <utility>
 
 #include "backend/cuda/cubin.hpp"
+#include "backend/cuda/line_table.hpp"
+#include "backend/cuda/stack_size.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend::cuda {
+namespace {
+
+/// Throws model::InputError if the image is damaged.
+std::map<std::string, LoadedFunction> functions_of(std::span<const char> cubin) {
+    const ElfImage image(cubin);
+    std::map<std::string, LoadedFunction> functions;
+    for (const auto& [symbol, code] : machine_code(image)) {
+        functions[symbol] = {code.fingerprint, code.bytes, std::nullopt, {}};
+    }
+    for (const auto& [symbol, bytes] : stack_sizes(image)) {
+        const auto function = functions.find(symbol);
+        if (function != functions.end()) function->second.stack_bytes = bytes;
+    }
+    for (const auto& [symbol, place] : function_places(image)) {
+        const auto function = functions.find(symbol);
+        if (function != functions.end()) function->second.place = place;
+    }
+    return functions;
+}
+
+/// Leaves what both say.
+void keep_common(const LoadedFunction& other, LoadedFunction& known) {
+    if (other.fingerprint != known.fingerprint) known = {};
+    if (other.stack_bytes != known.stack_bytes) known.stack_bytes.reset();
+    if (other.place != known.place) known.place = {};
+}
+
+}  // namespace
 
 void LoadedCode::add(std::span<const char> cubin) {
-    std::map<std::string, std::string> functions;
+    std::map<std::string, LoadedFunction> functions;
     try {
-        functions = machine_code(cubin);
+        functions = functions_of(cubin);
     } catch (const model::InputError&) {
         return;
     }
     const std::lock_guard lock(mutex_);
-    for (auto& [symbol, fingerprint] : functions) {
-        const auto [known, added] = by_symbol_.try_emplace(symbol, fingerprint);
-        if (!added && known->second != fingerprint) known->second.clear();
+    for (const auto& [symbol, function] : functions) {
+        const auto [known, added] = by_symbol_.try_emplace(symbol, function);
+        if (!added) keep_common(function, known->second);
     }
 }
 
-std::string LoadedCode::of(const std::string& symbol) const {
+LoadedFunction LoadedCode::of(const std::string& symbol) const {
     const std::lock_guard lock(mutex_);
     const auto found = by_symbol_.find(symbol);
-    return found == by_symbol_.end() ? "" : found->second;
+    return found == by_symbol_.end() ? LoadedFunction() : found->second;
 }
 
 }  // namespace perfgate::backend::cuda

@@ -3,12 +3,26 @@
 // The machine code of all modules that the driver has loaded in this process, by symbol.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "model/case.hpp"
+
 namespace perfgate::backend::cuda {
+
+/// What the loaded modules say of a function.
+struct LoadedFunction {
+    std::string fingerprint;                  ///< of its machine code; empty: unknown
+    std::optional<std::int64_t> code_bytes;   ///< as MachineCode has it; absent: unknown
+    std::optional<std::int64_t> stack_bytes;  ///< as stack_sizes() has it; absent: unknown
+    model::SourcePlace place;  ///< absolute, as function_places() has it; line 0: unknown
+
+    bool operator==(const LoadedFunction&) const = default;
+};
 
 /// Thread-safe: modules are loaded by any thread that needs them.
 class LoadedCode {
@@ -16,13 +30,13 @@ class LoadedCode {
     /// An image that cannot be read adds nothing: its functions stay unknown.
     void add(std::span<const char> cubin);
 
-    /// The fingerprint of the function's machine code. Empty if no module has it, or if two modules
-    /// have different code of this name and the launched one is unknown.
-    std::string of(const std::string& symbol) const;
+    /// All unknown if no module has the function, or if two modules have different code of this
+    /// name and the launched one is unknown.
+    LoadedFunction of(const std::string& symbol) const;
 
   private:
     mutable std::mutex mutex_;
-    std::map<std::string, std::string> by_symbol_;  ///< "": ambiguous
+    std::map<std::string, LoadedFunction> by_symbol_;  ///< without a fingerprint: ambiguous
 };
 
 }  // namespace perfgate::backend::cuda

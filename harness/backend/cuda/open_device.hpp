@@ -59,8 +59,8 @@ class OpenDevice {
     std::vector<ObservedLaunch> launches_made_by(const std::function<void()>& launch);
     /// As measure::Backend::keep_code.
     void keep_code();
-    /// As LoadedCode::of, for code loaded since keep_code(); always empty without CUPTI.
-    std::string machine_code_of(const std::string& symbol) const { return code_.of(symbol); }
+    /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI.
+    LoadedFunction loaded_function(const std::string& symbol) const { return code_.of(symbol); }
 
     /// Created at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
     RangeProfiler& profiler();

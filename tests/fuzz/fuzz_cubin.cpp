@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cubins, as the driver loads them. What was read must be fit for a report, and belong to a
+// function of the image.
+#include <span>
+
+#include "backend/cuda/cubin.hpp"
+#include "backend/cuda/line_table.hpp"
+#include "backend/cuda/stack_size.hpp"
+#include "fuzz.hpp"
+#include "model/text.hpp"
+
+namespace {
+
+using namespace perfgate;
+
+void require(bool holds, const char* what) {
+    if (holds) return;
+    std::fprintf(stderr, "%s\n", what);
+    std::abort();
+}
+
+void read(std::span<const char> input) {
+    const backend::cuda::ElfImage image(input);
+    for (const auto& [symbol, place] : backend::cuda::function_places(image)) {
+        require(place.file.starts_with('/') && place.line > 0, "a place is not absolute");
+        require(model::printable(place.file, place.file.size()) == place.file,
+                "a place cannot be printed");
+    }
+    const auto stacks = backend::cuda::stack_sizes(image);
+    const auto code = backend::cuda::machine_code(image);
+    for (const auto& [symbol, bytes] : stacks) {
+        require(code.contains(symbol) && bytes >= 0, "a stack belongs to no function");
+    }
+    for (const auto& [symbol, function] : code) {
+        require(!function.fingerprint.empty() && function.bytes >= 0, "a function has no code");
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        read({reinterpret_cast<const char*>(data), size});
+    } catch (const model::InputError&) {
+        return 0;
+    }
+    return 0;
+}
