@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);
 
     CLI::App app{
-        "perfgate gates the performance of CUDA kernels: it runs the workloads of a YAML "
-        "suite on a GPU under CUPTI, compares with stored baselines and reports why to CI."};
+        "perfgate gates the performance of CUDA kernels, GPU programs and benchmarks: it measures "
+        "what a YAML suite lists, compares with stored baselines, and fails with a reason."};
     app.name("perfgate");
     app.set_version_flag("--version", "perfgate " PERFGATE_VERSION);
     app.require_subcommand(1);

@@ -372,8 +372,8 @@ std::string Proof::sentence() const {
     } else {
         if (gates > 0) {
             text +=
-                ": each gate fails if it is worse by twice what it claims to detect, and neither "
-                "if nothing changed nor if it is better";
+                ": each gate fails if its metric is worse by twice what the gate claims to detect, "
+                "and none fails if it is unchanged or better";
         }
         if (relations > 0) {
             text += fmt::format("{} each relation can be broken", gates == 0 ? ":" : ";");

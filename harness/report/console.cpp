@@ -396,8 +396,8 @@ class Console {
         std::string text;
         if (folded > 0) text = model::counted(folded, "note");
         if (!not_applicable.empty()) {
-            text += text.empty() ? "" : ", ";
-            text += "metrics that do not apply";
+            text += text.empty() ? "some metrics" : "; some metrics";
+            text += " do not apply to these cases";
         }
         out_ += paint_(Style::dim, text + " (--verbose shows them)") + '\n';
     }

@@ -35,13 +35,13 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
         throw;
     } catch (const std::exception& error) {
         if (chosen || !choice.devices.empty() || has_nvidia_gpu()) {
-            return {{Level::problem, "backend", error.what(), "fix what the message names"}};
+            return {{Level::problem, "backend", error.what(), "follow the message"}};
         }
         // As `run` does: without a GPU it measures on the host.
         std::vector<measure::Diagnosis> found{
             {Level::warning, "GPU", error.what(),
-             "none if host variants and programs are all that is measured here; 'perfgate doctor "
-             "--backend cuda' fails without a GPU"}};
+             "none is needed to measure host variants and programs; where a GPU is expected, use "
+             "'perfgate doctor --backend cuda', which fails without one"}};
         for (measure::Diagnosis& entry : diagnosed_by("host", choice)) {
             found.push_back(std::move(entry));
         }

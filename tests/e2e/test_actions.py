@@ -1062,6 +1062,20 @@ print(json.dumps(answer))
         self.assertEqual([("tools/perfgate", adopted)], checked_out)
         self.assertIn("## perfgate: 1 regressed", said[0])
 
+    def test_suites_of_programs_need_no_plugin(self):
+        """Of the workflows that ci/adopt writes without one."""
+        (self.repository / ".github/workflows").mkdir(parents=True, exist_ok=True)
+        (self.repository / ".github/workflows/perfgate.yml").write_text("# by perfgate init")
+        done = subprocess.run([CI / "adopt", f"tools/perfgate@{'5eed' * 10}", "s.yaml", "p.yaml"], check=True,
+                              cwd=self.repository, capture_output=True, text=True)
+        self.assertIn("perfgate.yml", done.stderr)
+        for name in ("pull-request", "nightly", "accept", "comment"):
+            text = (self.repository / f".github/workflows/{name}.yml").read_text()
+            self.assertNotIn("plugin", text)
+            self.assertIsInstance(yaml.safe_load(text)["jobs"], dict)
+        self.assertIn("  perfgate baseline refresh --profile p.yaml",
+                      (self.repository / ".github/workflows/nightly.yml").read_text())
+
     def test_what_perfgate_writes_stays_readable(self):
         """The report of every verdict, with its escapes and its commands."""
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()

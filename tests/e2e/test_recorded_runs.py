@@ -49,7 +49,7 @@ class RecordedRuns(tool.Case):
                     done = self.run_tool("compare", document, "--baselines",
                                          tool.SOURCE / "baselines", "--profile", profile, "--json",
                                          "verdict.json", code=(0, 4) if document != run else 0)
-                    self.assertRegex(done.stderr, "proof: .*: each gate fails if it is worse")
+                    self.assertRegex(done.stderr, "proof: .*: each gate fails if its metric is worse")
                 judged = [case for suite in self.read_json("verdict.json")["suites"]
                           for case in suite["cases"]]
                 doubts = [case for case in judged if case["verdict"] == "inconclusive"]

@@ -56,7 +56,7 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
     }
     if (found.proves_nothing) {
         text +=
-            "no slowdown was as large as what the gate claims to detect: nothing is proved; use "
+            "no slowdown was as large as what the gate claims to detect: nothing was proved; use "
             "larger --sizes, or a quieter machine\n";
     }
     if (outcome.exit_code == 0 && found.promised > 0) {

@@ -86,7 +86,8 @@ void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
         ->type_size(1)
         ->allow_extra_args(false);
     verb->footer(
-        "Of every device. Exit code: 0; 2 a suite or baseline cannot be read; 3 could not "
+        "Prunes the baselines of every device. Exit code: 0; 2 a suite or baseline cannot be read; "
+        "3 could not "
         "write.");
     verb->callback(
         [&invocation, options] { invocation.body = [options] { return prune(*options); }; });

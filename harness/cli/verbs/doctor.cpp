@@ -35,7 +35,8 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
     };
     const auto options = std::make_shared<Options>();
     add_backend_options(*verb, options->backend);
-    verb->add_option("--json", options->json, "Also write the checks as JSON to FILE (- is stdout)")
+    verb->add_option("--json", options->json,
+                     "Also write the checks as JSON to FILE (- is standard output)")
         ->type_name("FILE");
     verb->footer("Exit code: 0 without problems (warnings are not problems), else 3.");
     verb->callback([&invocation, options] {

@@ -59,7 +59,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE")
         ->type_size(1)
         ->allow_extra_args(false);
-    verb->add_option("--json", options->json, "Also write JSON to FILE (- is stdout)")
+    verb->add_option("--json", options->json, "Also write JSON to FILE (- is standard output)")
         ->type_name("FILE");
     verb->callback(
         [&invocation, options] { invocation.body = [options] { return list_cases(*options); }; });

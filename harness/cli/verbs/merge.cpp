@@ -50,7 +50,7 @@ void add_merge(CLI::App& app, Invocation& invocation) {
         "Writes run.json, verdict.json and junit.xml into the output folder, as run does. Refuses "
         "missing and duplicate\nshards, and shards with different suites, devices, backends, "
         "drivers, tools, revisions, tolerances or selections.\nRelations between cases are "
-        "judged here. Exit code: the verdict's, as of run.");
+        "judged here. Exit code: the verdict's, as for run.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return merge(*verb, *options); };
     });

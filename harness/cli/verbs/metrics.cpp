@@ -70,7 +70,7 @@ void add_metrics(CLI::App& app, Invocation& invocation) {
     const auto options = std::make_shared<Options>();
     verb->add_option("METRIC", options->names, "Only these; raw CUPTI names are known too");
     verb->add_option("--chip", options->chip, "The chip, by CUPTI's name")->capture_default_str();
-    verb->add_option("--json", options->json, "Also write JSON to FILE (- is stdout)")
+    verb->add_option("--json", options->json, "Also write JSON to FILE (- is standard output)")
         ->type_name("FILE");
     verb->callback([&invocation, options] {
         invocation.body = [options] {

@@ -65,9 +65,9 @@ void add_review(CLI::App& app, Invocation& invocation) {
         ->type_size(1)
         ->allow_extra_args(false);
     verb->add_option("--annotations", options->annotations,
-                     "Also write annotations for GitHub to FILE (- is stdout)")
+                     "Also write annotations for GitHub to FILE (- is standard output)")
         ->type_name("FILE");
-    verb->add_option("--json", options->json, "Also write JSON to FILE (- is stdout)")
+    verb->add_option("--json", options->json, "Also write JSON to FILE (- is standard output)")
         ->type_name("FILE");
     verb->add_flag("--advisory", options->advisory, "Exit 0 regardless of the findings");
     verb->footer(
