@@ -37,16 +37,6 @@ TEST(Catalogue, SpellsUnitsInOneWay) {
     }
 }
 
-TEST(Catalogue, FactsThatSomeKernelsLackAreOnlyInTheFullSet) {
-    for (const MetricSet& set : metric_sets()) {
-        for (const std::string name : {"code_size", "stack"}) {
-            const bool has =
-                std::find(set.metrics.begin(), set.metrics.end(), name) != set.metrics.end();
-            EXPECT_EQ(has, set.name == "full") << set.name << ": " << name;
-        }
-    }
-}
-
 TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
     for (const Metric& metric : catalogue()) {
         const std::string& name = metric.definition.name;
