@@ -68,6 +68,12 @@ int main(int argc, char** argv) {
 
     cli::refuse_empty_values(app);
 
+    if (argc < 2) {
+        return report_error(
+            "a command is required: 'perfgate demo' shows what perfgate reports, 'perfgate --help' "
+            "lists the commands",
+            2);
+    }
     try {
         app.parse(cli::reversed_words(argc, argv));
         return invocation.body ? invocation.body() : 2;

@@ -54,6 +54,11 @@ class EmptyValues(tool.Case):
         self.assertIn("run=", self.refused("compare", "--", "run="))
 
 
+class NoWords(tool.Case):
+    def test_names_a_first_step(self):
+        self.assert_one_line(self.run_tool(code=2).stderr, "perfgate demo", "perfgate --help")
+
+
 class UnknownWords(tool.Case):
     def refused(self, *words):
         done = self.run_tool(*words, code=2)
