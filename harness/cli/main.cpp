@@ -37,8 +37,9 @@ int report_error(std::string_view message, int exit_code) {
 /// would go there. They are opened for reading, so that printing to them still fails.
 void occupy_standard_descriptors() {
     int fd = 0;
-    do fd = ::open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
+    do {
+        fd = ::open("/dev/null", O_RDONLY);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0) ::close(fd);
 }
 

@@ -78,9 +78,7 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
     if (judgement.verdict == Verdict::pass && same_code && !judgement.shown) {
         aside.words = "shown by its code";
     }
-    return {std::move(judgement),
-            std::move(aside.words),
-            {clock, std::move(aside.detail), std::move(why)}};
+    return {judgement, std::move(aside.words), {clock, std::move(aside.detail), std::move(why)}};
 }
 
 }  // namespace perfgate::gate

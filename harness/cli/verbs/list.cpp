@@ -33,8 +33,9 @@ int list_cases(const ListOptions& options) {
     const std::vector<suite::Suite> suites =
         suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins));
     const model::Plan plan = suite::plan_suites(suites, plan_options);
-    if (!options.json.empty())
+    if (!options.json.empty()) {
         model::write_file_atomically(options.json, document::write_plan(plan));
+    }
     if (options.json != "-") model::write_file_atomically("-", plan_text(plan, suites));
     return 0;
 }
