@@ -13,16 +13,16 @@ std::string relative(const std::string& folder, const std::string& file) {
 }
 
 TEST(SourcePlace, IsRelativeToTheFolderThatItLiesIn) {
-    EXPECT_EQ(relative("/work/project", "/work/project/kernels/a.cu"), "kernels/a.cu");
-    EXPECT_EQ(relative("/work/project/", "/work/project/a.cu"), "a.cu");
+    EXPECT_EQ(relative("/srv/project", "/srv/project/kernels/a.cu"), "kernels/a.cu");
+    EXPECT_EQ(relative("/srv/project/", "/srv/project/a.cu"), "a.cu");
     EXPECT_EQ(relative("/", "/a.cu"), "a.cu");
 }
 
 TEST(SourcePlace, OutsideTheFolderItStaysAsItIs) {
-    for (const std::string file : {"/work/a.cu", "/work/project2/a.cu", "/opt/a.cu", ""}) {
-        EXPECT_EQ(relative("/work/project", file), file);
+    for (const std::string file : {"/srv/a.cu", "/srv/project2/a.cu", "/opt/a.cu", ""}) {
+        EXPECT_EQ(relative("/srv/project", file), file);
     }
-    EXPECT_EQ(relative("", "/work/a.cu"), "/work/a.cu");  // the folder is not known
+    EXPECT_EQ(relative("", "/srv/a.cu"), "/srv/a.cu");  // the folder is not known
 }
 
 TEST(SourcePlace, LiesInsideIfItCannotLeadOut) {
