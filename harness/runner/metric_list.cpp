@@ -95,6 +95,16 @@ void write_terms(JsonWriter& json, const char* name, const std::vector<metrics::
     json.end_array();
 }
 
+std::vector<std::string> sets_with(const std::string& metric) {
+    std::vector<std::string> sets;
+    for (const metrics::MetricSet& set : metrics::metric_sets()) {
+        if (std::find(set.metrics.begin(), set.metrics.end(), metric) != set.metrics.end()) {
+            sets.push_back(set.name);
+        }
+    }
+    return sets;
+}
+
 }  // namespace
 
 std::string write_json(const MetricList& list) {
@@ -115,6 +125,7 @@ std::string write_json(const MetricList& list) {
         write_field(json, "class", to_text(definition.metric_class));
         write_field(json, "fold", to_text(definition.fold));
         write_field(json, "source", to_text(row.metric.source));
+        write_field(json, "sets", sets_with(definition.name));
         write_field(json, "counters", row.counters);
         // value = scale * sum of the numerator / sum of the denominator; without a denominator, it
         // is 1.

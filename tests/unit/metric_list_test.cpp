@@ -126,7 +126,7 @@ TEST(MetricList, AsJsonHasAFieldForEachFact) {
     for (const char* part :
          {R"("schema": "perfgate.metrics")", R"("version": 1)", R"("chip": "GH100")",
           R"("name":"cycles","description":"SM clock cycles","unit":"count","direction":"lower",)"
-          R"("class":"counter","fold":"sum","source":"counter",)"
+          R"("class":"counter","fold":"sum","source":"counter","sets":["core","full"],)"
           R"("counters":["sm__cycles_elapsed.max"],"scale":1,)"
           R"("numerator":[{"weight":1,"counter":"sm__cycles_elapsed.max"}],"denominator":[],)"
           R"("passes":1,"mixes_passes":false,"unavailable":"")",
