@@ -210,30 +210,59 @@ Cause cause_of(Finding& finding) {
     return cause;
 }
 
-/// Metrics that were considered: all measured ones except times.
-std::size_t counters_in(const Evidence& evidence) {
-    return static_cast<std::size_t>(
-        std::count_if(evidence.begin(), evidence.end(), [](const auto& entry) {
-            const std::string& name = entry.first;
-            return std::find(std::begin(model::time_metrics), std::end(model::time_metrics),
-                             name) == std::end(model::time_metrics) &&
-                   name != timed_sm_clock && name != launch_gap &&
-                   name != conflicts_per_instruction && name != rounds_of_blocks &&
-                   name != "ceiling_share";
-        }));
+/// Whether a metric was considered: any measured one except times.
+bool is_counter(std::string_view name) {
+    return std::find(std::begin(model::time_metrics), std::end(model::time_metrics), name) ==
+               std::end(model::time_metrics) &&
+           name != timed_sm_clock && name != launch_gap && name != conflicts_per_instruction &&
+           name != rounds_of_blocks && name != "ceiling_share";
 }
 
-constexpr const char* no_reason = "unexplained: no counter moved with it";
+std::size_t counters_in(const Evidence& evidence) {
+    return static_cast<std::size_t>(
+        std::count_if(evidence.begin(), evidence.end(),
+                      [](const auto& entry) { return is_counter(entry.first); }));
+}
+
+/// Metrics that changed by a tenth or more, those that changed most first, at most three.
+std::vector<Figure> moved_most(const Evidence& evidence) {
+    constexpr double least = 0.1;
+    constexpr std::size_t most = 3;
+    const auto size = [](const Figure& figure) {
+        const double larger = std::fmax(std::fabs(figure.before), std::fabs(figure.after));
+        return larger > 0 ? std::fabs(figure.after - figure.before) / larger : 0;
+    };
+    std::vector<Figure> moved;
+    for (const auto& [name, figure] : evidence) {
+        if (is_counter(name) && size(figure) >= least) moved.push_back(figure);
+    }
+    std::stable_sort(moved.begin(), moved.end(), [&](const Figure& left, const Figure& right) {
+        return size(left) > size(right);
+    });
+    if (moved.size() > most) moved.resize(most);
+    return moved;
+}
 
 Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
-    Cause cause{
-        "unexplained", {}, {{time.metric, time.unit, *time.baseline, *time.measured}}, no_reason};
+    Cause cause{"unexplained",
+                {},
+                {{time.metric, time.unit, *time.baseline, *time.measured}},
+                "unexplained: no counter moved with it"};
     const std::size_t counters = counters_in(evidence);
     if (counters == 0) {
         cause.brief = "unexplained: no counter is known on both sides";
         cause.sentence =
             fmt::format("unexplained: {}, and the baseline and this run have no counter in common",
                         figures_text(cause.figures));
+        return cause;
+    }
+    if (const std::vector<Figure> moved = moved_most(evidence); !moved.empty()) {
+        cause.brief =
+            fmt::format("unexplained: {} moved, in no known pattern", moved.front().metric);
+        cause.sentence = fmt::format(
+            "unexplained: {}; what was counted fits no known cause, it moved most in {}",
+            figures_text(cause.figures), figures_text(moved));
+        cause.figures.insert(cause.figures.end(), moved.begin(), moved.end());
         return cause;
     }
     if (const auto cycles = evidence.find("cycles"); cycles != evidence.end()) {

@@ -35,6 +35,7 @@ class DeviceLost : public model::Error {
 struct LaunchRecord {
     std::vector<model::Kernel> kernels;                     ///< in launch order; `metrics` empty
     std::vector<model::MemoryOperation> memory_operations;  ///< by start time
+    std::vector<std::string> notes = {};  ///< as CaseResult::notes
 };
 
 /// The code of a variant that runs on the host.

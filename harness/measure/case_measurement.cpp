@@ -244,6 +244,7 @@ void CaseMeasurement::record_code(Case& opened, model::CaseResult& result) const
         LaunchRecord launch = opened.record_launch();
         result.kernels = std::move(launch.kernels);
         result.memory_operations = std::move(launch.memory_operations);
+        result.notes = std::move(launch.notes);
     }
     HostCode code = backend_.host_code(result.spec);
     result.host_code = std::move(code.modules);

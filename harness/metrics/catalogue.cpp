@@ -348,8 +348,7 @@ std::vector<Metric> make_catalogue() {
         counted({"dram_write_bytes", "bytes written to DRAM", "bytes", lower, counter, Fold::sum},
                 {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, integrated),
         // Of the whole GPU, whoever causes them, each in a session of its own: no link can be
-        // counted
-        // together with the SMs.
+        // counted together with the SMs.
         by_name_only(
             counted({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
                      "bytes", lower, counter, Fold::sum},
@@ -361,13 +360,13 @@ std::vector<Metric> make_catalogue() {
                              integrated)),
         // The three ways in which a kernel gets its data. Which one is better depends on the
         // kernel, so only the way of plain loads has a direction.
-        counted({"load_bytes", "bytes that global loads request from L1", "bytes", lower, exact,
-                 Fold::sum},
-                {one("l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum")}),
+        // Counted by instruction: what L1 counts as loads includes asynchronous copies.
+        counted({"load_bytes", "bytes that threads load from global memory into registers", "bytes",
+                 lower, exact, Fold::sum},
+                {one("smsp__sass_data_bytes_mem_global_op_ld.sum")}),
         counted({"async_copy_bytes",
-                 "bytes that threads copy asynchronously to shared memory "
-                 "(cp.async)",
-                 "bytes", none, exact, Fold::sum},
+                 "bytes that threads copy asynchronously to shared memory (cp.async)", "bytes",
+                 none, exact, Fold::sum},
                 {one("smsp__sass_data_bytes_mem_global_op_ldgsts.sum")}, {"GV*", "TU*"}),
         counted({"tma_bytes", "bytes that the copy engines of the SMs (TMA) read and write",
                  "bytes", none, counter, Fold::sum},

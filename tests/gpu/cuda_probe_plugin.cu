@@ -190,6 +190,50 @@ struct Fickle : Probe {
     int launches_ = 0;
 };
 
+// Asks the L2 cache to keep its input.
+struct Persisting : Probe {
+    explicit Persisting(const Values& values) : Probe(values) {
+        check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes()), "cudaDeviceSetLimit");
+    }
+    void launch(void* stream) override {
+        cudaStreamAttrValue attribute{};
+        attribute.accessPolicyWindow.base_ptr = x_;
+        attribute.accessPolicyWindow.num_bytes = bytes();
+        attribute.accessPolicyWindow.hitRatio = 1.0f;
+        attribute.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+        attribute.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+        check(cudaStreamSetAttribute(static_cast<cudaStream_t>(stream),
+                                     cudaStreamAttributeAccessPolicyWindow, &attribute),
+              "cudaStreamSetAttribute");
+        scale_on(stream);
+    }
+};
+
+// Works on a stream of its own, between events on the one given.
+struct Elsewhere : Probe {
+    explicit Elsewhere(const Values& values) : Probe(values) {
+        check(cudaStreamCreateWithFlags(&own_, cudaStreamNonBlocking), "cudaStreamCreate");
+        for (cudaEvent_t* event : {&begin_, &end_}) {
+            check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreate");
+        }
+    }
+    ~Elsewhere() override {
+        cudaStreamDestroy(own_);
+        cudaEventDestroy(begin_);
+        cudaEventDestroy(end_);
+    }
+    void launch(void* stream) override {
+        auto* given = static_cast<cudaStream_t>(stream);
+        check(cudaEventRecord(begin_, given), "cudaEventRecord");
+        check(cudaStreamWaitEvent(own_, begin_, 0), "cudaStreamWaitEvent");
+        scale_on(own_);
+        check(cudaEventRecord(end_, own_), "cudaEventRecord");
+        check(cudaStreamWaitEvent(given, end_, 0), "cudaStreamWaitEvent");
+    }
+    cudaStream_t own_ = nullptr;
+    cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
 // A known length of time, about: half a million cycles.
 struct Spin : Probe {
     using Probe::Probe;
@@ -223,19 +267,20 @@ Variant variant(const char* name, Submission submission = Submission::async,
 perfgate::sdk::Plugin plugin() {
     Variant host{.name = "host", .help = "does nothing", .target = Target::host};
     host.create = [](const Values&) { return std::make_unique<OnHost>(); };
-    return {
-        .name = "cuda_probe",
-        .cuda_module = "",
-        .workloads = {
-            {.name = "probe",
-             .help = "what a backend must cope with",
-             .params = {perfgate::sdk::Param::integer("n", "floats", 1, 1 << 28, "1048576")},
-             .variants = {variant<One>("one"), variant<Several>("several"), variant<Many>("many"),
-                          variant<InPlace>("in_place", Submission::async, true),
-                          variant<Graph>("graph", Submission::graph),
-                          variant<Waits>("waits", Submission::synchronous), variant<Waits>("liar"),
-                          variant<Wrong>("wrong"), variant<Crash>("crash"),
-                          variant<Fickle>("fickle"), variant<Spin>("spin"), host}}}};
+    return {.name = "cuda_probe",
+            .cuda_module = "",
+            .workloads = {
+                {.name = "probe",
+                 .help = "what a backend must cope with",
+                 .params = {perfgate::sdk::Param::integer("n", "floats", 1, 1 << 28, "1048576")},
+                 .variants = {
+                     variant<One>("one"), variant<Several>("several"), variant<Many>("many"),
+                     variant<InPlace>("in_place", Submission::async, true),
+                     variant<Graph>("graph", Submission::graph),
+                     variant<Waits>("waits", Submission::synchronous), variant<Waits>("liar"),
+                     variant<Wrong>("wrong"), variant<Crash>("crash"), variant<Fickle>("fickle"),
+                     variant<Spin>("spin"), variant<Persisting>("persisting"),
+                     variant<Elsewhere>("elsewhere"), host}}}};
 }
 
 }  // namespace

@@ -56,6 +56,12 @@ std::vector<Example> examples() {
           // Told as what made it fall.
           {{"theoretical_occupancy", {50, 25}}, {"registers", {96, 200}}},
           {{"theoretical_occupancy", {50, 25}}, {"static_smem", {0, 99999}}}}},
+        {"links",
+         {{"pcie_bytes", {1 * mib, 1.1 * mib}}},
+         {{{"pcie_bytes", {1 * mib, 1.09 * mib}}}, {{"pcie_bytes", {1 * kib, 64 * kib}}}}},
+        {"links",
+         {{"nvlink_bytes", {1 * mib, 1.1 * mib}}},
+         {{{"nvlink_bytes", {1 * mib, 1.09 * mib}}}, {{"nvlink_bytes", {1 * kib, 64 * kib}}}}},
         // From two full rounds to a third for a few blocks.
         {"tail",
          {{"waves", {2, 2.01}}, {"sm_active", {98, 93}}},

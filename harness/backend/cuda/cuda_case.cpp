@@ -9,10 +9,12 @@
 #include <system_error>
 #include <utility>
 
+#include "backend/cuda/cupti.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
+#include "backend/cuda/persisting_l2.hpp"
 #include "model/source_place.hpp"
 
 namespace perfgate::backend::cuda {
@@ -81,10 +83,17 @@ void guarded(const PrimaryContext& context, const std::function<void()>& work) {
 CudaCase::~CudaCase() {
     // The plugin frees memory that queued work may still use.
     driver().cuCtxSynchronize();
+    forget_persisting_l2(device_.stream());
 }
 
 void CudaCase::enqueue_reset() {
     instance_->reset(device_.stream());
+}
+void CudaCase::prepare_cold() {
+    enqueue_reset();
+    if (persisting_l2_bytes() == 0) return;
+    device_.context().synchronize();
+    release_persisting_lines();
 }
 void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());
@@ -94,6 +103,38 @@ void CudaCase::enqueue_launch() {
 void CudaCase::enqueue_timed(CUstream stream) {
     instance_->launch(stream);
     if (added_ns_ > 0) device_.added_work()(stream, added_ns_);
+}
+
+std::uint32_t CudaCase::given_stream_id() const {
+    std::uint32_t id = 0;
+    check(cuptiGetStreamIdEx(device_.context().get(), device_.stream(), 0, &id),
+          "cannot identify the stream");
+    return id;
+}
+
+std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const {
+    std::vector<std::string> notes;
+    if (const std::size_t bytes = persisting_l2_bytes(); bytes > 0) {
+        notes.push_back(
+            fmt::format("sets {:.1f} MiB of the L2 cache aside for persisting accesses; before "
+                        "each cold launch "
+                        "they are released",
+                        static_cast<double>(bytes) / (1 << 20)));
+    }
+    // How the nodes of a graph are spread over streams is the driver's business.
+    const std::uint32_t given = given_stream_id();
+    const auto elsewhere =
+        std::count_if(launch.records.begin(), launch.records.end(), [&](const ActivityRecord& one) {
+            return one.graph_node_id == 0 && one.stream_id != given;
+        });
+    if (elsewhere > 0) {
+        notes.push_back(
+            fmt::format("{} of {} kernels, copies and memsets ran on other streams than the one "
+                        "given: gpu_time "
+                        "includes them, gpu_span only if they are joined to that stream",
+                        elsewhere, launch.records.size()));
+    }
+    return notes;
 }
 
 void CudaCase::fill(std::uint64_t seed) {
@@ -178,6 +219,7 @@ measure::LaunchRecord CudaCase::record_launch() {
                 kernel.argument_words = std::move(launches[i].arguments.words);
             }
         }
+        result.notes = notes_on(launch);
         operations_ = reset.records.size() + launch.records.size();
         reset_kernels_ = reset.kernel_count();
     });
@@ -208,8 +250,12 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     ActivityRecorder recorder;
     Pace pace;
     for (int i = 0; i < count; ++i) {
-        enqueue_reset();
-        if (cold) device_.flush()(device_.stream());
+        if (cold) {
+            prepare_cold();
+            device_.flush()(device_.stream());
+        } else {
+            enqueue_reset();
+        }
         recorder.launch([&] { enqueue_timed(device_.stream()); });
         device_.context().synchronize();
         pace.rest();
@@ -241,7 +287,9 @@ measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
     const NvtxRange range(cold ? "gpu_span cold" : "gpu_span hot");
     TimingRequest request;
     request.launch = [this](CUstream stream) { enqueue_timed(stream); };
-    if (instance_->needs_reset()) {
+    if (cold && persisting_l2_bytes() > 0) {
+        request.prepare = [this] { prepare_cold(); };
+    } else if (instance_->needs_reset()) {
         request.reset = [this](CUstream stream) { instance_->reset(stream); };
     }
     request.cold = cold;

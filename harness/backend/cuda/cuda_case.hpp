@@ -34,6 +34,8 @@ class CudaCase : public measure::Case {
 
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();
+    /// Enqueues a reset and releases what earlier launches keep in the L2 cache, before a flush.
+    void prepare_cold();
     void enqueue_launch();
     /// Kernels that the last `record_launch` found in a reset; 0 before.
     std::size_t reset_kernels() const { return reset_kernels_; }
@@ -42,6 +44,8 @@ class CudaCase : public measure::Case {
     measure::TimeSamples time_records(model::Cache cache, int count);
     measure::TimeSamples time_events(model::Cache cache, int count);
     void enqueue_timed(CUstream stream);
+    std::uint32_t given_stream_id() const;
+    std::vector<std::string> notes_on(const LaunchActivity& launch) const;
 
     OpenDevice& device_;
     std::unique_ptr<PluginInstance> instance_;

@@ -28,8 +28,9 @@ std::size_t launches_per_block(std::size_t operations, bool cold) {
 EventSamples EventTimer::measure(const TimingRequest& request) {
     // If the number of operations is unknown, each launch is blocked separately, under the
     // watchdog.
-    const std::size_t chunk =
-        request.operations == 0 ? 1 : launches_per_block(request.operations, request.cold);
+    std::size_t chunk = 1;
+    if (request.operations != 0) chunk = launches_per_block(request.operations, request.cold);
+    if (request.prepare) chunk = std::min(chunk, std::size_t{1});
     const bool blocked = request.async && chunk > 0;
 
     EventSamples samples;
@@ -58,6 +59,7 @@ void EventTimer::measure_unblocked(const TimingRequest& request,
     const Event end;
     Pace pace;
     for (std::size_t i = 0; i < request.count; ++i) {
+        if (request.prepare) request.prepare();
         submit(request, begin, end);
         end.synchronize();
         spans_ns.push_back(elapsed_ns(begin, end));
@@ -74,6 +76,7 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
         // The first launch shows how many are too long.
         const std::size_t launches =
             spans_ns.empty() ? 1 : std::min(chunk, request.count - spans_ns.size());
+        if (request.prepare) request.prepare();
         bool in_time = false;
         {
             StreamBlocker::Block block = blocker_.block(stream_);

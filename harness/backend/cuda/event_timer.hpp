@@ -21,7 +21,10 @@ using Submit = std::function<void(CUstream)>;
 
 struct TimingRequest {
     Submit launch;
-    Submit reset;       ///< restores the inputs before a launch; may be empty
+    Submit reset;  ///< restores the inputs before a launch; may be empty
+    /// Called before each launch while the stream is idle, so that one is queued at a time; may be
+    /// empty.
+    std::function<void()> prepare = {};
     bool cold = true;   ///< flush the L2 cache before each launch
     bool async = true;  ///< the launch only enqueues; without this nothing is blocked
     std::size_t count = 1;

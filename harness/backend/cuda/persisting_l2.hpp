@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines that a variant asks the L2 cache to keep (cudaLimitPersistingL2CacheSize and an access
+// policy window): reading other memory does not evict them, so an L2 flush alone would leave them
+// in the cache, and a cold launch would be a warm one. They are released before each flush. What
+// the launch itself keeps is the variant's code, and stays.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace perfgate::backend::cuda {
+
+/// Bytes of the L2 cache that are set aside for such lines in the current context; 0: none, so that
+/// there are no such lines.
+std::size_t persisting_l2_bytes();
+
+/// Makes all lines evictable. Only while the context does no work. Throws CudaError.
+void release_persisting_lines();
+
+/// When a case ends: sets nothing aside any more, and removes the window of `stream`, which the
+/// next case uses too. No-op if nothing is set aside. Reports no errors: the context may be lost.
+void forget_persisting_l2(CUstream stream) noexcept;
+
+}  // namespace perfgate::backend::cuda
