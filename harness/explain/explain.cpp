@@ -224,7 +224,8 @@ std::size_t counters_in(const Evidence& evidence) {
                       [](const auto& entry) { return is_counter(entry.first); }));
 }
 
-/// Metrics that changed by a tenth or more, those that changed most first, at most three.
+/// Metrics that changed by a tenth or more, those that changed most first, at most three. Cycles
+/// are the time again.
 std::vector<Figure> moved_most(const Evidence& evidence) {
     constexpr double least = 0.1;
     constexpr std::size_t most = 3;
@@ -234,7 +235,8 @@ std::vector<Figure> moved_most(const Evidence& evidence) {
     };
     std::vector<Figure> moved;
     for (const auto& [name, figure] : evidence) {
-        if (is_counter(name) && size(figure) >= least) moved.push_back(figure);
+        if (!is_counter(name) || name == "cycles") continue;
+        if (size(figure) >= least) moved.push_back(figure);
     }
     std::stable_sort(moved.begin(), moved.end(), [&](const Figure& left, const Figure& right) {
         return size(left) > size(right);
@@ -243,7 +245,9 @@ std::vector<Figure> moved_most(const Evidence& evidence) {
     return moved;
 }
 
-Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
+/// `moved`: what changed although no rule names it.
+Cause unexplained(const MetricVerdict& time, const Evidence& evidence,
+                  const std::vector<Figure>& moved) {
     Cause cause{"unexplained",
                 {},
                 {{time.metric, time.unit, *time.baseline, *time.measured}},
@@ -256,7 +260,7 @@ Cause unexplained(const MetricVerdict& time, const Evidence& evidence) {
                         figures_text(cause.figures));
         return cause;
     }
-    if (const std::vector<Figure> moved = moved_most(evidence); !moved.empty()) {
+    if (!moved.empty()) {
         cause.brief =
             fmt::format("unexplained: {} moved, in no known pattern", moved.front().metric);
         cause.sentence = fmt::format(
@@ -401,7 +405,8 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
             std::stable_partition(found.begin(), found.end(),
                                   [side](const SidedCause& each) { return each.side == side; });
         if (opposed == found.begin()) {
-            causes.push_back(result.command.empty() ? unexplained(*time, evidence)
+            const auto moved = found.empty() ? moved_most(evidence) : std::vector<Figure>{};
+            causes.push_back(result.command.empty() ? unexplained(*time, evidence, moved)
                                                     : unexplained_program(*time, verdict, result));
         }
         for (auto each = found.begin(); each != found.end(); ++each) add(*each, each >= opposed);

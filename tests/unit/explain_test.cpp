@@ -58,6 +58,19 @@ TEST(Explain, ATimeThatNothingMovedWithIsUnexplained) {
                   "again, or count more (metric set 'full')"});
 }
 
+TEST(Explain, WhatMovesInNoKnownPatternIsNamed) {
+    const auto causes = why(slower({{"cycles", {1e6, 1.2e6}},
+                                    {"dram_throughput", {80, 60}},
+                                    {"l2_throughput", {50, 10}},
+                                    {"sm_throughput", {40, 37}}}));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].sentence,
+              "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %); what was counted fits no known "
+              "cause, it moved most in l2_throughput 50.00 % → 10.00 % (-40.0 points), "
+              "dram_throughput 80.00 % → 60.00 % (-20.0 points)");
+    EXPECT_EQ(causes[0].brief, "unexplained: l2_throughput moved, in no known pattern");
+}
+
 TEST(Explain, WhatMovedTheOtherWayDoesNotExplain) {
     const auto causes = why(slower({{"instructions", {1000, 900}}}));
     ASSERT_EQ(causes.size(), 2U);
