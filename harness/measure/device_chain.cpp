@@ -110,7 +110,8 @@ void DeviceChain::replace_excluded() {
         for (Item* item : items_) {
             if (!measured(*item)) continue;
             exclude_other_clocks(*item->result);
-            if (!too_thin(*item->result, processes).empty()) thin.push_back(item);
+            const std::size_t wanted = std::max(processes, item->wanted);
+            if (!too_thin(*item->result, wanted).empty()) thin.push_back(item);
         }
         if (thin.empty() || shared_.interrupted) break;
         pass(thin, 0);
@@ -118,6 +119,7 @@ void DeviceChain::replace_excluded() {
 }
 
 void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes) {
+    for (Item* item : items) item->wanted = processes;
     // Interleaved: each process takes a batch of every case, so that drift affects all of them
     // equally.
     for (;;) {

@@ -47,6 +47,7 @@ struct Item {
     bool begun = false;                ///< it has a result
     bool counted = false;              ///< its counters were asked for
     std::size_t passes = 0;            ///< processes that took, or should have taken, batches
+    std::size_t wanted = 0;            ///< processes that fill_up() was last asked for
 };
 
 }  // namespace perfgate::measure

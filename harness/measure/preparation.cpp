@@ -211,7 +211,7 @@ void conclude(std::vector<Item>& items, std::size_t processes) {
         model::CaseResult& result = *item.result;
         if (result.status != model::CaseStatus::measured) continue;
         exclude_other_clocks(result);
-        std::string why = too_thin(result, processes);
+        std::string why = too_thin(result, std::max(processes, item.wanted));
         if (why.empty()) continue;
         result.status = model::CaseStatus::invalid;
         result.reason = std::move(why);

@@ -41,14 +41,16 @@ struct MeasuringChoice {
     double case_limit_s = 120;
     std::optional<std::uint64_t> verify_seed;    ///< absent: a fresh one
     std::shared_ptr<ProgressObserver> progress;  ///< null: no display
-    std::optional<std::size_t> processes;        ///< absent: usual_processes
+    std::optional<std::size_t> processes;  ///< absent: settling_processes to usual_processes
     double lock_wait_s = 600;
     std::string resume;    ///< the output folder of an earlier execution; empty: none
     bool ceilings = true;  ///< measured after the cases
     bool changed_only = false;
 };
 
-/// Batches that a case of a usual run has, and one of a baseline.
+/// Batches of a case, unless a number is chosen: after `settling_processes`, a case that passes has
+/// enough, and others get `usual_processes`; a baseline has `baseline_processes`.
+inline constexpr std::size_t settling_processes = 3;
 inline constexpr std::size_t usual_processes = 5;
 inline constexpr std::size_t baseline_processes = 20;
 

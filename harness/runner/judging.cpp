@@ -72,4 +72,24 @@ std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
     }
 }
 
+std::vector<model::CaseIndex> unsettled_by_baselines(const model::Run& run,
+                                                     const JudgingChoice& choice) {
+    std::optional<model::VerdictDocument> verdict;
+    try {
+        verdict = gate::judge(run, baseline::load_baselines(choice.baselines, run), choice.policy,
+                              gate::BatchRule(choice.policy));
+    } catch (const model::InputError&) {
+        // Without a verdict nothing is settled.
+    }
+    std::vector<model::CaseIndex> found;
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            const bool passes =
+                verdict && verdict->suites[s].cases[c].verdict == model::Verdict::pass;
+            if (!passes) found.push_back({s, c});
+        }
+    }
+    return found;
+}
+
 }  // namespace perfgate::runner

@@ -37,4 +37,9 @@ std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
 std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
                                                    const JudgingChoice& choice);
 
+/// The cases that do not pass yet: more processes may decide them. Those without a baseline are
+/// among them, because their values may become one. All if a baseline cannot be used.
+std::vector<model::CaseIndex> unsettled_by_baselines(const model::Run& run,
+                                                     const JudgingChoice& choice);
+
 }  // namespace perfgate::runner

@@ -48,8 +48,11 @@ void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
 
 /// Devices are locked and open for the lifetime of this object.
 model::Run measure_run(const RunRequest& request) {
-    OpenedBackend backend = open_to_measure(request.measuring);
-    model::Plan plan = plan_for(request.suites, request.measuring, backend);
+    MeasuringChoice choice = request.measuring;
+    const bool settles = !choice.processes;
+    if (settles) choice.processes = settling_processes;
+    OpenedBackend backend = open_to_measure(choice);
+    model::Plan plan = plan_for(request.suites, choice, backend);
     std::optional<model::Shard> shard;
     if (request.shard) {
         const std::string& device = backend.capabilities.environment.device.key;
@@ -58,12 +61,16 @@ model::Run measure_run(const RunRequest& request) {
                               shard_costs(plan, request.costs, request.judging.baselines, device));
     }
 
-    Execution execution(request.measuring, backend, plan);
+    Execution execution(choice, backend, plan);
     measure::Session& session = execution.session();
-    if (request.measuring.changed_only) {
+    if (choice.changed_only) {
         leave_out_unchanged(session, plan, request.judging.baselines);
     }
     session.measure_all();
+    if (settles && !session.interrupted()) {
+        session.fill_up(unsettled_by_baselines(execution.rated(session.run()), request.judging),
+                        usual_processes);
+    }
     session.replace_excluded();
     confirm(session, [&](const model::Run& so_far) {
         return flagged_by_baselines(execution.rated(so_far), request.judging);

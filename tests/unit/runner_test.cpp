@@ -236,6 +236,28 @@ TEST_F(Runner, WhatIsAsFastAsTheBaselinePasses) {
     EXPECT_EQ(verdict_of(1), Verdict::pass);
 }
 
+TEST_F(Runner, WhatPassesEarlyIsMeasuredLessOften) {
+    run(request());
+    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+        EXPECT_EQ(batches(result), usual_processes) << "without a baseline nothing is settled";
+    }
+    accept();
+    EXPECT_EQ(run(request()), 0);
+    for (const model::CaseResult& result : stored().suites.at(0).cases) {
+        EXPECT_EQ(batches(result), settling_processes);
+    }
+    // What does not pass is, before any round.
+    RunRequest asked = request({"slow", "recompiled"});
+    asked.judging.policy.rounds = 0;
+    run(asked);
+    EXPECT_EQ(batches(stored().suites.at(0).cases.at(0)), usual_processes);
+    // A number that was chosen holds.
+    asked = request();
+    asked.measuring.processes = 4;
+    run(asked);
+    EXPECT_EQ(batches(stored().suites.at(0).cases.at(0)), 4U);
+}
+
 TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
     accept();
     EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
