@@ -14,7 +14,8 @@
 
 namespace {
 
-constexpr int largest_cluster = 8;  // the largest that every device with clusters allows
+// 8 is the largest that every device with clusters allows. Not every SM takes part in large ones.
+constexpr int cluster_sizes[] = {8, 4, 2};
 constexpr int rounds = 50;
 constexpr int threads = 32;
 
@@ -64,6 +65,27 @@ class Groups {
     std::vector<int> parent_;
 };
 
+/// Joins the SMs that ran blocks of one cluster.
+bool join_clusters(int sm_count, int cluster, int shared_bytes, Groups& groups) {
+    std::vector<int> on_host(static_cast<std::size_t>(4 * sm_count / cluster * cluster));
+    int* sms = nullptr;
+    if (failed(cudaMalloc(&sms, on_host.size() * sizeof(int)), "memory")) return false;
+    bool ran = true;
+    for (int round = 0; ran && round < rounds; ++round) {
+        const Launch launch(static_cast<int>(on_host.size()), cluster, shared_bytes);
+        ran = !failed(cudaLaunchKernelEx(&launch.config, where_am_i, sms), "launch") &&
+              !failed(cudaMemcpy(on_host.data(), sms, on_host.size() * sizeof(int),
+                                 cudaMemcpyDeviceToHost),
+                      "result");
+        const auto size = static_cast<std::size_t>(cluster);
+        for (std::size_t i = 0; ran && i < on_host.size(); ++i) {
+            groups.join(on_host[i], on_host[i / size * size]);
+        }
+    }
+    cudaFree(sms);
+    return ran;
+}
+
 int print_layout() {
     int sm_count = 0;
     int shared_bytes = 0;
@@ -76,25 +98,10 @@ int print_layout() {
         return 1;
     }
 
-    const int blocks = 4 * sm_count / largest_cluster * largest_cluster;
-    int* sms = nullptr;
-    if (failed(cudaMalloc(&sms, static_cast<std::size_t>(blocks) * sizeof(int)), "memory"))
-        return 1;
     Groups groups(sm_count);
-    std::vector<int> on_host(static_cast<std::size_t>(blocks));
-    for (int round = 0; round < rounds; ++round) {
-        Launch launch(blocks, largest_cluster, shared_bytes);
-        if (failed(cudaLaunchKernelEx(&launch.config, where_am_i, sms), "launch") ||
-            failed(cudaMemcpy(on_host.data(), sms, on_host.size() * sizeof(int),
-                              cudaMemcpyDeviceToHost),
-                   "result")) {
-            return 1;
-        }
-        for (std::size_t i = 0; i < on_host.size(); ++i) {
-            groups.join(on_host[i], on_host[i / largest_cluster * largest_cluster]);
-        }
+    for (const int cluster : cluster_sizes) {
+        if (!join_clusters(sm_count, cluster, shared_bytes, groups)) return 1;
     }
-    cudaFree(sms);
 
     std::map<int, int> sizes;
     for (int sm = 0; sm < sm_count; ++sm) ++sizes[groups.of(sm)];
@@ -104,7 +111,7 @@ int print_layout() {
     std::printf("SMs per GPC:");
     for (const int size : gpcs) std::printf(" %d", size);
     std::printf("\nclusters that fit at a time, one block per SM:");
-    for (const int size : {2, 4, 8}) {
+    for (const int size : cluster_sizes) {
         const Launch launch(sm_count / size * size, size, shared_bytes);
         int fit = 0;
         if (failed(cudaOccupancyMaxActiveClusters(&fit, where_am_i, &launch.config), "occupancy")) {
