@@ -112,10 +112,14 @@ class Planning {
         }
     }
 
+    /// Whether cases are not known, or relations with cases that were not.
     bool asks_benchmarks() const {
-        return std::any_of(plan_.suites.begin(), plan_.suites.end(), [](const auto& suite) {
-            return std::any_of(suite.cases.begin(), suite.cases.end(), is_unknown);
+        const bool open = std::any_of(suites_.begin(), suites_.end(), [](const auto& suite) {
+            return !suite.open_relations.empty();
         });
+        return open || std::any_of(plan_.suites.begin(), plan_.suites.end(), [](const auto& suite) {
+                   return std::any_of(suite.cases.begin(), suite.cases.end(), is_unknown);
+               });
     }
 
     /// Runs each benchmark once in the folders of `plan`.

@@ -104,6 +104,99 @@ class Given(tool.Case):
                     for each in suite["cases"] if each["id"] == case)
 
 
+EXPECT = """
+expect:
+  bench/copy.real_time: "<= 0.5 * bench/sort.real_time"
+  bench/sort[n=64].steps: "== 7"
+"""
+
+
+class Related(Given):
+    """Relations between the cases of a benchmark, which are not known when the suite is read."""
+
+    def expect(self, text=EXPECT):
+        self.write("suite.yaml", SUITE + text)
+
+    def relations(self):
+        return [(each["leading"], each["verdict"]) for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                for each in suite["relations"]]
+
+    def test_they_hold_or_fail_without_a_baseline(self):
+        self.expect()
+        self.assertIn("2 relations hold", self.run_suite().stdout)
+        self.assertEqual([("bench/copy[n=8]", "pass"), ("bench/sort[n=64]", "pass")], self.relations())
+        self.give([row("copy", 8, [2e-3]), *ROWS[:2]])
+        self.assertRegex(" ".join(self.run_suite(code=1).stdout.split()),
+                         r"broken: bench/copy\.real_time is .* and should be at most .* for \[n=8\]")
+        self.run_tool("compare", "perfgate-out/run.json", code=1)
+        self.give([{**each, "steps": 8} for each in ROWS])
+        self.run_suite(code=1)
+
+    def test_that_they_can_fail_is_proved(self):
+        self.expect()
+        self.run_suite()
+        self.assertIn("2 relations tried: each relation can be broken",
+                      self.run_tool("compare", "perfgate-out/run.json", "--prove").stderr)
+        self.expect('expect: {bench/copy.real_time: ">= 0.5 * bench/copy.real_time"}')
+        self.run_suite()
+        self.assertIn("cannot be broken",
+                      self.run_tool("compare", "perfgate-out/run.json", "--prove", code=(1, 3)).stderr)
+
+    def test_list_and_validate_show_them_and_execute_nothing(self):
+        self.expect()
+        self.assertIn("2 relations\n", self.run_tool("validate", "suite.yaml").stdout)
+        self.assertIn("bench/sort[n=64].steps == 7  (of cases that the benchmark tells)",
+                      self.run_tool("list", "suite.yaml", *HOST).stdout)
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_mistakes_are_found_before_the_benchmark_runs_or_before_anything_counts(self):
+        self.expect('expect: {bench/copy.real_tim: "<= 1s"}')
+        self.assertIn("unknown metric of the benchmark bench: 'real_tim'",
+                      self.run_tool("validate", "suite.yaml", code=2).stderr)
+        self.expect('expect: {bench/copied.real_time: "<= 1s"}')
+        self.run_tool("validate", "suite.yaml")
+        wrong = self.run_suite(code=2).stderr.splitlines()[-1]
+        self.assert_one_line(wrong, "suite.yaml:15:16: unknown result of the benchmark bench: 'copied'; "
+                             "expected one of copy, sort")
+        self.assertEqual(1, len((self.folder / "started").read_text().splitlines()))
+
+    def test_what_cannot_be_judged_is_no_pass(self):
+        self.expect()
+        # It fails before it has reported anything.
+        self.give(exit=3)
+        self.run_suite(code=3)
+        self.assertEqual({"error"}, {verdict for _, verdict in self.relations()})
+        # Later processes do not report the case.
+        (self.folder / "started").unlink()
+        self.give(late=ROWS[:2])
+        self.run_suite(code=3)
+        self.assertEqual([("bench/copy[n=8]", "error"), ("bench/sort[n=64]", "pass")], self.relations())
+        self.write("suite.yaml", SUITE.replace(", steps: 0", "") + EXPECT)
+        self.give([{key: value for key, value in each.items() if key != "steps"} for each in ROWS])
+        self.run_suite(code=3)
+        self.assertIn(("bench/sort[n=64]", "error"), self.relations())
+        # Left out with --filter, it is skipped and says so.
+        self.expect()
+        self.give()
+        self.run_suite("--filter", "bench/copy*")
+        self.assertEqual([("bench/copy[n=8]", "skipped")], self.relations())
+
+    def test_both_checkouts_of_ab(self):
+        self.expect()
+        for folder in ("base", "head"):
+            self.bench(folder)
+            self.give(folder=folder)
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 6]
+        self.run_tool(*words)
+        self.assertEqual({"pass"}, {verdict for _, verdict in self.relations()})
+        self.give([{**each, "steps": 8} for each in ROWS], folder="head")
+        self.run_tool(*words, code=1)
+        # The head no longer reports the partner.
+        self.give(ROWS[2:], folder="head")
+        self.run_tool(*words, code=(1, 3))
+        self.assertEqual({"error"}, {verdict for _, verdict in self.relations()})
+
+
 class Measured(Given):
     def test_results_become_cases(self):
         self.run_suite("--processes", 3)
@@ -435,6 +528,25 @@ workloads:
         self.run_tool("ab", "--base-root", "base", "--head-root", "head", *words)
         done = self.run_tool("ab", "--base-root", "base", "--head-root", "slow", *words, code=1)
         self.assertRegex(done.stdout, r"regressed +bench/mix.*\n +cpu_time .* → .*, tolerance")
+
+    def test_relations_between_its_cases(self):
+        suite = (self.folder / "suite.yaml").read_text()
+        small, large = (f"bench/mix<std::uint32_t>[n={n}]" for n in (1000, 10000))
+
+        def run(expect, *words, code=0):
+            self.write("suite.yaml", suite + f"expect:\n  '{large}.{expect}\n")
+            return self.run_tool("run", "suite.yaml", *HOST, "--processes", 3, *words, code=code)
+
+        # Ten times the steps take about ten times as long.
+        holds = f"cpu_time': ['>= 2 * {small}.cpu_time', '<= 50 * {small}.cpu_time']"
+        self.assertIn("2 relations hold", run(holds).stdout)
+        self.assertIn("2 relations tried", self.run_tool("compare", "perfgate-out/run.json", "--prove").stderr)
+        self.assertRegex(" ".join(run(f"cpu_time': '<= {small}.cpu_time'", code=1).stdout.split()),
+                         r"broken: bench/mix<std::uint32_t>\[n=10000\]\.cpu_time is .* and should be at most")
+        self.assertIn("2 relations hold", run(f"steps': ['== 10 * {small}.steps', '> 0']").stdout)
+        wrong = run(f"cpu_time': '<= {small.replace('mix', 'mixed')}.cpu_time'", code=2)
+        self.assert_one_line(wrong.stderr.splitlines()[-1], "unknown result of the benchmark bench: "
+                             "'mixed<std::uint32_t>'; expected mix<std::uint32_t>; did you mean")
 
 
 if __name__ == "__main__":
