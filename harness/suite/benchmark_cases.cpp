@@ -34,6 +34,7 @@ std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
     for (const benchmark::Result& each : reported.results) {
         SuiteCase& added = known.emplace_back(unknown);
         added.spec.variant = each.name;
+        added.skipped = each.skipped;
         for (const auto& [axis, value] : each.params) {
             const auto [param, fresh] = added.spec.params.emplace(axis, value);
             if (fresh || model::to_text(param->second) == model::to_text(value)) continue;
@@ -102,13 +103,17 @@ void resolve_open_relations(Suite& suite) {
     Problems problems(suite.file);
     Work work(problems);
     CollectedMetrics collected(
-        suite, problems, [&](std::size_t metrics, Position at) { work.spend(8 * metrics, at); });
+        problems, [&](std::size_t metrics, Position at) { work.spend(8 * metrics, at); });
     const RelationScope scope{suite.cases,
                               programs,
                               benchmarks_of(suite),
                               false,
                               true,
-                              [&](std::size_t index) { return &collected.of(suite.cases[index]); },
+                              [&](std::size_t index) {
+                                  const SuiteCase& suite_case = suite.cases[index];
+                                  return &collected.of(layers_without_device(suite, suite_case),
+                                                       suite_case.at);
+                              },
                               [&](std::size_t steps, Position at) { work.spend(steps, at); }};
     std::vector<SuiteRelation> resolved =
         resolve_relations(suite.open_relations, suite.file, scope, problems);

@@ -40,6 +40,7 @@ struct SuiteCase {
     model::Submission submission = model::Submission::async;
     int min_compute_capability = 0;
     std::string not_built;  ///< what is absent; empty: it is built
+    std::string skipped;    ///< why its benchmark leaves it out; empty: it does not
     std::size_t entry = 0;  ///< index into Suite::entries
     /// Absent: a plugin's case. The command is an index into Suite::commands.
     std::optional<model::PlannedProgram> program = std::nullopt;

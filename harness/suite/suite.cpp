@@ -365,7 +365,7 @@ class SuiteParser {
     const std::set<std::string>* collected_by(std::size_t index) {
         const SuiteCase& suite_case = suite_.cases[index];
         if (!settings_are_good_ || !entry_is_good_[suite_case.entry]) return nullptr;
-        return &collected_.of(suite_case);
+        return &collected_.of(layers_without_device(suite_, suite_case), suite_case.at);
     }
 
     void add_relations(const YamlNode& expect, const std::string& prefix) {
@@ -414,9 +414,8 @@ class SuiteParser {
     /// Name and `expect` of each program that has one.
     std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
     std::vector<StatedRelation> health_;  ///< of all programs
-    CollectedMetrics collected_{suite_, problems_, [this](std::size_t metrics, Position at) {
-                                    work_.spend(8 * metrics, at);
-                                }};
+    CollectedMetrics collected_{
+        problems_, [this](std::size_t metrics, Position at) { work_.spend(8 * metrics, at); }};
 };
 
 }  // namespace

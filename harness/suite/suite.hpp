@@ -78,6 +78,12 @@ std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suit
     return layers;
 }
 
+/// Those that hold where no device override applies.
+inline std::vector<const Settings*> layers_without_device(const Suite& suite,
+                                                          const SuiteCase& suite_case) {
+    return layers_of(suite, suite_case, [](const std::string&) { return false; });
+}
+
 /// The settings of each benchmark, by its name; valid as long as the suite.
 std::map<std::string, const Settings*> benchmarks_of(const Suite& suite);
 

@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
+import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -393,10 +395,13 @@ class Measured(Given):
 class Page(tool.Case):
     def test_its_suites_are_valid_and_it_names_every_format(self):
         page = (tool.SOURCE / "docs/benchmarks.md").read_text()
-        whole, entry = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+        whole, solver, nvbench, expect = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
         self.write("whole.yaml", whole)
-        self.write("entry.yaml", "name: entry\nworkloads:\n" + entry)
-        self.run_tool("validate", "whole.yaml", "entry.yaml")
+        self.write("solver.yaml", "name: solver\nworkloads:\n" + solver)
+        self.write("nvbench.yaml", "name: nvbench\nworkloads:\n" + nvbench)
+        self.write("related.yaml", whole.replace("mine", "related") + solver + expect)
+        self.assertIn("related.yaml: ok, 2 cases (0 cuda, 0 host, 2 of programs), 2 relations",
+                      self.run_tool("validate", "whole.yaml", "solver.yaml", "nvbench.yaml", "related.yaml").stdout)
         named = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) & self.formats()
         self.assertEqual(self.formats(), named)
 
@@ -493,6 +498,141 @@ class Imported(Given):
         self.run_tool("compare", code=2)
         self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--baselines", "here", code=2)
         self.run_tool("compare", "run.json", "--tolerance", "3%", code=2)
+
+
+NVBENCH = """#!/usr/bin/env python3
+# What nvbench 0.1.0 wrote, with the changes of given.json: the times, and which benchmarks and states there are.
+import json, pathlib, struct, sys
+data = pathlib.Path(DATA)
+given = json.load(open("given.json"))
+document = json.loads((data / "nvbench.json").read_text())
+with open("started", "a") as mark: mark.write("x")
+noise = 1 + 0.001 * (len(open("started").read()) % 7)
+out = pathlib.Path(sys.argv[1])
+folder = out.with_name(out.name + "-bin")
+folder.mkdir()
+document["benchmarks"] = [each for each in document["benchmarks"] if each["name"] in given["benchmarks"]]
+for benchmark in document["benchmarks"]:
+    for state in benchmark["states"]:
+        if state["name"] in given.get("skipped", []):
+            state.update(is_skipped=True, skip_reason="not today", summaries=None)
+        for summary in state["summaries"] or []:
+            if summary["tag"] != "nv/json/bin:nv/cpu_only/sample_times": continue
+            name = summary["data"][0]["value"]
+            samples = struct.unpack("<10f", (data / name).read_bytes())
+            kept = samples[:given.get("written", 10)]
+            written = folder / pathlib.Path(name).name
+            written.write_bytes(struct.pack(f"<{len(kept)}f",
+                                *(1e-3 * given.get("factor", 1) * noise * (1 + 0.01 * (s % 1e-7) * 1e7) for s in kept)))
+            summary["data"][0]["value"] = given.get("prefix", "") + f"{folder.name}/{written.name}"
+out.write_text(json.dumps(document))
+"""
+
+
+class Nvbench(tool.Case):
+    """Output of a real nvbench, with other times."""
+
+    def setUp(self):
+        super().setUp()
+        for folder in (".", "base", "head"):
+            self.write(f"{folder}/bench", NVBENCH.replace("DATA", repr(str(DATA)))).chmod(0o755)
+            self.give(folder=folder)
+        self.write("suite.yaml", """
+name: mine
+workloads:
+  - benchmark: [./bench, "{out}"]
+    name: bench
+    format: nvbench
+    values: {error: {better: none}}
+    tolerances: {real_time: 5%}
+""")
+
+    def give(self, folder=".", benchmarks=("sum", "product"), **more):
+        self.write(f"{folder}/given.json", json.dumps({"benchmarks": benchmarks, **more}))
+
+    def run_suite(self, *words, **kwargs):
+        return self.run_tool("run", "suite.yaml", *HOST, *words, **kwargs)
+
+    def verdicts(self):
+        return {case["id"]: case["verdict"] for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                for case in suite["cases"]}
+
+    def test_states_become_cases_with_the_samples_beside_the_json(self):
+        self.run_suite("--processes", 2)
+        cases = {case["id"]: case for case in self.read_json("perfgate-out/run.json")["suites"][0]["cases"]}
+        self.assertEqual(8, len(cases))
+        case = cases["bench/sum[N=1000,Order=linear]"]
+        time = case["metrics"]["real_time"]
+        self.assertEqual(("ns", "nvbench"), (time["unit"], time["method"]))
+        self.assertEqual([10, 10], [len(batch["samples"]) for batch in time["batches"]])
+        self.assertEqual(0.125, case["metrics"]["error"]["value"])
+        self.assertEqual("the benchmark skips it: no random order yet",
+                         cases["bench/sum[N=1000,Order=random]"]["reason"])
+        self.assertEqual("skipped", self.verdicts()["bench/sum[N=1000,Order=random]"])
+
+    def test_unchanged_passes_and_slower_fails(self):
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8)
+        self.run_suite()
+        self.assertEqual({"pass", "skipped"}, set(self.verdicts().values()))
+        self.give(factor=1.5)
+        self.assertRegex(self.run_suite(code=1).stdout, r"regressed +bench/product\[Factor=0.5,T=F32\]")
+        # What it measured before and skips now is missing.
+        self.give(skipped=["T{ct}=F32 Factor=1"])
+        self.run_suite(code=1)
+        self.assertEqual("missing", self.verdicts()["bench/product[Factor=1,T=F32]"])
+        self.give(benchmarks=["product"])
+        self.run_suite(code=1)
+        self.assertEqual("missing", self.verdicts()["bench/sum[N=1000,Order=linear]"])
+
+    def test_what_failed_is_an_error(self):
+        for given, reason in (
+                ({"benchmarks": ["broken"]}, "the benchmark reports an error: Unexpected error: no such table"),
+                ({"written": 9}, "has 36 bytes; expected 40: 10 samples"),
+                ({"prefix": "../"}, "cannot be read"),
+                ({"prefix": "../../../"}, "cannot be read"),
+                ({"prefix": "/"}, "expected a relative path"),
+                ({"factor": 0}, "is 0; expected a finite number above 0")):
+            with self.subTest(reason):
+                self.give(**given)
+                self.run_suite("--processes", 1, code=3)
+                self.assertIn(reason, (self.folder / "perfgate-out/verdict.json").read_text())
+
+    def test_a_head_that_skips_what_the_base_measures_fails(self):
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 6]
+        self.run_tool(*words)
+        self.give("head", skipped=["T{ct}=F32 Factor=1"])
+        self.run_tool(*words, code=3)
+        self.assertEqual("error", self.verdicts()["bench/product[Factor=1,T=F32]"])
+        self.give("head")
+        self.give("base", skipped=["T{ct}=F32 Factor=1"])
+        self.run_tool(*words)
+        self.assertEqual("no_baseline", self.verdicts()["bench/product[Factor=1,T=F32]"])
+
+    def results(self, side, folder=".", **given):
+        """Eight result files with their samples, in a folder of their own."""
+        self.give(folder, **given)
+        names = []
+        for i in range(8):
+            target = self.folder / side / f"{i}.json"
+            target.parent.mkdir(exist_ok=True)
+            subprocess.run(["./bench", target], cwd=self.folder / folder, check=True)
+            names.append(f"{side}/{i}.json")
+        return names
+
+    def test_stored_results_are_compared(self):
+        base, same = self.results("one"), self.results("two")
+        slower = self.results("three", factor=1.5)
+        skips = self.results("four", skipped=["T{ct}=F32 Factor=1"])
+        compare = ["compare", "--tolerance", "5%", "--out", "perfgate-out"]
+        self.run_tool(*compare, "--base", *base, "--head", *same)
+        self.run_tool(*compare, "--base", *base, "--head", *slower, code=1)
+        self.run_tool(*compare, "--base", *base, "--head", *skips, code=1)
+        self.run_tool(*compare, "--base", *base, "--head", *same[:4], *skips[:4], code=3)
+        self.assertIn("[N=1000,Order=random]: the benchmark skips it: no random order yet",
+                      self.run_tool("import", *base, "--out", "run.json").stderr)
+        shutil.rmtree(self.folder / "one/3.json-bin")
+        self.assert_one_line(self.run_tool("import", *base, "--out", "run.json", code=2).stderr,
+                             "one/3.json: the samples in '3.json-bin/0.bin' cannot be read")
 
 
 @unittest.skipUnless(EXAMPLE.exists(), "Google Benchmark (libbenchmark-dev) is missing")
