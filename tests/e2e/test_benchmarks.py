@@ -236,6 +236,15 @@ class Measured(Given):
         self.run_tool("list", "suite.yaml")
         self.assertFalse((self.folder / "started").exists())
 
+    def test_what_is_so_for_all_of_it_is_said_once(self):
+        done = self.run_tool("baseline", "refresh", "suite.yaml", "--processes", 6, "--runs", 3,
+                             env={"CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(1, done.stderr.count("no GPU here"))
+        shutil.rmtree(self.folder / "baselines")
+        # In the summary, and what to do about it.
+        text = " ".join(self.run_suite().stdout.split())
+        self.assertEqual(2, text.count("no baseline"), text)
+
     def test_a_rate_falls_and_rises(self):
         self.write("suite.yaml", SUITE.replace("real_time: 5%, steps: 0", "rate: 5%"))
         self.refresh()
@@ -508,7 +517,7 @@ given = json.load(open("given.json"))
 document = json.loads((data / "nvbench.json").read_text())
 with open("started", "a") as mark: mark.write("x")
 noise = 1 + 0.001 * (len(open("started").read()) % 7)
-out = pathlib.Path(sys.argv[1])
+out = pathlib.Path(sys.argv[-1])
 folder = out.with_name(out.name + "-bin")
 folder.mkdir()
 document["benchmarks"] = [each for each in document["benchmarks"] if each["name"] in given["benchmarks"]]
