@@ -24,7 +24,6 @@ namespace perfgate::benchmark {
 namespace {
 
 using document::JsonDocument;
-using document::JsonKind;
 using document::JsonValue;
 
 constexpr std::int64_t known_major = 1;
@@ -33,7 +32,8 @@ constexpr const char* by_median = "nvbench/median";
 constexpr const char* by_mean = "nvbench/mean";
 
 /// What nvbench says of a state that it did not measure because something failed.
-constexpr std::array<std::string_view, 2> failures{"Unexpected error", "Skipped because"};
+constexpr std::array<std::string_view, 2> failures{"Unexpected error",
+                                                   "Skipped because a previous state requested"};
 
 /// "Elements{io}" is Elements, as in nvbench's own column titles; other characters that a case id
 /// cannot have become '_'.
@@ -124,7 +124,8 @@ std::optional<SampleFile> sample_file(JsonValue summary) {
     return SampleFile{std::string(*name), static_cast<std::size_t>(count), ns_of_s};
 }
 
-void add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& builder) {
+/// Whether there is one, or a reason why not.
+bool add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& builder) {
     if (const auto samples = summaries.find(kind.samples)) {
         if (const auto file = sample_file(*samples)) {
             builder.add_file("real_time", by_samples, *file);
@@ -135,19 +136,23 @@ void add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& build
         builder.add("real_time", by_median, ns_of_s * *median);
     } else if (const auto mean = summaries.value(kind.mean)) {
         builder.add("real_time", by_mean, ns_of_s * *mean);
+    } else {
+        return false;
     }
+    return true;
 }
 
 void add_values(const Summaries& summaries, const model::BenchmarkReading& reading,
                 ResultBuilder& builder) {
     for (const Kind& kind : kinds) {
-        add_time(summaries, kind, builder);
+        if (!add_time(summaries, kind, builder)) continue;
         if (const auto rate = summaries.value(kind.items)) {
             builder.add("items_per_second", by_mean, *rate);
         }
         if (const auto rate = summaries.value(kind.bytes)) {
             builder.add("bytes_per_second", by_mean, *rate);
         }
+        break;
     }
     for (const model::BenchmarkValue& value : reading.values) {
         const auto found = summaries.value(value.from);

@@ -109,6 +109,12 @@ TEST(Nvbench, TheMedianIsTakenWhereThereAreNoSamplesAndTheMeanWhereThereIsNoMedi
     EXPECT_EQ(method(mean + ", " + seconds("1")), "nvbench/median");
     EXPECT_EQ(method(mean), "nvbench/mean");
     EXPECT_EQ(method(seconds("1", "nv/cpu_only/time/cpu/median")), "nvbench/median");
+    // Of both kinds, the GPU's.
+    EXPECT_EQ(
+        only(file_of(state("", seconds("2", "nv/cpu_only/time/cpu/median") + ", " + seconds("1"))))
+            .metrics.at("real_time")
+            .values,
+        std::vector<double>{1e9});
     EXPECT_EQ(method(samples("a.bin", "3") + ", " + seconds("1")), "nvbench");
 }
 
