@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "benchmark/sample_files.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 constexpr std::array<std::string_view, 4> of_google_benchmark{
     "real_time", "cpu_time", "items_per_second", "bytes_per_second"};
 constexpr std::array<std::string_view, 1> real_time{"real_time"};
+constexpr std::array<std::string_view, 3> of_nvbench{"real_time", "items_per_second",
+                                                     "bytes_per_second"};
 
 constexpr std::array table{
     Format{.name = "google-benchmark",
@@ -32,6 +35,13 @@ constexpr std::array table{
            .made_from = "hyperfine 1.15.0",
            .recognised_by = "results",
            .more_samples = "--runs"},
+    Format{.name = "nvbench",
+           .read = read_nvbench,
+           .metrics = of_nvbench,
+           .made_from = "nvbench 0.1.0",
+           .recognised_by = "meta",
+           .more_samples = "--jsonbin in place of --json",
+           .folder_suffix = "-bin"},
     Format{.name = "pytest-benchmark",
            .read = read_pytest_benchmark,
            .metrics = real_time,
@@ -87,8 +97,8 @@ model::ParamValue axis_value(document::JsonValue value) {
     }
 }
 
-Results read_results(std::string_view text, std::string_view source,
-                     const model::BenchmarkReading& reading) {
+Results read_text(std::string_view text, std::string_view source,
+                  const model::BenchmarkReading& reading) {
     const Format* format = find_format(reading.format);
     if (format == nullptr) {
         throw model::InputError(fmt::format("{}: no format is named '{}'", source,
@@ -104,6 +114,13 @@ Results read_results(std::string_view text, std::string_view source,
         throw model::InputError(fmt::format("{}: {}", source, why));
     }
     check(results, source);
+    return results;
+}
+
+Results read_results(std::string_view text, std::string_view source,
+                     const model::BenchmarkReading& reading, const std::filesystem::path& folder) {
+    Results results = read_text(text, source, reading);
+    read_sample_files(folder, source, results);
     return results;
 }
 

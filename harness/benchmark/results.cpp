@@ -58,6 +58,16 @@ void ResultBuilder::add(const std::string& metric, const char* method, double va
     samples.values.push_back(value);
 }
 
+void ResultBuilder::add_file(const std::string& metric, const char* method, SampleFile file) {
+    Samples& samples = result_.metrics[metric];
+    samples.method = method;
+    samples.file = std::move(file);
+}
+
+void ResultBuilder::skip(std::string reason) {
+    result_.skipped = std::move(reason);
+}
+
 void ResultBuilder::fail(std::string problem) {
     if (result_.problem.empty()) result_.problem = std::move(problem);
 }
@@ -91,6 +101,10 @@ void check(const Results& results, std::string_view source) {
         throw model::InputError(fmt::format("{}: {}", source, why));
     };
     if (results.results.empty()) refuse("it has no result");
+    const auto is_skipped = [](const Result& result) { return !result.skipped.empty(); };
+    if (std::all_of(results.results.begin(), results.results.end(), is_skipped)) {
+        refuse(fmt::format("{}, and all others", results.results.front().skipped));
+    }
     if (results.results.size() > most_results) {
         refuse(
             fmt::format("{} results; expected at most {}", results.results.size(), most_results));

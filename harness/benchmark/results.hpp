@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,22 @@ inline constexpr std::size_t most_results = 10'000;
 inline constexpr std::size_t longest_name = 300;  ///< bytes
 inline constexpr std::size_t most_axes = 32;
 inline constexpr std::size_t longest_axis_value = 200;  ///< bytes
+/// Of one file and those beside it that have samples: as many as `most_bytes` hold.
+inline constexpr std::size_t most_samples = most_bytes / sizeof(float);
+
+/// A file of float32 numbers, little endian, that results name: sample_files.hpp reads it.
+struct SampleFile {
+    std::string name;       ///< relative to the folder of the results; untrusted
+    std::size_t count = 0;  ///< of numbers
+    double factor = 1;      ///< to the unit of the metric
+};
 
 /// The values of one metric in one file: those of one process.
 struct Samples {
     std::string
         method;  ///< how the values were obtained: "google-benchmark", "pytest-benchmark/median"
     std::vector<double> values;
+    std::optional<SampleFile> file = std::nullopt;  ///< where they are, until they are read
 };
 
 struct Result {
@@ -33,6 +44,7 @@ struct Result {
     model::Params params;  ///< its axes
     std::map<std::string, Samples> metrics;
     std::string problem;  ///< why it has no values; empty: it has
+    std::string skipped;  ///< why the benchmark left it out on purpose; empty: it did not
 };
 
 struct Results {
@@ -51,7 +63,10 @@ class ResultBuilder {
     void add_axis(std::string_view axis, model::ParamValue value);
     /// A time or a rate must be above 0, every value finite.
     void add(const std::string& metric, const char* method, double value, bool positive = true);
+    /// The values are in a file, which read_results reads.
+    void add_file(const std::string& metric, const char* method, SampleFile file);
     void fail(std::string problem);
+    void skip(std::string reason);
 
     /// "sort[n=100]", for messages.
     [[nodiscard]] std::string words() const;

@@ -62,6 +62,9 @@ benchmark::Results run_once(const ProgramRuns& programs, const model::Command& c
     // What an earlier process left must not be taken for this one's.
     std::error_code error;
     fs::remove_all(file, error);
+    if (!format.folder_suffix.empty()) {
+        fs::remove_all(file.native() + std::string(format.folder_suffix), error);
+    }
     programs.run(run);
     if (!writes) {
         file = programs.folder() / (name + ".stdout");
@@ -72,7 +75,8 @@ benchmark::Results run_once(const ProgramRuns& programs, const model::Command& c
                 ""};
         }
     }
-    return benchmark::read_results(read_output(file), file.filename().native(), reading);
+    return benchmark::read_results(read_output(file), file.filename().native(), reading,
+                                   file.parent_path());
 }
 
 const model::MetricDefinition& definition_of(const model::BenchmarkReading& reading,
@@ -101,6 +105,9 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
                  model::CaseResult& result) {
     const model::BenchmarkReading& reading = *request.command->benchmark;
     if (!found.problem.empty()) return fail(found.problem, result);
+    if (!found.skipped.empty()) {
+        return fail(found.skipped + "; another process or the base did not", result);
+    }
     std::size_t most = 0;
     for (const auto& [metric, samples] : found.metrics) {
         const auto& wanted = planned.metrics;

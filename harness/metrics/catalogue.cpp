@@ -292,8 +292,8 @@ std::vector<Metric> make_catalogue() {
                     lower, counter, Fold::max}),
 
         // --- what benchmarks report themselves (`benchmark` in a suite)
-        of_benchmark({"real_time", "wall time that a benchmark reports, of one iteration", "ns",
-                      lower, timing, Fold::sum}),
+        of_benchmark({"real_time", "time that a benchmark reports, of one iteration", "ns", lower,
+                      timing, Fold::sum}),
         of_benchmark({"cpu_time", "CPU time that a benchmark reports, of one iteration", "ns",
                       lower, timing, Fold::sum}),
         of_benchmark({"items_per_second", "items per second that a benchmark reports", "items/s",

@@ -197,7 +197,10 @@ class Console {
                 write_row(columns, row, listed[row].verdict->verdict);
                 write_details(cut_id(columns, row));
             }
-            if (!group.sentence.empty()) write_details({log_line(group.sentence)});
+            // The suite's note says once that there is no baseline at all.
+            const bool noted =
+                group.effect == model::Effect::no_baseline && suite.verdict->baseline_file.empty();
+            if (!group.sentence.empty() && !noted) write_details({log_line(group.sentence)});
             write_details(log_lines(log));
         }
         end_table(left_out);

@@ -225,22 +225,31 @@ bool is_as_strict(const model::Relation& before, const model::Relation& after) {
     }
 }
 
+/// Also those with cases that benchmarks have to tell.
+std::vector<const model::Relation*> relations_of(const Suite& suite) {
+    std::vector<const model::Relation*> all;
+    for (const suite::SuiteRelation& each : suite.relations) all.push_back(&each.relation);
+    for (const suite::OpenRelation& each : suite.open_relations) all.push_back(&each.relation);
+    return all;
+}
+
 void compare_relations(const Suite& before, const Suite& after, Findings& findings) {
-    for (const suite::SuiteRelation& old_one : before.relations) {
-        const std::string text = model::to_text(old_one.relation);
-        const suite::SuiteRelation* changed = nullptr;
+    const std::vector<const model::Relation*> all_after = relations_of(after);
+    for (const model::Relation* old_one : relations_of(before)) {
+        const std::string text = model::to_text(*old_one);
+        const model::Relation* changed = nullptr;
         bool kept = false;
-        for (const suite::SuiteRelation& new_one : after.relations) {
-            kept = kept || is_as_strict(old_one.relation, new_one.relation);
-            if (old_one.relation.left == new_one.relation.left &&
-                old_one.relation.operands.front() == new_one.relation.operands.front()) {
-                changed = &new_one;
+        for (const model::Relation* new_one : all_after) {
+            kept = kept || is_as_strict(*old_one, *new_one);
+            if (old_one->left == new_one->left &&
+                old_one->operands.front() == new_one->operands.front()) {
+                changed = new_one;
             }
         }
         if (kept) continue;
         if (changed != nullptr) {
-            findings.add(Loosening::relation_removed, changed->relation.place, text, text,
-                         model::to_text(changed->relation));
+            findings.add(Loosening::relation_removed, changed->place, text, text,
+                         model::to_text(*changed));
         } else {
             findings.add(Loosening::relation_removed, {after.file, 0}, text, text, "none");
         }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -165,8 +166,11 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
                         "host variants",
                         why));
     }
-    fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
-               why);
+    static std::once_flag said;
+    std::call_once(said, [&] {
+        fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
+                   why);
+    });
     return open_devices(choice, "host", list_devices(choice, "host"), lock);
 }
 

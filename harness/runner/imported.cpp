@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -58,6 +59,10 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
     return *format;
 }
 
+std::filesystem::path folder_of(const std::string& file) {
+    return std::filesystem::absolute(file).parent_path();
+}
+
 class Import {
   public:
     Import(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {}
@@ -68,7 +73,7 @@ class Import {
         model::BenchmarkReading reading;
         reading.format = format.name;
         const benchmark::Results read =
-            benchmark::read_results(text, model::printable(file), reading);
+            benchmark::read_results(text, model::printable(file), reading, folder_of(file));
         const std::string board = board_of(read.machine);
         if (process_ == 0) board_ = board;
         for (const benchmark::Result& result : read.results) {
@@ -103,6 +108,7 @@ class Import {
     struct Imported {
         model::CaseResult result;
         std::size_t files = 0;
+        std::size_t skipped = 0;  ///< by the benchmark, in so many files
         std::string problem;
     };
 
@@ -113,6 +119,10 @@ class Import {
         if (added) cases_.push_back(fresh(file, format, found));
         Imported& imported = cases_[place->second];
         ++imported.files;
+        if (!found.skipped.empty()) {
+            ++imported.skipped;
+            imported.result.reason = found.skipped;
+        }
         if (!found.problem.empty() && imported.problem.empty()) {
             imported.problem = fmt::format("{}: {}", model::printable(file), found.problem);
         }
@@ -153,6 +163,14 @@ class Import {
         model::CaseResult& result = imported.result;
         if (imported.problem.empty() && imported.files != files_) {
             imported.problem = fmt::format("{} of {} files have it", imported.files, files_);
+        }
+        if (imported.problem.empty() && imported.skipped == files_) {
+            result.status = model::CaseStatus::skipped;
+            return;
+        }
+        if (imported.problem.empty() && imported.skipped > 0) {
+            imported.problem =
+                fmt::format("in {} of {} files {}", imported.skipped, files_, result.reason);
         }
         for (auto& [metric, series] : result.metrics) {
             if (imported.problem.empty() && series.batches.size() != files_) {

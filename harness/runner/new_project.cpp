@@ -88,6 +88,11 @@ const std::vector<ProjectKind>& project_kinds() {
          .commands = {"cmake -B build && cmake --build build",
                       "{perfgate} baseline refresh suites/bench.yaml --backend host",
                       "{perfgate} run suites/bench.yaml --backend host"}},
+        {.name = "nvbench",
+         .what = "a program with NVIDIA nvbench, gated by what it measures itself",
+         .commands = {"cmake -B build && cmake --build build",
+                      "{perfgate} baseline refresh suites/bench.yaml",
+                      "{perfgate} run suites/bench.yaml"}},
     };
     return kinds;
 }

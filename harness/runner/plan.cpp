@@ -112,10 +112,14 @@ class Planning {
         }
     }
 
+    /// Whether cases are not known, or relations with cases that were not.
     bool asks_benchmarks() const {
-        return std::any_of(plan_.suites.begin(), plan_.suites.end(), [](const auto& suite) {
-            return std::any_of(suite.cases.begin(), suite.cases.end(), is_unknown);
+        const bool open = std::any_of(suites_.begin(), suites_.end(), [](const auto& suite) {
+            return !suite.open_relations.empty();
         });
+        return open || std::any_of(plan_.suites.begin(), plan_.suites.end(), [](const auto& suite) {
+                   return std::any_of(suite.cases.begin(), suite.cases.end(), is_unknown);
+               });
     }
 
     /// Runs each benchmark once in the folders of `plan`.
@@ -174,20 +178,37 @@ class Planning {
     model::Plan plan_;
 };
 
-/// The head's results, and those that only the base has. A head without results has none.
+/// The head's results, and those that only the base has. A head without results has none. What only
+/// the head skips is not skipped.
 ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySuite& base) {
     ReportedBySuite all = head;
     for (std::size_t s = 0; s < all.size(); ++s) {
         for (auto& [command, reported] : all[s]) {
             if (!reported.problem.empty()) continue;
-            std::set<std::string> ids;
-            for (const auto& result : reported.results) ids.insert(benchmark::id_of(result));
+            std::map<std::string, std::size_t> places;
+            for (std::size_t i = 0; i < reported.results.size(); ++i) {
+                places.emplace(benchmark::id_of(reported.results[i]), i);
+            }
             for (const auto& result : base[s].at(command).results) {
-                if (!ids.contains(benchmark::id_of(result))) reported.results.push_back(result);
+                const auto found = places.find(benchmark::id_of(result));
+                if (found == places.end()) {
+                    reported.results.push_back(result);
+                } else if (result.skipped.empty()) {
+                    reported.results[found->second].skipped.clear();
+                }
             }
         }
     }
     return all;
+}
+
+/// Why a benchmark has no values of the case; empty: it has.
+std::string unreported(const suite::ReportedCases& reported, const std::string& id) {
+    if (!reported.problem.empty()) return reported.problem;
+    for (const benchmark::Result& result : reported.results) {
+        if (benchmark::id_of(result) == id) return result.skipped;
+    }
+    return "the benchmark does not report it";
 }
 
 /// Skips the cases that the base's benchmarks do not report. In the head they are errors: what the
@@ -200,13 +221,7 @@ model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reporte
             if (found == reported[s].end() || planned.spec.variant == model::unknown_cases) {
                 continue;
             }
-            const auto& results = found->second.results;
-            const bool has = std::any_of(results.begin(), results.end(), [&](const auto& result) {
-                return benchmark::id_of(result) == planned.program->piece.pattern;
-            });
-            if (has) continue;
-            planned.skip_reason = found->second.problem.empty() ? "the benchmark does not report it"
-                                                                : found->second.problem;
+            planned.skip_reason = unreported(found->second, planned.program->piece.pattern);
         }
     }
     return plan;

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "model/text.hpp"
+#include "suite/collected_metrics.hpp"
+#include "suite/relations.hpp"
+#include "suite/work.hpp"
 
 namespace perfgate::suite {
 
@@ -30,6 +34,7 @@ std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
     for (const benchmark::Result& each : reported.results) {
         SuiteCase& added = known.emplace_back(unknown);
         added.spec.variant = each.name;
+        added.skipped = each.skipped;
         for (const auto& [axis, value] : each.params) {
             const auto [param, fresh] = added.spec.params.emplace(axis, value);
             if (fresh || model::to_text(param->second) == model::to_text(value)) continue;
@@ -57,6 +62,64 @@ void check_overrides(const Suite& suite) {
         }
     }
     problems.throw_if_any();
+}
+
+/// The benchmark with the results that it has reported as variants, and their parameters.
+model::WorkloadInfo reported_workload(const Suite& suite, const std::string& name) {
+    model::WorkloadInfo info;
+    info.name = name;
+    std::set<std::string> variants;
+    std::map<std::string, std::set<std::string>> params;
+    for (const SuiteCase& suite_case : suite.cases) {
+        if (suite_case.spec.workload != name || has_unknown_cases(suite_case)) continue;
+        variants.insert(suite_case.spec.variant);
+        for (const auto& [param, value] : suite_case.spec.params) {
+            const auto* text = std::get_if<std::string>(&value);
+            params[param].insert(text != nullptr ? *text : model::to_text(value));
+        }
+    }
+    for (const std::string& variant : variants) {
+        model::VariantInfo& added = info.variants.emplace_back();
+        added.name = variant;
+        added.target = model::Target::program;
+    }
+    for (const auto& [param, values] : params) {
+        model::ParamInfo& added = info.params.emplace_back();
+        added.name = param;
+        added.type = model::ParamType::text;
+        added.choices.assign(values.begin(), values.end());
+    }
+    return info;
+}
+
+void resolve_open_relations(Suite& suite) {
+    if (suite.open_relations.empty()) return;
+    model::WorkloadCatalogue programs = suite.programs;
+    for (model::WorkloadInfo& program : programs) {
+        if (suite.benchmarks.contains(program.name)) {
+            program = reported_workload(suite, program.name);
+        }
+    }
+    Problems problems(suite.file);
+    Work work(problems);
+    CollectedMetrics collected(
+        problems, [&](std::size_t metrics, Position at) { work.spend(8 * metrics, at); });
+    const RelationScope scope{suite.cases,
+                              programs,
+                              benchmarks_of(suite),
+                              false,
+                              true,
+                              [&](std::size_t index) {
+                                  const SuiteCase& suite_case = suite.cases[index];
+                                  return &collected.of(layers_without_device(suite, suite_case),
+                                                       suite_case.at);
+                              },
+                              [&](std::size_t steps, Position at) { work.spend(steps, at); }};
+    std::vector<SuiteRelation> resolved =
+        resolve_relations(suite.open_relations, suite.file, scope, problems);
+    problems.throw_if_any();
+    std::move(resolved.begin(), resolved.end(), std::back_inserter(suite.relations));
+    suite.open_relations.clear();
 }
 
 }  // namespace
@@ -98,6 +161,7 @@ void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, 
         }
     }
     if (!by_command.empty()) check_overrides(suite);
+    resolve_open_relations(suite);
 }
 
 }  // namespace perfgate::suite

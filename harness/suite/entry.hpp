@@ -10,6 +10,7 @@
 #include "model/case.hpp"
 #include "model/plan.hpp"
 #include "model/relation.hpp"
+#include "suite/placed_text.hpp"
 #include "suite/settings.hpp"
 
 namespace perfgate::suite {
@@ -39,6 +40,7 @@ struct SuiteCase {
     model::Submission submission = model::Submission::async;
     int min_compute_capability = 0;
     std::string not_built;  ///< what is absent; empty: it is built
+    std::string skipped;    ///< why its benchmark leaves it out; empty: it does not
     std::size_t entry = 0;  ///< index into Suite::entries
     /// Absent: a plugin's case. The command is an index into Suite::commands.
     std::optional<model::PlannedProgram> program = std::nullopt;
@@ -47,12 +49,24 @@ struct SuiteCase {
     std::vector<const Override*> overrides;
 };
 
+/// Whether it stands for the cases of a benchmark, which has not run yet.
+inline bool has_unknown_cases(const SuiteCase& suite_case) {
+    return suite_case.program && suite_case.spec.variant == model::unknown_cases;
+}
+
 /// A relation of `expect` with the cases of each instance.
 struct SuiteRelation {
     model::Relation relation;  ///< its own instances are filled in by the Plan
     model::Target target = model::Target::cuda;
     /// Indices into Suite::cases, one per operand; at least one instance.
     std::vector<std::vector<std::size_t>> instances;
+};
+
+/// A relation with cases of benchmarks, which are not known yet: its names are not checked, and it
+/// has no instances.
+struct OpenRelation {
+    model::Relation relation;
+    PlacedText left, right;
 };
 
 }  // namespace perfgate::suite

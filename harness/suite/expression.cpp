@@ -43,6 +43,15 @@ bool is_value_char(char c) {
            std::string_view("_-+.:/").find(c) != std::string_view::npos;
 }
 
+/// In the name of a parameter that a benchmark reports.
+bool is_axis_char(char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view("_-.:").find(c) != std::string_view::npos;
+}
+bool ends_result_name(char c) {
+    return std::string_view(" \t\n\"()*+[@").find(c) != std::string_view::npos;
+}
+
 /// A parsed part: its dimension (nothing: unknown, because of a problem that has been reported),
 /// and its unit if it is a single metric.
 struct Part {
@@ -267,8 +276,12 @@ class SideParser {
         Operand operand = reference();
         operand.text = text_.substr(begin, at_ - begin);
         if (peek() != '.') {
-            fail(at_, fmt::format("{} without a metric; expected '.' and one, as in {}.gpu_time",
-                                  in_quotes(operand.text), operand.text));
+            const KnownWorkload* known = find_known(operand.workload);
+            const Settings* benchmark = known == nullptr ? nullptr : known->benchmark;
+            const bool named = benchmark != nullptr && !benchmark->metrics->names.empty();
+            const std::string example = named ? benchmark->metrics->names.front() : "gpu_time";
+            fail(at_, fmt::format("{} without a metric; expected '.' and one, as in {}.{}",
+                                  in_quotes(operand.text), operand.text, example));
         }
         ++at_;
         const std::size_t where = at_;
@@ -277,13 +290,45 @@ class SideParser {
         operands_[index].uses.push_back({name, placed_.at(where)});
         steps_.emplace_back(model::OperandMetric{index, name});
 
+        const std::optional<model::MetricDefinition> known =
+            definition_of(operands_[index], name, where);
+        if (!known) return {};
+        return {model::meaning_of(known->unit).dimension, known->unit};
+    }
+
+    /// Nothing, and a problem, if there is no such metric, or the benchmark does not report it.
+    std::optional<model::MetricDefinition> definition_of(const Operand& operand,
+                                                         const std::string& name,
+                                                         std::size_t where) {
+        const KnownWorkload* workload = find_known(operand.workload);
+        const Settings* benchmark = workload == nullptr ? nullptr : workload->benchmark;
+        if (benchmark != nullptr) {
+            const std::vector<std::string>& names = benchmark->metrics->names;
+            if (std::find(names.begin(), names.end(), name) == names.end()) {
+                problems_.add_unknown(placed_.at(where),
+                                      "metric of the benchmark " + operand.workload->name + ":",
+                                      name, names);
+                return std::nullopt;
+            }
+            const auto own = benchmark->own.find(name);
+            if (own != benchmark->own.end()) return own->second.definition;
+        }
         const std::optional<metrics::Metric> known = metrics::find_metric(name);
         if (!known) {
+            // A value of a benchmark that has another problem.
+            if (benchmark != nullptr) return std::nullopt;
             problems_.add_unknown(placed_.at(where), "metric", name, metrics::metric_names(),
                                   "a metric that `perfgate metrics` lists, or a CUPTI name");
-            return {};
+            return std::nullopt;
         }
-        return {model::meaning_of(known->definition.unit).dimension, known->definition.unit};
+        return known->definition;
+    }
+
+    const KnownWorkload* find_known(const model::WorkloadInfo* info) const {
+        for (const KnownWorkload& known : workloads_) {
+            if (known.info == info) return &known;
+        }
+        return nullptr;
     }
 
     std::size_t index_of(Operand operand, std::size_t begin) {
@@ -305,11 +350,11 @@ class SideParser {
         return names;
     }
 
-    std::vector<std::string> variant_names(const std::string& workload) const {
+    const KnownWorkload* find_known(const std::string& workload) const {
         for (const KnownWorkload& known : workloads_) {
-            if (known.info->name == workload) return names_of(known.variants);
+            if (known.info->name == workload) return &known;
         }
-        return {};
+        return nullptr;
     }
 
     /// The longest of the names that is next in the text, with one of `ends` behind it; empty:
@@ -331,12 +376,45 @@ class SideParser {
         return name;
     }
 
+    /// A name that a benchmark reports: in quotes, or up to its parameters, cache or metric.
+    std::string take_result_name(const Settings& benchmark) {
+        if (peek() == '"') return quoted_value();
+        const std::size_t begin = at_;
+        std::size_t last_dot = std::string::npos;
+        while (at_ < text_.size() && !ends_result_name(text_[at_])) {
+            if (text_[at_] == '.') {
+                if (is_metric_next(benchmark)) return text_.substr(begin, at_ - begin);
+                last_dot = at_;
+            }
+            ++at_;
+        }
+        // An unknown metric, which is reported where it is read.
+        if (peek() != '[' && peek() != '@' && last_dot != std::string::npos) at_ = last_dot;
+        return text_.substr(begin, at_ - begin);
+    }
+
+    /// Whether a metric of the benchmark, and nothing that could continue it, is behind the dot.
+    bool is_metric_next(const Settings& benchmark) const {
+        const std::string_view after = rest().substr(1);
+        std::size_t length = 0;
+        while (length < after.size() && is_metric_char(after[length]) && after[length] != '.') {
+            ++length;
+        }
+        const bool whole = length == after.size() || after[length] != '.';
+        const std::vector<std::string>& names = benchmark.metrics->names;
+        return whole &&
+               std::find(names.begin(), names.end(), after.substr(0, length)) != names.end();
+    }
+
     Operand reference() {
         Operand operand;
         const std::size_t begin = at_;
         const std::string workload = take_name(workload_names(), "/");
+        const KnownWorkload* known = find_known(workload);
+        const Settings* benchmark = known == nullptr ? nullptr : known->benchmark;
         if (workload.empty() || peek() != '/' || at_ + 1 >= text_.size() ||
-            !is_name_char(text_[at_ + 1])) {
+            (benchmark == nullptr ? !is_name_char(text_[at_ + 1])
+                                  : ends_result_name(text_[at_ + 1]) && text_[at_ + 1] != '"')) {
             at_ = begin;
             fail(begin,
                  fmt::format("{} is not a metric of a case; expected workload/variant.metric, "
@@ -345,9 +423,13 @@ class SideParser {
         }
         ++at_;
         const std::size_t variant_at = at_;
-        const std::string variant = take_name(variant_names(workload), ".[@");
-        find(workload, begin, variant, variant_at, operand);
-        if (peek() == '[') filter(operand);
+        operand.variant_name = benchmark != nullptr
+                                   ? take_result_name(*benchmark)
+                                   : take_name(known == nullptr ? std::vector<std::string>()
+                                                                : names_of(known->variants),
+                                               ".[@");
+        find(workload, begin, known, variant_at, operand);
+        if (peek() == '[') filter(operand, benchmark != nullptr);
         if (peek() == '@') {
             ++at_;
             const std::size_t where = at_;
@@ -360,30 +442,32 @@ class SideParser {
         return operand;
     }
 
-    void find(const std::string& workload, std::size_t workload_at, const std::string& variant,
+    void find(const std::string& workload, std::size_t workload_at, const KnownWorkload* known,
               std::size_t variant_at, Operand& operand) {
-        for (const KnownWorkload& known : workloads_) {
-            if (known.info->name != workload) continue;
-            operand.workload = known.info;
-            for (const model::VariantInfo* candidate : known.variants) {
-                if (candidate->name == variant) operand.variant = candidate;
-            }
-            if (operand.variant == nullptr) {
-                problems_.add_unknown(placed_.at(variant_at), "variant", variant,
-                                      names_of(known.variants));
-            }
+        if (known == nullptr) {
+            problems_.add_unknown(placed_.at(workload_at), "workload", workload, workload_names());
             return;
         }
-        problems_.add_unknown(placed_.at(workload_at), "workload", workload, workload_names());
+        operand.workload = known->info;
+        operand.open = known->open;
+        for (const model::VariantInfo* candidate : known->variants) {
+            if (candidate->name == operand.variant_name) operand.variant = candidate;
+        }
+        if (operand.variant != nullptr || operand.open) return;
+        problems_.add_unknown(placed_.at(variant_at),
+                              known->benchmark == nullptr
+                                  ? "variant"
+                                  : "result of the benchmark " + known->info->name + ":",
+                              operand.variant_name, names_of(known->variants));
     }
 
     /// `[dtype=f32,m=64]`.
-    void filter(Operand& operand) {
+    void filter(Operand& operand, bool of_benchmark) {
         ++at_;
         do {
             skip_spaces();
             const std::size_t name_at = at_;
-            const std::string name = take_while(is_name_char);
+            const std::string name = take_while(of_benchmark ? is_axis_char : is_name_char);
             if (name.empty()) {
                 fail(at_, fmt::format("unexpected {}; expected a parameter, as in [dtype=f32]",
                                       found()));
@@ -420,6 +504,10 @@ class SideParser {
     void fix(Operand& operand, const std::string& name, std::size_t name_at,
              const std::string& text, std::size_t value_at) {
         if (operand.workload == nullptr) return;
+        if (operand.open) {
+            set(operand, name, name_at, text);
+            return;
+        }
         const auto& params = operand.workload->params;
         const auto info =
             std::find_if(params.begin(), params.end(),
@@ -442,10 +530,13 @@ class SideParser {
             }
             return;
         }
-        if (!operand.fixed.emplace(name, *value).second) {
-            placed_.add(name_at, fmt::format("{} twice; expected it once", in_quotes(name)),
-                        problems_);
-        }
+        set(operand, name, name_at, *value);
+    }
+
+    void set(Operand& operand, const std::string& name, std::size_t name_at,
+             model::ParamValue value) {
+        if (operand.fixed.emplace(name, std::move(value)).second) return;
+        placed_.add(name_at, fmt::format("{} twice; expected it once", in_quotes(name)), problems_);
     }
 
     static std::optional<model::ParamValue> value_of(const model::ParamInfo& info,

@@ -6,6 +6,9 @@
 //     factor    = "-" factor | "(" sum ")" | number [unit] | reference "." metric
 //     reference = workload "/" variant ["[" param "=" value {"," param "=" value} "]"] ["@" cache]
 //
+// The variant of a benchmark is a name that the benchmark reports: any text without spaces and
+// "()*+[@" up to "[", "@" or "." with a metric of the benchmark; other text in double quotes.
+//
 // The text is untrusted: its length, depth and number of steps are bounded. relations.hpp finds the
 // cases that a reference stands for.
 #pragma once
@@ -19,6 +22,7 @@
 #include "model/catalogue.hpp"
 #include "model/relation.hpp"
 #include "suite/placed_text.hpp"
+#include "suite/settings.hpp"
 
 namespace perfgate::suite {
 
@@ -30,6 +34,10 @@ inline constexpr std::size_t most_operands = 16;
 struct KnownWorkload {
     const model::WorkloadInfo* info = nullptr;
     std::vector<const model::VariantInfo*> variants;
+    /// Of a benchmark: the metrics that it reports. Null: it is none.
+    const Settings* benchmark = nullptr;
+    /// It is a benchmark, and not all of its cases are known: any name may be one of them.
+    bool open = false;
 };
 
 /// What is before the dot, once for all places with the same text.
@@ -43,8 +51,10 @@ struct Operand {
     std::string text;  ///< "transpose/naive[dtype=f32]@hot"
     Position at;
     const model::WorkloadInfo* workload = nullptr;
-    const model::VariantInfo* variant = nullptr;
-    model::Params fixed;
+    const model::VariantInfo* variant = nullptr;  ///< null: not a known one of an open benchmark
+    std::string variant_name;
+    bool open = false;    ///< of an open benchmark: `fixed` is not checked
+    model::Params fixed;  ///< of a benchmark: as text
     std::optional<model::Cache> cache;
     std::vector<Use> uses;
 };

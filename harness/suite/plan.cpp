@@ -86,6 +86,7 @@ std::vector<std::string> lines_of(const std::string& file,
 
 std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_capability) {
     if (!suite_case.not_built.empty()) return not_built_reason(suite_case);
+    if (!suite_case.skipped.empty()) return suite_case.skipped;
     const int has = capability_of(compute_capability);
     const int needs = suite_case.min_compute_capability;
     if (suite_case.target == model::Target::cuda && has != 0 && needs > has) {

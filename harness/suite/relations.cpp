@@ -41,6 +41,10 @@ std::map<std::string, CaseIndices> cases_by_variant(const std::vector<SuiteCase>
     return result;
 }
 
+std::string unknown_cases_of(const std::string& workload) {
+    return workload + '/' + model::unknown_cases;
+}
+
 /// What an expression may refer to: the variants that the suite has, or, if its cases are not
 /// known, all that the plugins offer.
 std::vector<KnownWorkload> known_workloads(const RelationScope& scope,
@@ -48,14 +52,24 @@ std::vector<KnownWorkload> known_workloads(const RelationScope& scope,
     std::vector<KnownWorkload> known;
     for (const model::WorkloadInfo& info : scope.workloads) {
         KnownWorkload entry{&info, {}};
+        if (const auto found = scope.benchmarks.find(info.name); found != scope.benchmarks.end()) {
+            entry.benchmark = found->second;
+            entry.open = !scope.complete || by_variant.contains(unknown_cases_of(info.name));
+        }
         for (const model::VariantInfo& variant : info.variants) {
             if (!scope.complete || by_variant.contains(info.name + '/' + variant.name)) {
                 entry.variants.push_back(&variant);
             }
         }
-        if (!entry.variants.empty()) known.push_back(std::move(entry));
+        if (!entry.variants.empty() || entry.benchmark != nullptr) {
+            known.push_back(std::move(entry));
+        }
     }
     return known;
+}
+
+model::Target target_of(const Operand& operand) {
+    return operand.variant == nullptr ? model::Target::program : operand.variant->target;
 }
 
 Names names_of(const model::Params& params) {
@@ -147,17 +161,24 @@ class RelationReader {
           by_variant_(cases_by_variant(scope.cases)),
           workloads_(known_workloads(scope, by_variant_)) {}
 
-    std::vector<SuiteRelation> read(const std::vector<StatedRelation>& stated) {
+    ReadRelations read(const std::vector<StatedRelation>& stated) {
         for (const StatedRelation& each : stated) {
             add(PlacedText(each.left, each.at, false), PlacedText(each.comparison, each.at, false),
                 each.at, each.reason);
         }
-        return std::move(relations_);
+        return std::move(read_);
+    }
+
+    std::vector<SuiteRelation> resolve(const std::vector<OpenRelation>& open) {
+        for (const OpenRelation& each : open) {
+            const Position at{each.relation.place.line, each.right.start().column};
+            add(each.left, each.right, at, each.relation.reason);
+        }
+        return std::move(read_.relations);
     }
 
     /// `prefix` is put before each left side.
-    std::vector<SuiteRelation> read(const YamlNode& node, const SourceText& source,
-                                    std::string_view prefix) {
+    ReadRelations read(const YamlNode& node, const SourceText& source, std::string_view prefix) {
         constexpr std::string_view expected =
             "a map such as {gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"}";
         if (node.kind != YamlNode::Kind::map) {
@@ -188,7 +209,7 @@ class RelationReader {
                 read_one(*entry.key, *item);
             }
         }
-        return std::move(relations_);
+        return std::move(read_);
     }
 
   private:
@@ -214,12 +235,20 @@ class RelationReader {
         for (const Operand& operand : parsed->operands) relation.operands.push_back(operand.text);
         relation.left = std::move(parsed->left);
         relation.right = std::move(parsed->right);
-        found.target = parsed->operands.front().variant->target;
+        found.target = target_of(parsed->operands.front());
         const std::size_t before = problems_.count();
         check_targets(parsed->operands);
-        if (problems_.count() == before) match(parsed->operands, found);
-        if (problems_.count() == before) relations_.push_back(std::move(found));
+        if (problems_.count() != before) return;
+        if (scope_.benchmarks_may_run &&
+            std::any_of(parsed->operands.begin(), parsed->operands.end(), is_open)) {
+            read_.open.push_back({std::move(found.relation), left, right});
+            return;
+        }
+        match(parsed->operands, found);
+        if (problems_.count() == before) read_.relations.push_back(std::move(found));
     }
+
+    static bool is_open(const Operand& operand) { return operand.open; }
 
     static std::string without_comparator(std::string_view text, model::Comparator comparator) {
         text.remove_prefix(text.find(to_text(comparator)) + to_text(comparator).size());
@@ -231,14 +260,13 @@ class RelationReader {
     void check_targets(const std::vector<Operand>& operands) {
         const Operand& leading = operands.front();
         for (const Operand& operand : operands) {
-            const model::Target target = operand.variant->target;
-            if (target != leading.variant->target) {
-                problems_.add(
-                    operand.at,
-                    fmt::format("{} is {}, {} {}, and no run measures both; expected "
-                                "variants of one target",
-                                in_quotes(operand.text), side_of(target), in_quotes(leading.text),
-                                side_of(leading.variant->target)));
+            const model::Target target = target_of(operand);
+            if (target != target_of(leading)) {
+                problems_.add(operand.at,
+                              fmt::format("{} is {}, {} {}, and no run measures both; expected "
+                                          "variants of one target",
+                                          in_quotes(operand.text), side_of(target),
+                                          in_quotes(leading.text), side_of(target_of(leading))));
                 continue;
             }
             for (const Operand::Use& use : operand.uses) {
@@ -252,22 +280,30 @@ class RelationReader {
 
     CaseIndices cases_of(const Operand& operand) {
         CaseIndices indices;
-        const CaseIndices& all = by_variant_[operand.workload->name + '/' + operand.variant->name];
+        const CaseIndices& all = by_variant_[operand.workload->name + '/' + operand.variant_name];
         scope_.spend(all.size() * (1 + operand.fixed.size()), operand.at);
         for (const std::size_t index : all) {
             const model::CaseSpec& spec = scope_.cases[index].spec;
             const bool fits =
                 std::all_of(operand.fixed.begin(), operand.fixed.end(), [&](const auto& fixed) {
                     const auto set = spec.params.find(fixed.first);
-                    return set != spec.params.end() && set->second == fixed.second;
+                    return set != spec.params.end() &&
+                           model::to_text(set->second) == model::to_text(fixed.second);
                 });
             if (fits && (!operand.cache || spec.cache == *operand.cache)) indices.push_back(index);
         }
+        if (operand.open) {
+            const CaseIndices& unknown = by_variant_[unknown_cases_of(operand.workload->name)];
+            indices.insert(indices.end(), unknown.begin(), unknown.end());
+        }
         if (indices.empty()) {
-            problems_.add(operand.at,
-                          fmt::format("the suite has no case of {}; expected parameters and a "
-                                      "cache that its cases have, which `perfgate list` shows",
-                                      in_quotes(operand.text)));
+            const bool listed = !scope_.benchmarks.contains(operand.workload->name);
+            problems_.add(
+                operand.at,
+                fmt::format("the suite has no case of {}; expected {}", in_quotes(operand.text),
+                            listed ? "parameters and a cache that its cases have, which "
+                                     "`perfgate list` shows"
+                                   : "parameters that one of its results has"));
         }
         return indices;
     }
@@ -284,9 +320,14 @@ class RelationReader {
         // The operand without a partner in the last leading case that has no instance.
         const Operand* lonely = nullptr;
         for (const std::size_t lead : leading) {
+            if (has_unknown_cases(scope_.cases[lead])) {
+                relation.instances.emplace_back(operands.size(), lead);
+                continue;
+            }
             CaseIndices instance{lead};
             for (std::size_t k = 1; k < operands.size(); ++k) {
-                const CaseIndices partners = others[k - 1].partners_of(scope_.cases[lead]);
+                const CaseIndices partners =
+                    known_or_unknown(others[k - 1].partners_of(scope_.cases[lead]));
                 if (partners.size() > 1) {
                     refuse_ambiguous(operands[k], lead, partners);
                     return;
@@ -307,6 +348,19 @@ class RelationReader {
                                       "same values, or others fixed in brackets",
                                       in_quotes(lonely->text), in_quotes(operands.front().text)));
         }
+    }
+
+    /// The known ones, or where there is none one that stands for unknown ones.
+    CaseIndices known_or_unknown(CaseIndices partners) const {
+        const auto known = std::stable_partition(
+            partners.begin(), partners.end(),
+            [&](std::size_t index) { return !has_unknown_cases(scope_.cases[index]); });
+        if (known != partners.begin()) {
+            partners.erase(known, partners.end());
+        } else if (partners.size() > 1) {
+            partners.resize(1);
+        }
+        return partners;
     }
 
     void refuse_ambiguous(const Operand& operand, std::size_t lead, const CaseIndices& partners) {
@@ -340,23 +394,28 @@ class RelationReader {
     Problems& problems_;
     std::map<std::string, CaseIndices> by_variant_;
     std::vector<KnownWorkload> workloads_;
-    std::vector<SuiteRelation> relations_;
+    ReadRelations read_;
     std::set<Position> uncollected_;
     std::size_t count_ = 0;
 };
 
 }  // namespace
 
-std::vector<SuiteRelation> read_relations(const YamlNode& node, const SourceText& source,
-                                          std::string_view file, const RelationScope& scope,
-                                          Problems& problems, std::string_view prefix) {
+ReadRelations read_relations(const YamlNode& node, const SourceText& source, std::string_view file,
+                             const RelationScope& scope, Problems& problems,
+                             std::string_view prefix) {
     return RelationReader(file, scope, problems).read(node, source, prefix);
 }
 
-std::vector<SuiteRelation> read_relations(const std::vector<StatedRelation>& stated,
-                                          std::string_view file, const RelationScope& scope,
-                                          Problems& problems) {
+ReadRelations read_relations(const std::vector<StatedRelation>& stated, std::string_view file,
+                             const RelationScope& scope, Problems& problems) {
     return RelationReader(file, scope, problems).read(stated);
+}
+
+std::vector<SuiteRelation> resolve_relations(const std::vector<OpenRelation>& open,
+                                             std::string_view file, const RelationScope& scope,
+                                             Problems& problems) {
+    return RelationReader(file, scope, problems).resolve(open);
 }
 
 }  // namespace perfgate::suite

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,38 +13,19 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "suite/collected_metrics.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/relations.hpp"
+#include "suite/work.hpp"
 
 namespace perfgate::suite {
 
 namespace {
 
 constexpr std::size_t longest_description = 4000;
-
-/// Bounds the total cost of cases × overrides, cases × metrics and combinations × rules: each
-/// factor is bounded, their product is not. A step is well below a microsecond.
-class Work {
-  public:
-    explicit Work(Problems& problems) : problems_(problems) {}
-
-    void spend(std::size_t steps, Position at) {
-        steps_ += steps;
-        if (steps_ <= most_steps) return;
-        problems_.fail(
-            at,
-            "too many overrides, metrics, relations or matrix rules for this many cases; "
-            "expected a smaller suite: split it");
-    }
-
-  private:
-    static constexpr std::size_t most_steps = 2'000'000;
-    Problems& problems_;
-    std::size_t steps_ = 0;
-};
 
 constexpr std::array<std::string_view, 6> suite_keys{"name",      "description", "defaults",
                                                      "workloads", "overrides",   "expect"};
@@ -151,6 +133,8 @@ class SuiteParser {
         const bool good = problems_.count() == before;
         all_expanded_ = all_expanded_ && good;
         workloads_.push_back(read.workload);
+        suite_.programs.push_back(read.workload);
+        if (kind == EntryKind::benchmark) suite_.benchmarks.emplace(name, suite_.entries.size());
         if (good && read.labels.expect != nullptr) {
             expected_of_commands_.emplace_back(name, read.labels.expect);
         }
@@ -381,14 +365,7 @@ class SuiteParser {
     const std::set<std::string>* collected_by(std::size_t index) {
         const SuiteCase& suite_case = suite_.cases[index];
         if (!settings_are_good_ || !entry_is_good_[suite_case.entry]) return nullptr;
-        auto layers = layers_of(suite_, suite_case, [](const std::string&) { return false; });
-        const auto [found, added] = collected_.try_emplace(std::move(layers));
-        if (added) {
-            const ResolvedSettings settings = resolve(found->first, problems_);
-            work_.spend(8 * settings.metrics.size(), suite_case.at);
-            found->second.insert(settings.metrics.begin(), settings.metrics.end());
-        }
-        return &found->second;
+        return &collected_.of(layers_without_device(suite_, suite_case), suite_case.at);
     }
 
     void add_relations(const YamlNode& expect, const std::string& prefix) {
@@ -408,13 +385,18 @@ class SuiteParser {
     void add_relations(const Read& read) {
         // What is left out leaves the others' cases known.
         const RelationScope scope{
-            suite_.cases, workloads_, all_expanded_ || left_out_ != nullptr,
+            suite_.cases,
+            workloads_,
+            benchmarks_of(suite_),
+            true,
+            all_expanded_ || left_out_ != nullptr,
             [this](std::size_t index) { return collected_by(index); },
             [this](std::size_t steps, Position at) { work_.spend(steps, at); }};
         Problems own(suite_.file);
-        for (SuiteRelation& relation : read(scope, left_out_ != nullptr ? own : problems_)) {
-            suite_.relations.push_back(std::move(relation));
-        }
+        ReadRelations found = read(scope, left_out_ != nullptr ? own : problems_);
+        std::move(found.relations.begin(), found.relations.end(),
+                  std::back_inserter(suite_.relations));
+        std::move(found.open.begin(), found.open.end(), std::back_inserter(suite_.open_relations));
         if (left_out_ != nullptr) leaves_out(own);
     }
 
@@ -432,13 +414,18 @@ class SuiteParser {
     /// Name and `expect` of each program that has one.
     std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
     std::vector<StatedRelation> health_;  ///< of all programs
-    std::map<std::vector<const Settings*>, std::set<std::string>> collected_;
+    CollectedMetrics collected_{
+        problems_, [this](std::size_t metrics, Position at) { work_.spend(8 * metrics, at); }};
 };
 
 }  // namespace
 
-bool has_unknown_cases(const SuiteCase& suite_case) {
-    return suite_case.program && suite_case.spec.variant == model::unknown_cases;
+std::map<std::string, const Settings*> benchmarks_of(const Suite& suite) {
+    std::map<std::string, const Settings*> settings;
+    for (const auto& [name, entry] : suite.benchmarks) {
+        settings.emplace(name, &suite.entries[entry].settings);
+    }
+    return settings;
 }
 
 bool may_match_unknown(const Suite& suite, const Override& over) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ struct Suite {
     std::vector<SuiteCase> cases;  ///< in the file's order, without duplicates
     std::vector<model::Command> commands;
     std::vector<SuiteRelation> relations;
+    /// Those that set_reported_cases (benchmark_cases.hpp) resolves.
+    std::vector<OpenRelation> open_relations;
+    model::WorkloadCatalogue programs;              ///< its programs as workloads
+    std::map<std::string, std::size_t> benchmarks;  ///< index of the entry, by name
 };
 
 /// `file` names the text in messages and documents. Throws model::InputError with one line
@@ -73,8 +78,14 @@ std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suit
     return layers;
 }
 
-/// Whether it stands for the cases of a benchmark, which has not run yet.
-bool has_unknown_cases(const SuiteCase& suite_case);
+/// Those that hold where no device override applies.
+inline std::vector<const Settings*> layers_without_device(const Suite& suite,
+                                                          const SuiteCase& suite_case) {
+    return layers_of(suite, suite_case, [](const std::string&) { return false; });
+}
+
+/// The settings of each benchmark, by its name; valid as long as the suite.
+std::map<std::string, const Settings*> benchmarks_of(const Suite& suite);
 
 /// Whether the override may be for cases that are not known yet.
 bool may_match_unknown(const Suite& suite, const Override& over);

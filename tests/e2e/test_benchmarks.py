@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
+import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -104,6 +106,99 @@ class Given(tool.Case):
                     for each in suite["cases"] if each["id"] == case)
 
 
+EXPECT = """
+expect:
+  bench/copy.real_time: "<= 0.5 * bench/sort.real_time"
+  bench/sort[n=64].steps: "== 7"
+"""
+
+
+class Related(Given):
+    """Relations between the cases of a benchmark, which are not known when the suite is read."""
+
+    def expect(self, text=EXPECT):
+        self.write("suite.yaml", SUITE + text)
+
+    def relations(self):
+        return [(each["leading"], each["verdict"]) for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                for each in suite["relations"]]
+
+    def test_they_hold_or_fail_without_a_baseline(self):
+        self.expect()
+        self.assertIn("2 relations hold", self.run_suite().stdout)
+        self.assertEqual([("bench/copy[n=8]", "pass"), ("bench/sort[n=64]", "pass")], self.relations())
+        self.give([row("copy", 8, [2e-3]), *ROWS[:2]])
+        self.assertRegex(" ".join(self.run_suite(code=1).stdout.split()),
+                         r"broken: bench/copy\.real_time is .* and should be at most .* for \[n=8\]")
+        self.run_tool("compare", "perfgate-out/run.json", code=1)
+        self.give([{**each, "steps": 8} for each in ROWS])
+        self.run_suite(code=1)
+
+    def test_that_they_can_fail_is_proved(self):
+        self.expect()
+        self.run_suite()
+        self.assertIn("2 relations tried: each relation can be broken",
+                      self.run_tool("compare", "perfgate-out/run.json", "--prove").stderr)
+        self.expect('expect: {bench/copy.real_time: ">= 0.5 * bench/copy.real_time"}')
+        self.run_suite()
+        self.assertIn("cannot be broken",
+                      self.run_tool("compare", "perfgate-out/run.json", "--prove", code=(1, 3)).stderr)
+
+    def test_list_and_validate_show_them_and_execute_nothing(self):
+        self.expect()
+        self.assertIn("2 relations\n", self.run_tool("validate", "suite.yaml").stdout)
+        self.assertIn("bench/sort[n=64].steps == 7  (of cases that the benchmark tells)",
+                      self.run_tool("list", "suite.yaml", *HOST).stdout)
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_mistakes_are_found_before_the_benchmark_runs_or_before_anything_counts(self):
+        self.expect('expect: {bench/copy.real_tim: "<= 1s"}')
+        self.assertIn("unknown metric of the benchmark bench: 'real_tim'",
+                      self.run_tool("validate", "suite.yaml", code=2).stderr)
+        self.expect('expect: {bench/copied.real_time: "<= 1s"}')
+        self.run_tool("validate", "suite.yaml")
+        wrong = self.run_suite(code=2).stderr.splitlines()[-1]
+        self.assert_one_line(wrong, "suite.yaml:15:16: unknown result of the benchmark bench: 'copied'; "
+                             "expected one of copy, sort")
+        self.assertEqual(1, len((self.folder / "started").read_text().splitlines()))
+
+    def test_what_cannot_be_judged_is_no_pass(self):
+        self.expect()
+        # It fails before it has reported anything.
+        self.give(exit=3)
+        self.run_suite(code=3)
+        self.assertEqual({"error"}, {verdict for _, verdict in self.relations()})
+        # Later processes do not report the case.
+        (self.folder / "started").unlink()
+        self.give(late=ROWS[:2])
+        self.run_suite(code=3)
+        self.assertEqual([("bench/copy[n=8]", "error"), ("bench/sort[n=64]", "pass")], self.relations())
+        self.write("suite.yaml", SUITE.replace(", steps: 0", "") + EXPECT)
+        self.give([{key: value for key, value in each.items() if key != "steps"} for each in ROWS])
+        self.run_suite(code=3)
+        self.assertIn(("bench/sort[n=64]", "error"), self.relations())
+        # Left out with --filter, it is skipped and says so.
+        self.expect()
+        self.give()
+        self.run_suite("--filter", "bench/copy*")
+        self.assertEqual([("bench/copy[n=8]", "skipped")], self.relations())
+
+    def test_both_checkouts_of_ab(self):
+        self.expect()
+        for folder in ("base", "head"):
+            self.bench(folder)
+            self.give(folder=folder)
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 6]
+        self.run_tool(*words)
+        self.assertEqual({"pass"}, {verdict for _, verdict in self.relations()})
+        self.give([{**each, "steps": 8} for each in ROWS], folder="head")
+        self.run_tool(*words, code=1)
+        # The head no longer reports the partner.
+        self.give(ROWS[2:], folder="head")
+        self.run_tool(*words, code=(1, 3))
+        self.assertEqual({"error"}, {verdict for _, verdict in self.relations()})
+
+
 class Measured(Given):
     def test_results_become_cases(self):
         self.run_suite("--processes", 3)
@@ -140,6 +235,15 @@ class Measured(Given):
         self.run_tool("validate", "suite.yaml")
         self.run_tool("list", "suite.yaml")
         self.assertFalse((self.folder / "started").exists())
+
+    def test_what_is_so_for_all_of_it_is_said_once(self):
+        done = self.run_tool("baseline", "refresh", "suite.yaml", "--processes", 6, "--runs", 3,
+                             env={"CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(1, done.stderr.count("no GPU here"))
+        shutil.rmtree(self.folder / "baselines")
+        # In the summary, and what to do about it.
+        text = " ".join(self.run_suite().stdout.split())
+        self.assertEqual(2, text.count("no baseline"), text)
 
     def test_a_rate_falls_and_rises(self):
         self.write("suite.yaml", SUITE.replace("real_time: 5%, steps: 0", "rate: 5%"))
@@ -300,10 +404,13 @@ class Measured(Given):
 class Page(tool.Case):
     def test_its_suites_are_valid_and_it_names_every_format(self):
         page = (tool.SOURCE / "docs/benchmarks.md").read_text()
-        whole, entry = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+        whole, solver, nvbench, expect = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
         self.write("whole.yaml", whole)
-        self.write("entry.yaml", "name: entry\nworkloads:\n" + entry)
-        self.run_tool("validate", "whole.yaml", "entry.yaml")
+        self.write("solver.yaml", "name: solver\nworkloads:\n" + solver)
+        self.write("nvbench.yaml", "name: nvbench\nworkloads:\n" + nvbench)
+        self.write("related.yaml", whole.replace("mine", "related") + solver + expect)
+        self.assertIn("related.yaml: ok, 2 cases (0 cuda, 0 host, 2 of programs), 2 relations",
+                      self.run_tool("validate", "whole.yaml", "solver.yaml", "nvbench.yaml", "related.yaml").stdout)
         named = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) & self.formats()
         self.assertEqual(self.formats(), named)
 
@@ -402,6 +509,141 @@ class Imported(Given):
         self.run_tool("compare", "run.json", "--tolerance", "3%", code=2)
 
 
+NVBENCH = """#!/usr/bin/env python3
+# What nvbench 0.1.0 wrote, with the changes of given.json: the times, and which benchmarks and states there are.
+import json, pathlib, struct, sys
+data = pathlib.Path(DATA)
+given = json.load(open("given.json"))
+document = json.loads((data / "nvbench.json").read_text())
+with open("started", "a") as mark: mark.write("x")
+noise = 1 + 0.001 * (len(open("started").read()) % 7)
+out = pathlib.Path(sys.argv[-1])
+folder = out.with_name(out.name + "-bin")
+folder.mkdir()
+document["benchmarks"] = [each for each in document["benchmarks"] if each["name"] in given["benchmarks"]]
+for benchmark in document["benchmarks"]:
+    for state in benchmark["states"]:
+        if state["name"] in given.get("skipped", []):
+            state.update(is_skipped=True, skip_reason="not today", summaries=None)
+        for summary in state["summaries"] or []:
+            if summary["tag"] != "nv/json/bin:nv/cpu_only/sample_times": continue
+            name = summary["data"][0]["value"]
+            samples = struct.unpack("<10f", (data / name).read_bytes())
+            kept = samples[:given.get("written", 10)]
+            written = folder / pathlib.Path(name).name
+            written.write_bytes(struct.pack(f"<{len(kept)}f",
+                                *(1e-3 * given.get("factor", 1) * noise * (1 + 0.01 * (s % 1e-7) * 1e7) for s in kept)))
+            summary["data"][0]["value"] = given.get("prefix", "") + f"{folder.name}/{written.name}"
+out.write_text(json.dumps(document))
+"""
+
+
+class Nvbench(tool.Case):
+    """Output of a real nvbench, with other times."""
+
+    def setUp(self):
+        super().setUp()
+        for folder in (".", "base", "head"):
+            self.write(f"{folder}/bench", NVBENCH.replace("DATA", repr(str(DATA)))).chmod(0o755)
+            self.give(folder=folder)
+        self.write("suite.yaml", """
+name: mine
+workloads:
+  - benchmark: [./bench, "{out}"]
+    name: bench
+    format: nvbench
+    values: {error: {better: none}}
+    tolerances: {real_time: 5%}
+""")
+
+    def give(self, folder=".", benchmarks=("sum", "product"), **more):
+        self.write(f"{folder}/given.json", json.dumps({"benchmarks": benchmarks, **more}))
+
+    def run_suite(self, *words, **kwargs):
+        return self.run_tool("run", "suite.yaml", *HOST, *words, **kwargs)
+
+    def verdicts(self):
+        return {case["id"]: case["verdict"] for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                for case in suite["cases"]}
+
+    def test_states_become_cases_with_the_samples_beside_the_json(self):
+        self.run_suite("--processes", 2)
+        cases = {case["id"]: case for case in self.read_json("perfgate-out/run.json")["suites"][0]["cases"]}
+        self.assertEqual(8, len(cases))
+        case = cases["bench/sum[N=1000,Order=linear]"]
+        time = case["metrics"]["real_time"]
+        self.assertEqual(("ns", "nvbench"), (time["unit"], time["method"]))
+        self.assertEqual([10, 10], [len(batch["samples"]) for batch in time["batches"]])
+        self.assertEqual(0.125, case["metrics"]["error"]["value"])
+        self.assertEqual("the benchmark skips it: no random order yet",
+                         cases["bench/sum[N=1000,Order=random]"]["reason"])
+        self.assertEqual("skipped", self.verdicts()["bench/sum[N=1000,Order=random]"])
+
+    def test_unchanged_passes_and_slower_fails(self):
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8)
+        self.run_suite()
+        self.assertEqual({"pass", "skipped"}, set(self.verdicts().values()))
+        self.give(factor=1.5)
+        self.assertRegex(self.run_suite(code=1).stdout, r"regressed +bench/product\[Factor=0.5,T=F32\]")
+        # What it measured before and skips now is missing.
+        self.give(skipped=["T{ct}=F32 Factor=1"])
+        self.run_suite(code=1)
+        self.assertEqual("missing", self.verdicts()["bench/product[Factor=1,T=F32]"])
+        self.give(benchmarks=["product"])
+        self.run_suite(code=1)
+        self.assertEqual("missing", self.verdicts()["bench/sum[N=1000,Order=linear]"])
+
+    def test_what_failed_is_an_error(self):
+        for given, reason in (
+                ({"benchmarks": ["broken"]}, "the benchmark reports an error: Unexpected error: no such table"),
+                ({"written": 9}, "has 36 bytes; expected 40: 10 samples"),
+                ({"prefix": "../"}, "cannot be read"),
+                ({"prefix": "../../../"}, "cannot be read"),
+                ({"prefix": "/"}, "expected a relative path"),
+                ({"factor": 0}, "is 0; expected a finite number above 0")):
+            with self.subTest(reason):
+                self.give(**given)
+                self.run_suite("--processes", 1, code=3)
+                self.assertIn(reason, (self.folder / "perfgate-out/verdict.json").read_text())
+
+    def test_a_head_that_skips_what_the_base_measures_fails(self):
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 6]
+        self.run_tool(*words)
+        self.give("head", skipped=["T{ct}=F32 Factor=1"])
+        self.run_tool(*words, code=3)
+        self.assertEqual("error", self.verdicts()["bench/product[Factor=1,T=F32]"])
+        self.give("head")
+        self.give("base", skipped=["T{ct}=F32 Factor=1"])
+        self.run_tool(*words)
+        self.assertEqual("no_baseline", self.verdicts()["bench/product[Factor=1,T=F32]"])
+
+    def results(self, side, folder=".", **given):
+        """Eight result files with their samples, in a folder of their own."""
+        self.give(folder, **given)
+        names = []
+        for i in range(8):
+            target = self.folder / side / f"{i}.json"
+            target.parent.mkdir(exist_ok=True)
+            subprocess.run(["./bench", target], cwd=self.folder / folder, check=True)
+            names.append(f"{side}/{i}.json")
+        return names
+
+    def test_stored_results_are_compared(self):
+        base, same = self.results("one"), self.results("two")
+        slower = self.results("three", factor=1.5)
+        skips = self.results("four", skipped=["T{ct}=F32 Factor=1"])
+        compare = ["compare", "--tolerance", "5%", "--out", "perfgate-out"]
+        self.run_tool(*compare, "--base", *base, "--head", *same)
+        self.run_tool(*compare, "--base", *base, "--head", *slower, code=1)
+        self.run_tool(*compare, "--base", *base, "--head", *skips, code=1)
+        self.run_tool(*compare, "--base", *base, "--head", *same[:4], *skips[:4], code=3)
+        self.assertIn("[N=1000,Order=random]: the benchmark skips it: no random order yet",
+                      self.run_tool("import", *base, "--out", "run.json").stderr)
+        shutil.rmtree(self.folder / "one/3.json-bin")
+        self.assert_one_line(self.run_tool("import", *base, "--out", "run.json", code=2).stderr,
+                             "one/3.json: the samples in '3.json-bin/0.bin' cannot be read")
+
+
 @unittest.skipUnless(EXAMPLE.exists(), "Google Benchmark (libbenchmark-dev) is missing")
 class GoogleBenchmark(tool.Case):
     """A program as users have it. Its time is its own affair: twice the work is far beyond what a busy machine does."""
@@ -435,6 +677,25 @@ workloads:
         self.run_tool("ab", "--base-root", "base", "--head-root", "head", *words)
         done = self.run_tool("ab", "--base-root", "base", "--head-root", "slow", *words, code=1)
         self.assertRegex(done.stdout, r"regressed +bench/mix.*\n +cpu_time .* → .*, tolerance")
+
+    def test_relations_between_its_cases(self):
+        suite = (self.folder / "suite.yaml").read_text()
+        small, large = (f"bench/mix<std::uint32_t>[n={n}]" for n in (1000, 10000))
+
+        def run(expect, *words, code=0):
+            self.write("suite.yaml", suite + f"expect:\n  '{large}.{expect}\n")
+            return self.run_tool("run", "suite.yaml", *HOST, "--processes", 3, *words, code=code)
+
+        # Ten times the steps take about ten times as long.
+        holds = f"cpu_time': ['>= 2 * {small}.cpu_time', '<= 50 * {small}.cpu_time']"
+        self.assertIn("2 relations hold", run(holds).stdout)
+        self.assertIn("2 relations tried", self.run_tool("compare", "perfgate-out/run.json", "--prove").stderr)
+        self.assertRegex(" ".join(run(f"cpu_time': '<= {small}.cpu_time'", code=1).stdout.split()),
+                         r"broken: bench/mix<std::uint32_t>\[n=10000\]\.cpu_time is .* and should be at most")
+        self.assertIn("2 relations hold", run(f"steps': ['== 10 * {small}.steps', '> 0']").stdout)
+        wrong = run(f"cpu_time': '<= {small.replace('mix', 'mixed')}.cpu_time'", code=2)
+        self.assert_one_line(wrong.stderr.splitlines()[-1], "unknown result of the benchmark bench: "
+                             "'mixed<std::uint32_t>'; expected mix<std::uint32_t>; did you mean")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import unittest
 
+import test_benchmarks
 import tool
 
 MOCKS = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "tests/inject/mocks"
@@ -102,6 +103,20 @@ class Init(tool.Case):
         folder, commands = self.started("google-benchmark")
         self.assertEqual(3, len(commands))
         self.do(commands, folder)
+        self.gates(folder)
+
+    def test_a_benchmark_with_nvbench(self):
+        folder, commands = self.started("nvbench")
+        self.assertEqual(3, len(commands))
+        self.assertIn("1 of programs", self.run_line("perfgate validate suites/bench.yaml", folder).stdout)
+        self.assertTrue(commands[0].startswith("cmake -B build"))
+        # What stands for the program: what an nvbench wrote, with other times.
+        program = folder / "build/bench"
+        program.parent.mkdir()
+        program.write_text(test_benchmarks.NVBENCH.replace("DATA", repr(str(test_benchmarks.DATA))))
+        program.chmod(0o755)
+        (folder / "given.json").write_text('{"benchmarks": ["sum", "product"]}')
+        self.do(commands[1:], folder)
         self.gates(folder)
 
     def test_nothing_is_overwritten(self):

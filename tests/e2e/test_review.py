@@ -66,6 +66,21 @@ class Review(tool.Case):
         self.write(f"baselines/{KEY}/small.json", baseline(90))
         self.assertEqual([], self.findings(code=0))
 
+    def test_a_relation_between_a_benchmarks_cases_is_one_of_the_suite(self):
+        suite = """name: small
+workloads:
+  - {benchmark: [./bench, "{out}"], name: bench, format: hyperfine, tolerances: {real_time: 5%}}
+"""
+        expect = 'expect: {bench/copy.real_time: "<= 0.5 * bench/sort.real_time"}\n'
+        self.write("suites/small.yaml", suite + expect)
+        self.commit()
+        self.write("suites/small.yaml", suite + expect.replace("0.5", "0.4"))
+        self.assertEqual([], self.findings(code=0))
+        for other in ("", expect.replace("0.5", "0.9")):
+            self.write("suites/small.yaml", suite + other)
+            self.assertEqual([("relation removed", "suites/small.yaml",
+                               "bench/copy.real_time <= 0.5 * bench/sort.real_time")], self.findings())
+
     def test_each_loosening_is_listed_on_console_as_json_and_as_annotations(self):
         self.write("suites/small.yaml", SUITE.replace("30%", "90%").replace("[16, 17]", "[16]"))
         self.write("configs/ci.yaml", PROFILE.replace("fail", "skip"))

@@ -148,7 +148,7 @@ elif part == "suite":
     for number, block in enumerate(blocks):
         (folder / f"case-{number}.yaml").write_text(block.partition("\n")[2])
 elif part == "benchmark":
-    for file in (root / "tests/data/benchmarks").iterdir():
+    for file in filter(pathlib.Path.is_file, (root / "tests/data/benchmarks").iterdir()):
         (folder / file.name).write_text(file.read_text())
 elif part == "activity":
     for steps in (0, 1, 3):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The readers of what benchmarks write. tests/data/benchmarks has real output: of Google Benchmark
-// 1.7.1, hyperfine 1.15.0 and pytest-benchmark 3.2.2, with what is read of it beside it
-// (PERFGATE_UPDATE_GOLDEN=1 writes that anew).
+// 1.7.1, hyperfine 1.15.0, nvbench 0.1.0 and pytest-benchmark 3.2.2, with what is read of it beside
+// it (PERFGATE_UPDATE_GOLDEN=1 writes that anew). nvbench's is of benchmarks of the CPU, on a
+// machine without a GPU, where its list of devices was made empty.
 #include "benchmark/formats.hpp"
 
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ std::string text_of(const Results& results) {
     for (const Result& result : results.results) {
         text += id_of(result) + '\n';
         if (!result.problem.empty()) text += "  problem: " + result.problem + '\n';
+        if (!result.skipped.empty()) text += "  skipped: " + result.skipped + '\n';
         for (const auto& [metric, samples] : result.metrics) {
             text += fmt::format("  {} by {}: {:.6g}\n", metric, samples.method,
                                 fmt::join(samples.values, " "));
@@ -57,8 +59,8 @@ std::string text_of(const Results& results) {
 
 void expect_golden(const std::string& file, const BenchmarkReading& reading,
                    const std::string& golden) {
-    const std::string text = text_of(
-        read_results(model::read_file(folder + file, most_bytes, "results"), file, reading));
+    const std::string text = text_of(read_results(
+        model::read_file(folder + file, most_bytes, "results"), file, reading, folder));
     const std::string path = folder + golden;
     if (std::getenv("PERFGATE_UPDATE_GOLDEN") != nullptr) model::write_file_atomically(path, text);
     EXPECT_EQ(text, model::read_file(path, most_bytes, "golden file")) << golden;
@@ -66,7 +68,7 @@ void expect_golden(const std::string& file, const BenchmarkReading& reading,
 
 std::string refusal(const std::string& text, const BenchmarkReading& reading) {
     try {
-        const Results results = read_results(text, "file", reading);
+        const Results results = read_text(text, "file", reading);
         return "read: " + text_of(results);
     } catch (const model::InputError& error) {
         return error.what();
@@ -81,6 +83,10 @@ TEST(BenchmarkFormats, ReadRealOutput) {
                   "google-benchmark-aggregates.txt");
     expect_golden("hyperfine.json", reading_of("hyperfine"), "hyperfine.txt");
     expect_golden("hyperfine-failed.json", reading_of("hyperfine"), "hyperfine-failed.txt");
+    model::BenchmarkReading nvbench = reading_of("nvbench");
+    nvbench.values = {value("error", "error", 1, model::MetricClass::counter)};
+    expect_golden("nvbench.json", nvbench, "nvbench.txt");
+    expect_golden("nvbench-medians.json", nvbench, "nvbench-medians.txt");
     expect_golden("pytest-benchmark.json", reading_of("pytest-benchmark"), "pytest-benchmark.txt");
     expect_golden("pytest-benchmark-autosave.json", reading_of("pytest-benchmark"),
                   "pytest-benchmark-autosave.txt");

@@ -20,7 +20,7 @@ namespace {
 class Legend {
   public:
     std::string number_of(const model::PlannedCase& planned) {
-        Key key{planned.metrics, gates_text(planned.gates),
+        Key key{metrics_of(planned), gates_text(planned.gates),
                 fmt::format("precision {:g} %, {:g} ms of launching, seed {}",
                             planned.precision * 100, planned.time_budget_s * 1000, planned.seed)};
         const auto [found, inserted] = numbers_.emplace(std::move(key), numbers_.size() + 1);
@@ -46,6 +46,16 @@ class Legend {
 
   private:
     using Key = std::tuple<std::vector<std::string>, std::string, std::string>;
+
+    /// Those that its target has: a suite's metrics are of all its variants.
+    static std::vector<std::string> metrics_of(const model::PlannedCase& planned) {
+        std::vector<std::string> names;
+        for (const std::string& name : planned.metrics) {
+            const auto metric = metrics::find_metric(name);
+            if (!metric || suite::applies(*metric, planned.target)) names.push_back(name);
+        }
+        return names;
+    }
 
     static std::string gates_text(const std::vector<model::GateRule>& gates) {
         std::vector<std::string> texts;
@@ -82,15 +92,21 @@ std::string benchmarks_text(const model::Plan& plan) {
 }
 
 /// The relations between the cases, with their numbers of instances.
-std::string relations_text(const model::Plan& plan) {
+std::string relations_text(const model::Plan& plan, const std::vector<suite::Suite>& suites) {
     std::string text;
-    for (const model::PlannedSuite& planned : plan.suites) {
-        if (planned.relations.empty()) continue;
+    for (std::size_t i = 0; i < plan.suites.size(); ++i) {
+        const model::PlannedSuite& planned = plan.suites[i];
+        const std::vector<suite::OpenRelation>& open = suites[i].open_relations;
+        if (planned.relations.empty() && open.empty()) continue;
         text += fmt::format("\n{} expects\n", planned.name);
         for (const model::Relation& relation : planned.relations) {
             const std::size_t count = relation.instances.size();
             text += fmt::format("  {}  ({} {})\n", model::printable(to_text(relation)), count,
                                 count == 1 ? "time" : "times");
+        }
+        for (const suite::OpenRelation& each : open) {
+            text += fmt::format("  {}  (of cases that the benchmark tells)\n",
+                                model::printable(to_text(each.relation)));
         }
     }
     return text;
@@ -126,7 +142,7 @@ std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& 
             text += row + '\n';
         }
     }
-    return text + benchmarks_text(plan) + relations_text(plan) + legend.text();
+    return text + benchmarks_text(plan) + relations_text(plan, suites) + legend.text();
 }
 
 }  // namespace perfgate::cli

@@ -130,10 +130,11 @@ void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
     const auto options = std::make_shared<RefreshOptions>();
     options->request.baselines = "baselines";
     verb->add_option(
-            "RUN", options->request.inputs,
+            "FILE", options->request.inputs,
             "Run documents (perfgate-out/run.json) of the same cases, or suite files (.yaml) to be "
             "measured now")
-        ->required();
+        ->required()
+        ->type_name("FILE");
     add_baselines_option(*verb, options->request.baselines);
     add_profile_option(*verb, options->profile);
     add_selection_options(*verb, options->selection);

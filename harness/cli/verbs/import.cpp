@@ -39,7 +39,7 @@ int import_files(const ImportOptions& options) {
     std::size_t failed = 0;
     for (const model::CaseResult& result : run.suites.front().cases) {
         if (result.status == model::CaseStatus::measured) continue;
-        ++failed;
+        if (result.status != model::CaseStatus::skipped) ++failed;
         fmt::print(stderr, "perfgate: {}: {}\n", model::printable(case_id(result.spec)),
                    result.reason);
     }

@@ -30,7 +30,8 @@ std::string summary(const suite::Suite& suite) {
         text += fmt::format(", {} of programs", programs);
     }
     text += ')';
-    if (!suite.relations.empty()) text += ", " + model::counted(suite.relations.size(), "relation");
+    const std::size_t relations = suite.relations.size() + suite.open_relations.size();
+    if (relations > 0) text += ", " + model::counted(relations, "relation");
     return text + '\n';
 }
 
