@@ -219,7 +219,7 @@ std::size_t counters_in(const Evidence& evidence) {
                              name) == std::end(model::time_metrics) &&
                    name != timed_sm_clock && name != launch_gap &&
                    name != conflicts_per_instruction && name != rounds_of_blocks &&
-                   name != "ceiling_share";
+                   name != capped_sm_clock && name != submission_share && name != "ceiling_share";
         }));
 }
 

@@ -25,6 +25,7 @@ struct CaseSettings {
     std::int64_t round = 0;      ///< of the batches
     bool times_only = false;     ///< one more batch of each time: verified and recorded before
     bool arguments_too = false;  ///< with times_only: a launch is recorded for its arguments
+    bool untraced = false;  ///< with times_only: of a process without CUPTI; only what that needs
     bool verify_only = false;
     bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
 
