@@ -13,6 +13,7 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/overhead.hpp"
+#include "gate/too_fast.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
 #include "model/quantity.hpp"
@@ -91,6 +92,12 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
                                 model::printable(id), why)};
 }
 
+/// The case, which states its work, below the ceilings.
+std::optional<model::CeilingShare> place(const CaseResult& result,
+                                         const model::Ceilings& ceilings) {
+    return model::ceiling_share(*result.work, device_seconds(result), ceilings);
+}
+
 /// Why it is not known which ceiling bounds the case; nothing if it is.
 std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id,
                                  const model::Ceilings& ceilings) {
@@ -100,7 +107,7 @@ std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id
     } else if (model::device_time(result) == nullptr) {
         why = "the run has neither gpu_time nor gpu_span of it; measure again";
     } else if (why = model::missing_ceiling(*result.work, ceilings); why.empty()) {
-        if (model::ceiling_share(result, ceilings)) return std::nullopt;
+        if (place(result, ceilings)) return std::nullopt;
         why = "its time or its stated work is 0";
     }
     return Unjudged{Verdict::error,
@@ -255,7 +262,7 @@ class SuiteJudging {
     /// memory, for [n=4096]".
     void compare_bound(const Relation& relation, model::Bound expected, const CaseResult& result,
                        RelationVerdict& verdict) const {
-        const model::CeilingShare share = *model::ceiling_share(result, ceilings_);
+        const model::CeilingShare share = *place(result, ceilings_);
         const bool equal = share.bound == expected;
         const bool good = equal == (relation.comparator == model::Comparator::equal);
         verdict.verdict = good ? Verdict::pass : Verdict::regressed;

@@ -79,10 +79,11 @@ std::vector<Example> examples() {
         {"launch_gap",
          {{"gpu_span", {104000, 126000}}},  // 4 µs beyond gpu_time, then 6 µs
          {{{"gpu_span", {104000, 125900}}}, {{"gpu_span", {110000, 132400}}}}},
+        // 110 % of a gpu_time of 100 µs, then 115 % of 120 µs.
         {"submission",
-         {{"submit_time", {120000, 140000}}},  // of a gpu_time of 100 and then 120 µs
-         {{{"submit_time", {100000, 109000}}},
-          {{"submit_time", {50000, 90000}}},  // less than the kernel
+         {{"submit_time", {110000, 138000}}},
+         {{{"submit_time", {110000, 137900}}},
+          {{"submit_time", {50000, 119000}}},  // less than the kernel
           {{"submit_time", {150000, 170000}}}}},
         {"instruction_cache",
          {{"stall_no_instruction", {1, 1.5}}, {"code_size", {40 * kib, 44 * kib}}},
