@@ -5,7 +5,7 @@
 #include <string>
 
 #include "measure/backend.hpp"
-#include "measure/case_measurement.hpp"
+#include "measure/case_settings.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::measure {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "measure/case_measurement.hpp"
 #include "unit/fake_backend.hpp"
 
 namespace perfgate::measure {

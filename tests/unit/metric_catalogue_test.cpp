@@ -46,7 +46,7 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
                           metric.source == Source::wall || metric.source == Source::ceiling ||
-                          metric.source == Source::energy;
+                          metric.source == Source::energy || metric.source == Source::submission;
         if (metric.source != Source::program && metric.source != Source::benchmark) {
             EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
         }

@@ -331,8 +331,8 @@ TEST(SuiteRelations, ABoundNeedsATimeOnAGpu) {
     EXPECT_EQ(refusal_of("  gemm/reference.bound: \"== memory\"\n"),
               "s.yaml:24:18: a host variant has no 'bound'; expected a metric that it has");
     std::string text = gemm_suite;
-    text.replace(text.find("[gpu_time, registers"), 9, "[");
-    text.replace(text.find("{gpu_time: 3%, host"), 14, "{");
+    text.replace(text.find("[gpu_time, registers"), 11, "[");
+    text.replace(text.find("{gpu_time: 3%, host"), 13, "{registers: 0");
     EXPECT_NE(test::refusal([&] {
                   parse_suite(text + "  gemm/tiled.bound: \"== memory\"\n", "s.yaml",
                               test::workloads());
