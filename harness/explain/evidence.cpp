@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explain/evidence.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
 namespace perfgate::explain {
 
@@ -25,11 +29,47 @@ const Figure* find(const Evidence& evidence, std::string_view metric) {
     return found == evidence.end() ? nullptr : &found->second;
 }
 
+constexpr double hz_per_mhz = 1e6;
+
 void add_clock(const MetricVerdict& time, Evidence& evidence) {
-    constexpr double hz_per_mhz = 1e6;
     if (!time.baseline_clock_mhz || !time.measured_clock_mhz) return;
     add(evidence, timed_sm_clock, "Hz", *time.baseline_clock_mhz * hz_per_mhz,
         *time.measured_clock_mhz * hz_per_mhz);
+}
+
+/// The board's clock where most of the readings are under the power cap; nothing else.
+std::optional<double> capped_clock_mhz(const std::vector<model::Reading>& readings) {
+    constexpr std::string_view power_cap = "power cap";
+    double sum = 0;
+    std::size_t capped = 0;
+    for (const model::Reading& reading : readings) {
+        const auto& reasons = reading.state.throttle_reasons;
+        if (!reading.state.sm_clock_mhz ||
+            std::find(reasons.begin(), reasons.end(), power_cap) == reasons.end()) {
+            continue;
+        }
+        sum += *reading.state.sm_clock_mhz;
+        ++capped;
+    }
+    if (capped == 0 || 2 * capped <= readings.size()) return std::nullopt;
+    return sum / static_cast<double>(capped);
+}
+
+void add_capped_clock(const MetricVerdict& time, const model::CaseResult& result,
+                      Evidence& evidence) {
+    if (!time.baseline_clock_mhz || time.measured_clock_mhz) return;
+    const std::optional<double> capped = capped_clock_mhz(result.readings);
+    if (!capped) return;
+    add(evidence, capped_sm_clock, "Hz", *time.baseline_clock_mhz * hz_per_mhz,
+        *capped * hz_per_mhz);
+}
+
+void add_submission_share(Evidence& evidence) {
+    const Figure* submission = find(evidence, "submit_time");
+    const Figure* time = find(evidence, "gpu_time");
+    if (submission == nullptr || time == nullptr || submission->unit != time->unit) return;
+    add(evidence, submission_share, "%", 100 * submission->before / time->before,
+        100 * submission->after / time->after);
 }
 
 void add_launch_gap(Evidence& evidence) {
@@ -88,7 +128,11 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
         if (!metric.baseline || !metric.measured) continue;
         add(evidence, metric.metric, metric.unit, *metric.baseline, *metric.measured);
     }
-    if (const MetricVerdict* time = moved_time(verdict)) add_clock(*time, evidence);
+    if (const MetricVerdict* time = moved_time(verdict)) {
+        add_clock(*time, evidence);
+        add_capped_clock(*time, result, evidence);
+    }
+    add_submission_share(evidence);
     add_launch_gap(evidence);
     add_conflicts(evidence);
     add_rounds(evidence);

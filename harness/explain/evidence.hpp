@@ -24,6 +24,11 @@ inline constexpr std::string_view timed_sm_clock = "timed_sm_clock";
 inline constexpr std::string_view launch_gap = "launch_gap";
 /// `waves` rounded up: how many rounds of blocks the kernel with the most takes.
 inline constexpr std::string_view rounds_of_blocks = "rounds_of_blocks";
+/// SM clock during timing, of a run whose board was at its power limit then and a baseline whose
+/// board was not. The batches of such a run have no clock (measure/clock_stability.hpp).
+inline constexpr std::string_view capped_sm_clock = "capped_sm_clock";
+/// `submit_time` of gpu_time, %: above 100 % the device waits for the host.
+inline constexpr std::string_view submission_share = "submission_share";
 /// Loads and stores together.
 inline constexpr std::string_view conflicts_per_instruction = "bank_conflicts_per_instruction";
 

@@ -215,7 +215,8 @@ bool is_counter(std::string_view name) {
     return std::find(std::begin(model::time_metrics), std::end(model::time_metrics), name) ==
                std::end(model::time_metrics) &&
            name != timed_sm_clock && name != launch_gap && name != conflicts_per_instruction &&
-           name != rounds_of_blocks && name != "ceiling_share";
+           name != rounds_of_blocks && name != capped_sm_clock && name != submission_share &&
+           name != "ceiling_share";
 }
 
 std::size_t counters_in(const Evidence& evidence) {

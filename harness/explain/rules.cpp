@@ -25,6 +25,8 @@ struct StallReason {
     std::string_view meaning;
 };
 
+constexpr std::string_view no_instruction = "stall_no_instruction";
+
 /// Stall reasons that depend on the code, by the catalogue's names.
 constexpr StallReason stall_reasons[] = {
     {"stall_long_scoreboard", "more waiting for memory", "less waiting for memory",
@@ -44,7 +46,7 @@ constexpr StallReason stall_reasons[] = {
      "too many texture instructions at once"},
     {"stall_gmma", "more waiting for warp-group matrix products",
      "less waiting for warp-group matrix products", "too few of them are in flight"},
-    {"stall_no_instruction", "more waiting for instructions", "less waiting for instructions",
+    {no_instruction, "more waiting for instructions", "less waiting for instructions",
      "the loop has outgrown the instruction cache, or branches a lot"},
     {"stall_imc_miss", "more misses of immediate constants", "fewer misses of immediate constants",
      "many constants are used once"},
@@ -59,7 +61,10 @@ constexpr StallReason stall_reasons[] = {
 };
 
 Rule stall_rule(const StallReason& reason) {
-    return {"stall", {{reason.metric, rises, 0.5, 1}}, reason.worse, reason.better, reason.meaning};
+    Rule rule{
+        "stall", {{reason.metric, rises, 0.5, 1}}, reason.worse, reason.better, reason.meaning};
+    if (reason.metric == no_instruction) rule.unless = {"instruction_cache"};
+    return rule;
 }
 
 std::vector<Rule> make_rules() {
@@ -70,6 +75,22 @@ std::vector<Rule> make_rules() {
          "the clock alone",
          "the clock alone",
          "the kernel takes as many cycles as before: look for a power or thermal limit"},
+        {"power_limit",
+         {{capped_sm_clock, falls, 0, 0, 0.8}, {"cycles", no_rise, 0, 0, 0.2}},
+         "the clock alone, at the power limit",
+         "the clock alone, no longer at the power limit",
+         "the kernel takes as many cycles as before and draws more power: look for work that the "
+         "result does not need, or at the board's limit",
+         {{"power", rises, 0.02, 5}, {"energy", rises, 0.02}}},
+        {"energy",
+         {{"energy", rises, 0.03}, {"gpu_time", no_rise, 0.01}, {"gpu_time", no_fall, 0.01}},
+         "more energy in the same time",
+         "less energy in the same time",
+         "units work that the time does not wait for: look for arithmetic or traffic that the "
+         "result does not need",
+         {{"power", rises, 0.02, 5},
+          {"instructions", rises, 0.02},
+          {"dram_bytes", rises, 0.1, 1 * mib}}},
 
         // --- what the compiler made of the code
         {"spills",
@@ -135,12 +156,20 @@ std::vector<Rule> make_rules() {
          "each has its own start and tail",
          {},
          {"fusion"}},
+        {"submission",
+         {{"submit_time", rises, 0.1, 1 * microsecond},
+          {submission_share, rises, 0, 5 * point, 0, 100}},
+         "more time to submit than to run",
+         "less time to submit",
+         "the device waits for the host: submit fewer or cheaper calls, or a graph",
+         {{"api_calls", rises, 0, 1}, {"launches", rises, 0, 1}}},
         {"launch_gap",
          {{launch_gap, rises, 0.25, 2 * microsecond}},
          "more time in which no kernel runs",
          "less time in which no kernel runs",
          "the host submits too slowly, or waits between kernels",
-         {{"launches", rises, 0, 1}}},
+         {{"launches", rises, 0, 1}},
+         {"submission"}},
 
         // --- programs
         {"graphs",
@@ -281,6 +310,12 @@ std::vector<Rule> make_rules() {
          {},
          {"spills", "narrow_accesses", "asynchronous_copies", "tensor_pipe"}},
     };
+    table.push_back(
+        {"instruction_cache",
+         {{no_instruction, rises, 0.5, 0.5}, {"code_size", rises, 0.1, 4 * kib, 0, 12 * kib}},
+         "the code outgrew the instruction cache",
+         "the code fits the instruction cache better",
+         "warps wait for instructions: unroll or inline less"});
     for (const StallReason& reason : stall_reasons) table.push_back(stall_rule(reason));
     return table;
 }

@@ -48,9 +48,11 @@ struct CodeComparison {
 /// without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 
-/// Or a share of a ceiling, which changes as the time does.
+/// Or what the device's time decides about: the share of a ceiling, the energy of a launch.
 inline bool is_device_time(std::string_view metric) {
-    return metric == "gpu_time" || metric == "gpu_span" || metric == "ceiling_share";
+    return metric == "gpu_time" || metric == "gpu_span" || metric == "ceiling_share" ||
+           metric == "energy" || metric == "power" || metric == "efficiency" ||
+           metric == "bytes_per_joule";
 }
 
 /// What the comparison of the code adds to the sentence of a regressed metric.

@@ -92,6 +92,12 @@ std::optional<double> rise(const MetricSeries* before, const MetricSeries* after
     return model::change_fraction(before->value, after->value);
 }
 
+/// Energy is a timing, too, and another clock changes it in another way.
+bool is_a_time(const Comparison& comparison) {
+    return comparison.definition->metric_class == model::MetricClass::timing &&
+           comparison.definition->unit == "ns";
+}
+
 }  // namespace
 
 bool other_board(const model::Run& run, const model::CaseResult& result,
@@ -142,8 +148,8 @@ std::string clock_explanation(const Comparison& comparison, const Judgement& jud
     using model::Verdict;
     const bool worse =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
-    if (comparison.definition->metric_class != model::MetricClass::timing || !worse ||
-        !(judgement.baseline > 0) || judgement.measured <= judgement.baseline) {
+    if (!is_a_time(comparison) || !worse || !(judgement.baseline > 0) ||
+        judgement.measured <= judgement.baseline) {
         return {};
     }
     const double slower = judgement.measured / judgement.baseline - 1;
@@ -161,8 +167,7 @@ std::string hidden_by_clock(const Comparison& comparison, const Judgement& judge
                             const model::CaseResult& result, const BaselineCase& expected) {
     using model::Verdict;
     const bool calm = judgement.verdict == Verdict::pass || judgement.verdict == Verdict::improved;
-    if (comparison.definition->metric_class != model::MetricClass::timing || !calm ||
-        !(judgement.baseline > 0) || !(judgement.measured > 0)) {
+    if (!is_a_time(comparison) || !calm || !(judgement.baseline > 0) || !(judgement.measured > 0)) {
         return {};
     }
     const std::optional<double> before = mean_clock_mhz(*comparison.baseline);

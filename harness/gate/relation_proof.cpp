@@ -14,6 +14,7 @@
 #include "gate/relations.hpp"
 #include "gate/series_moves.hpp"
 #include "model/case.hpp"
+#include "model/roofline.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -51,10 +52,16 @@ model::Verdict verdict_of(const model::Run& frame, const model::SuiteResult& onl
     return verdicts.empty() ? model::Verdict::skipped : verdicts.front().verdict;
 }
 
+/// What decides about the bound of a case that has one.
+std::string time_of(const model::CaseResult& result) {
+    return result.metrics.contains("gpu_time") ? "gpu_time" : "gpu_span";
+}
+
 /// The metrics that the relation reads, each as the position of its case in `only` and its name.
 std::set<std::pair<std::size_t, std::string>> metrics_of(const model::SuiteResult& only) {
     const model::Relation& relation = only.relations.front();
     const std::vector<std::string>& ids = relation.instances.front();
+    const bool of_bound = model::expected_bound(relation).has_value();
     std::set<std::pair<std::size_t, std::string>> found;
     for (const auto* side : {&relation.left, &relation.right}) {
         for (const model::ExpressionStep& step : *side) {
@@ -62,7 +69,7 @@ std::set<std::pair<std::size_t, std::string>> metrics_of(const model::SuiteResul
             if (metric == nullptr) continue;
             for (std::size_t i = 0; i < only.cases.size(); ++i) {
                 if (model::case_id(only.cases[i].spec) != ids[metric->operand]) continue;
-                found.emplace(i, metric->metric);
+                found.emplace(i, of_bound ? time_of(only.cases[i]) : metric->metric);
             }
         }
     }

@@ -13,9 +13,11 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/overhead.hpp"
+#include "gate/too_fast.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
 #include "model/quantity.hpp"
+#include "model/roofline.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -90,6 +92,28 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
                                 model::printable(id), why)};
 }
 
+/// The case, which states its work, below the ceilings.
+std::optional<model::CeilingShare> place(const CaseResult& result,
+                                         const model::Ceilings& ceilings) {
+    return model::ceiling_share(*result.work, device_seconds(result), ceilings);
+}
+
+/// Why it is not known which ceiling bounds the case; nothing if it is.
+std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id,
+                                 const model::Ceilings& ceilings) {
+    std::string why;
+    if (!result.work) {
+        why = "the workload states no work: state it in the plugin";
+    } else if (model::device_time(result) == nullptr) {
+        why = "the run has neither gpu_time nor gpu_span of it; measure again";
+    } else if (why = model::missing_ceiling(*result.work, ceilings); why.empty()) {
+        if (place(result, ceilings)) return std::nullopt;
+        why = "its time or its stated work is 0";
+    }
+    return Unjudged{Verdict::error,
+                    fmt::format("bound of {} is not known: {}", model::printable(id), why)};
+}
+
 using Instance = std::vector<const CaseResult*>;
 
 /// In seconds, bytes and operations. The steps are complete and every metric is there.
@@ -154,7 +178,8 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
 
 class SuiteJudging {
   public:
-    SuiteJudging(const model::SuiteResult& suite) : suite_(suite) {
+    SuiteJudging(const model::SuiteResult& suite, const model::Ceilings& ceilings)
+        : suite_(suite), ceilings_(ceilings) {
         for (const CaseResult& result : suite.cases) cases_[model::case_id(result.spec)] = &result;
     }
 
@@ -187,7 +212,11 @@ class SuiteJudging {
         }
         Instance instance;
         for (const std::string& id : ids) instance.push_back(cases_.at(id));
-        compare(relation, instance, verdict);
+        if (const auto bound = model::expected_bound(relation)) {
+            compare_bound(relation, *bound, *instance.front(), verdict);
+        } else {
+            compare(relation, instance, verdict);
+        }
         return verdict;
     }
 
@@ -215,6 +244,9 @@ class SuiteJudging {
             }
         }
         if (worst) return worst;
+        if (model::expected_bound(relation)) {
+            return unplaced(*cases_.at(ids.front()), ids.front(), ceilings_);
+        }
         for (const auto* side : {&relation.left, &relation.right}) {
             for (const model::ExpressionStep& step : *side) {
                 const auto* metric = std::get_if<model::OperandMetric>(&step);
@@ -224,6 +256,22 @@ class SuiteJudging {
             }
         }
         return worst;
+    }
+
+    /// "softmax/online.bound is compute (80 % of bf16 matrix rate, compute-bound) and should be
+    /// memory, for [n=4096]".
+    void compare_bound(const Relation& relation, model::Bound expected, const CaseResult& result,
+                       RelationVerdict& verdict) const {
+        const model::CeilingShare share = *place(result, ceilings_);
+        const bool equal = share.bound == expected;
+        const bool good = equal == (relation.comparator == model::Comparator::equal);
+        verdict.verdict = good ? Verdict::pass : Verdict::regressed;
+        const std::string_view where = parameters_of(verdict.leading);
+        verdict.sentence = fmt::format(
+            "{} is {} ({}){} {}{}{}", model::printable(relation.left_text),
+            model::bound_word(share.bound), in_words(share), good ? ", expected" : " and should be",
+            relation.comparator == model::Comparator::equal ? "" : "anything but ",
+            model::bound_word(expected), where.empty() ? "" : ", for " + model::printable(where));
     }
 
     static void compare(const Relation& relation, const Instance& instance,
@@ -269,6 +317,7 @@ class SuiteJudging {
     }
 
     const model::SuiteResult& suite_;
+    const model::Ceilings& ceilings_;
     std::map<std::string, const CaseResult*> cases_;
 };
 
@@ -277,7 +326,7 @@ class SuiteJudging {
 std::vector<RelationVerdict> judge_relations(const model::Run& run,
                                              const model::SuiteResult& suite) {
     if (run.verify_only || suite.relations.empty()) return {};
-    return SuiteJudging(suite).verdicts();
+    return SuiteJudging(suite, run.environment.ceilings).verdicts();
 }
 
 }  // namespace perfgate::gate

@@ -53,8 +53,35 @@ struct TimeSamples {
 };
 
 /// What can be timed. gpu_time: union of busy intervals of a launch's records. gpu_span: event
-/// pair, activity off. host_time: wall time of a host variant's launch.
-enum class TimeKind { gpu_time, gpu_span, host_time };
+/// pair, activity off. host_time: wall time of a host variant's launch. submit_time: wall time of
+/// a CUDA variant's launch call in an idle stream.
+enum class TimeKind { gpu_time, gpu_span, host_time, submit_time };
+
+/// What the device drew over a loop of launches without rests.
+struct EnergySample {
+    std::string problem;      ///< why it was not measured, with the remedy; empty: it was
+    std::string method;       ///< "nvml-counter/hot/back-to-back"
+    double launch_j = 0;      ///< energy of one launch, J
+    double watts = 0;         ///< mean power over the loop, W
+    model::BoardState board;  ///< during the loop
+    std::string note;         ///< what describes the values: resolution, idle power; empty: nothing
+};
+
+/// The CUDA API calls that the host makes in one launch of a case.
+struct ApiCalls {
+    std::string problem;  ///< why they were not counted, with the remedy; empty: they were
+    std::string method;   ///< "callbacks"
+    std::map<std::string, std::int64_t> by_name;  ///< "cudaLaunchKernel": 3
+};
+
+/// The device memory of a variant, without what the context and the loaded code take.
+struct MemorySample {
+    std::string problem;        ///< why it was not measured, with the remedy; empty: it was
+    std::string method;         ///< "driver/free"
+    double peak_bytes = 0;      ///< the most that it held, from its set-up on
+    double leaked_bytes = 0;    ///< by how much that grew over `launches`
+    std::int64_t launches = 0;  ///< after the first ones
+};
 
 /// One case, set up: memory allocated, nothing launched yet. Destroying it frees everything.
 class Case {
@@ -75,6 +102,21 @@ class Case {
 
     /// `count` samples. The inputs are those of the last fill. Does not warm up.
     virtual TimeSamples time(TimeKind kind, model::Cache cache, int count) = 0;
+
+    /// Energy and power over a loop of at least a second. Nothing of the device's idle power is
+    /// subtracted. By default there is none.
+    virtual EnergySample energy() {
+        EnergySample sample;
+        sample.problem = "this backend cannot measure energy: leave it out of 'metrics'";
+        return sample;
+    }
+
+    /// The calls in one launch. By default they are not known.
+    virtual ApiCalls api_calls() {
+        ApiCalls calls;
+        calls.problem = "this backend cannot count API calls: leave api_calls out of 'metrics'";
+        return calls;
+    }
 
     /// From now on, each timed launch is followed by this much work on the same device, ns; 0:
     /// none. A self-test uses this to slow down a case by a known amount.
@@ -152,6 +194,13 @@ class Backend {
     /// default.
     virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
+    /// Sets the case up once more and launches it many times; nothing else may be set up meanwhile.
+    /// Needs a process that has launched the case before. By default it is not known.
+    virtual MemorySample memory(const model::CaseSpec& /*spec*/, std::uint64_t /*seed*/) {
+        MemorySample sample;
+        sample.problem = "this backend cannot measure device memory: leave it out of 'metrics'";
+        return sample;
+    }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;
     /// Bytes of device memory that are available to cases now.

@@ -13,6 +13,8 @@
 #include "measure/ceiling_shares.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/elapsed.hpp"
+#include "measure/energy.hpp"
+#include "measure/footprint.hpp"
 #include "measure/sampling.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
@@ -47,6 +49,7 @@ constexpr KindOfMetric times[] = {
     {"gpu_time", metrics::Source::activity, TimeKind::gpu_time, model::Target::cuda},
     {"gpu_span", metrics::Source::event, TimeKind::gpu_span, model::Target::cuda},
     {"host_time", metrics::Source::wall, TimeKind::host_time, model::Target::host},
+    {"submit_time", metrics::Source::submission, TimeKind::submit_time, model::Target::cuda},
 };
 
 /// A named range of the backend for the lifetime of this object.
@@ -192,7 +195,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
 
         if (!settings.times_only && !settings.verify_only) backend_.keep_code();
-        const std::unique_ptr<Case> opened = backend_.open(result.spec);
+        std::unique_ptr<Case> opened = backend_.open(result.spec);
         if (settings.code_only) {
             observe("code");
             opened->fill(settings.seed);
@@ -229,6 +232,10 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
             const Range phase(backend_, "time");
             time_case(*opened, result, settings);
         }
+        opened.reset();
+        if (info.target == model::Target::cuda && !settings.times_only && !settings.verify_only) {
+            add_memory(backend_, capabilities_.environment.device.board, settings, result);
+        }
         result.status = model::CaseStatus::measured;
         result.wall_s += seconds_since(start);
     } catch (const DeviceLost& lost) {
@@ -264,6 +271,8 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     std::array<model::BoardState, 2> around{backend_.board_state(), {}};
     for (const KindOfMetric& time : times) {
         if (time.target != target || !requests(settings, time.metric)) continue;
+        const bool submission = time.kind == TimeKind::submit_time;
+        if (submission != settings.untraced) continue;
         if (time.kind == TimeKind::gpu_time && !capabilities_.kernel_records) {
             if (!settings.times_only) {
                 result.not_collected.push_back({time.metric, capabilities_.kernel_records_problem});
@@ -289,12 +298,16 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         }
         around[1] = backend_.board_state();
         batch.round = settings.round;
-        batch.sm_clock_mhz = clock_of(around);
+        if (!submission) batch.sm_clock_mhz = clock_of(around);
         batch.excluded = disturbance(around);
         around[0] = around[1];
         series.value = stats::median(batch.samples);
         series.batches.push_back(std::move(batch));
         result.metrics[time.metric] = std::move(series);
+    }
+    if (settings.untraced) return;
+    if (target == model::Target::cuda && asks_for_energy(settings)) {
+        add_energy(opened, board, settings, result);
     }
     if (const model::BoardState state = what_moves(around[0]); state != model::BoardState{}) {
         result.readings.push_back({settings.process, board, state});
@@ -303,6 +316,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     if (target == model::Target::cuda && requests(settings, metrics::ceiling_share)) {
         ask_for_ceiling_share(result);
     }
+    if (target == model::Target::cuda) add_api_calls(opened, board, settings, result);
 
     for (const std::string& name : settings.metrics) {
         const auto metric = metrics::find_metric(name);

@@ -4,32 +4,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "measure/backend.hpp"
+#include "measure/case_settings.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::measure {
-
-struct CaseSettings {
-    std::vector<std::string> metrics;
-    std::uint64_t seed = 0;         ///< of the measured inputs
-    std::uint64_t verify_seed = 0;  ///< fresh for every run
-    double precision = 0.005;
-    double time_budget_s = 0.1;
-    std::optional<double> added_work = std::nullopt;  ///< as model::PlannedCase has it
-    std::int64_t process = 0;    ///< number of the worker process within the run
-    std::int64_t round = 0;      ///< of the batches
-    bool times_only = false;     ///< one more batch of each time: verified and recorded before
-    bool arguments_too = false;  ///< with times_only: a launch is recorded for its arguments
-    bool verify_only = false;
-    bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
-
-    bool operator==(const CaseSettings&) const = default;
-};
 
 /// "set-up", "code", "verify", "warm-up", "time", "counters": reported as each begins.
 using PhaseObserver = std::function<void(std::string_view phase)>;

@@ -36,11 +36,18 @@ bool for_its_clock(const model::Batch& batch) {
     return std::string_view(batch.excluded).substr(0, other_clock.size()) == other_clock;
 }
 
+/// Launches without rests have a clock of their own: they heat the board more than timed ones.
+bool is_of_energy(const std::string& name) {
+    const auto metric = metrics::find_metric(name);
+    return metric && metric->source == metrics::Source::energy;
+}
+
 /// The clock of each process that is not excluded for another reason. One per process, because the
 /// kinds of time that a process takes are not independent.
-std::map<std::int64_t, double> clocks_of(const model::CaseResult& result) {
+std::map<std::int64_t, double> clocks_of(const model::CaseResult& result, bool of_energy) {
     std::map<std::int64_t, double> clocks;
     for (const auto& [name, series] : result.metrics) {
+        if (is_of_energy(name) != of_energy) continue;
         for (const model::Batch& batch : series.batches) {
             if (batch.sm_clock_mhz && (batch.excluded.empty() || for_its_clock(batch))) {
                 clocks.emplace(batch.process, *batch.sm_clock_mhz);
@@ -97,8 +104,10 @@ std::optional<double> clock_of(std::span<const model::BoardState> around) {
 }
 
 void exclude_other_clocks(model::CaseResult& result) {
-    const std::optional<double> usual = usual_clock(clocks_of(result));
+    const std::optional<double> of_times = usual_clock(clocks_of(result, false));
+    const std::optional<double> of_energy = usual_clock(clocks_of(result, true));
     for (auto& [name, series] : result.metrics) {
+        const std::optional<double>& usual = is_of_energy(name) ? of_energy : of_times;
         for (model::Batch& batch : series.batches) {
             if (for_its_clock(batch)) batch.excluded.clear();
             if (!batch.sm_clock_mhz || !usual || !batch.excluded.empty()) continue;

@@ -86,6 +86,9 @@ void DeviceChain::begin(CaseQueue& queue) {
         timed(phase_s_["counters"], [&] { collect_counters(); });
     }
     workers_.end();
+    if (!shared_.options.verify_only) {
+        timed(phase_s_["timing"], [&] { untraced_pass(items_, 0, true); });
+    }
     timed(phase_s_["timing"], [&] {
         std::vector<Item*> fresh;
         for (Item* item : items_) {
@@ -141,6 +144,7 @@ void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
         }
     });
     workers_.end();
+    timed(phase_s_["timing"], [&] { untraced_pass(items, round, false); });
     timed(phase_s_["timing"], [&] {
         for (const std::vector<Item*>& cases : by_command(items)) {
             if (!shared_.interrupted) take_batch(cases, round);
@@ -151,6 +155,7 @@ void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
 void DeviceChain::first(Item& item) {
     const auto start = Clock::now();
     const auto answer = ask(
+        workers_,
         [&](std::int64_t process) {
             return MeasureRequest{*item.result, settings_of(item, shared_.options, process)};
         },
@@ -182,6 +187,7 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     empty.spec = item.result->spec;
     std::int64_t number = 0;
     const auto answer = ask(
+        workers_,
         [&](std::int64_t process) {
             CaseSettings how = settings_of(item, shared_.options, process);
             how.times_only = true;
@@ -262,13 +268,14 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
     }
 }
 
-Workers::Answer DeviceChain::ask(const std::function<Request(std::int64_t process)>& request,
+Workers::Answer DeviceChain::ask(Workers& workers,
+                                 const std::function<Request(std::int64_t process)>& request,
                                  double limit_s, const Item& item) {
     for (int attempt = 1;; ++attempt) {
-        const std::int64_t process = workers_.process();
+        const std::int64_t process = workers.process();
         Workers::Answer answer =
-            workers_.ask(request(process), limit_s,
-                         [&](const std::string& phase) { shared_.tell(item, phase); });
+            workers.ask(request(process), limit_s,
+                        [&](const std::string& phase) { shared_.tell(item, phase); });
         if (answer.interrupted) shared_.interrupted = true;
         if (answer.timed_out) {
             answer.why += ": it was ended; raise --case-limit if the work takes that long";
@@ -314,6 +321,7 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     if (shared_.interrupted || session.empty()) return;
     const double limit = shared_.options.case_limit_s * static_cast<double>(session.size());
     const auto answer = ask(
+        workers_,
         [&](std::int64_t process) {
             CountersRequest request;
             for (const Item* item : session) {

@@ -59,10 +59,14 @@ class DeviceChain {
   private:
     void first(Item& item);
     void again(Item& item, std::int64_t round);
+    /// `only_first`: of cases that have none yet, as a resumed run may have some.
+    void untraced_pass(const std::vector<Item*>& items, std::int64_t round, bool only_first);
+    void take_untraced(Item& item, std::int64_t round, Workers& workers);
     void take_batch(const std::vector<Item*>& cases, std::int64_t round);
     void collect_counters();
     void collect_session(std::vector<Item*> session);
-    Workers::Answer ask(const std::function<Request(std::int64_t process)>& request, double limit_s,
+    Workers::Answer ask(Workers& workers,
+                        const std::function<Request(std::int64_t process)>& request, double limit_s,
                         const Item& item);
 
     std::size_t number_;

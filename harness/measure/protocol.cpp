@@ -97,6 +97,7 @@ void describe(Archive& archive, Described<Archive, CaseSettings>& settings) {
     archive.required("round", settings.round);
     archive.required("times_only", settings.times_only);
     archive.optional("arguments_too", settings.arguments_too);
+    archive.optional("untraced", settings.untraced);
     archive.required("verify_only", settings.verify_only);
     archive.required("code_only", settings.code_only);
 }

@@ -44,6 +44,12 @@ struct Place {
 
 }  // namespace
 
+Workers Workers::untraced() const {
+    std::vector<std::string> command = command_;
+    command.emplace_back("--no-cupti");
+    return {std::move(command), stop_};
+}
+
 std::int64_t Workers::process() {
     if (!process_) {
         process_ = std::make_unique<WorkerProcess>(command_);

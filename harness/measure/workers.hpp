@@ -28,6 +28,9 @@ class Workers {
     Workers(std::vector<std::string> command, std::function<bool()> stop)
         : command_(std::move(command)), stop_(std::move(stop)) {}
 
+    /// Others of the same device, whose processes leave CUPTI alone; numbered from 0.
+    Workers untraced() const;
+
     /// The number of the process that answers the next request, within this device, from 0. Starts
     /// it.
     std::int64_t process();

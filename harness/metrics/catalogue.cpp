@@ -84,6 +84,19 @@ Metric of_ceilings(model::MetricDefinition definition) {
     return metric;
 }
 
+/// Measured apart from everything else, so only if a suite asks for it.
+Metric of_own_pass(Source source, model::MetricDefinition definition) {
+    Metric metric;
+    metric.definition = std::move(definition);
+    metric.source = source;
+    metric.by_name_only = true;
+    return metric;
+}
+
+Metric of_energy(model::MetricDefinition definition) {
+    return of_own_pass(Source::energy, std::move(definition));
+}
+
 Metric of_bare_runs(model::MetricDefinition definition) {
     Metric metric = of_program(std::move(definition));
     metric.from_bare_runs = true;
@@ -220,6 +233,28 @@ std::vector<Metric> make_catalogue() {
         by_name_only(of_ceilings({ceiling_share,
                                   "the run's ceiling that bounds the stated work, share reached",
                                   "%", higher, timing, Fold::max})),
+
+        // --- what a launch costs the host, and the device's memory
+        of_own_pass(Source::submission,
+                    {submit_time, "host time of the call that launches, in processes without CUPTI",
+                     "ns", lower, timing, Fold::sum}),
+        of_own_pass(Source::api, {api_calls, "CUDA API calls that one launch of the case makes",
+                                  "count", lower, exact, Fold::sum}),
+        of_own_pass(Source::memory, {memory_peak, "most device memory that the variant holds",
+                                     "bytes", lower, exact, Fold::max}),
+        of_own_pass(Source::memory, {leak, "growth of that memory over 1000 launches", "bytes",
+                                     lower, exact, Fold::sum}),
+
+        // --- energy, over launches back to back
+        of_energy({energy, "energy of one launch, the device's idle power included", "J", lower,
+                   timing, Fold::sum}),
+        // A faster kernel may draw more power for less energy: neither way is better.
+        of_energy({power, "mean power of the device over launches back to back", "W", none, timing,
+                   Fold::max}),
+        of_energy({efficiency, "operations that the workload states, per joule of a launch",
+                   "flop/J", higher, timing, Fold::max}),
+        of_energy({bytes_per_joule, "bytes that the workload states, per joule of a launch",
+                   "bytes/J", higher, timing, Fold::max}),
 
         // --- launch facts, from kernel records
         launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
@@ -468,6 +503,9 @@ std::vector<MetricSet> make_sets() {
         {"core", "what a gate needs, in few passes", std::move(core)},
         {"full", "every metric of a kernel workload that any case on any machine has",
          std::move(full)},
+        {"energy",
+         "energy of a launch and power, in a pass of its own of about 2 s per process",
+         {energy, power}},
     };
 }
 
@@ -550,6 +588,14 @@ std::string_view to_text(Source source) {
             return "kernel_record";
         case Source::counter:
             return "counter";
+        case Source::submission:
+            return "submission";
+        case Source::api:
+            return "api";
+        case Source::memory:
+            return "memory";
+        case Source::energy:
+            return "energy";
         case Source::ceiling:
             return "ceiling";
         case Source::program:

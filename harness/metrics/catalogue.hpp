@@ -24,6 +24,10 @@ enum class Source {
     wall,           ///< host clock (host_time)
     kernel_record,  ///< launch facts: registers, shared memory
     counter,        ///< CUPTI counters
+    submission,     ///< host clock around the call that launches, without CUPTI (submit_time)
+    api,            ///< CUPTI's callbacks during one launch (api_calls)
+    memory,         ///< the device's free memory around the variant (memory_peak, leak)
+    energy,         ///< the device's energy counter over a loop of launches (energy, power)
     ceiling,        ///< a device time, the stated work and the run's ceilings (ceiling_share)
     program,        ///< the recorded activity of a suite's `command`, or its wall time
     benchmark,      ///< what a suite's `benchmark` reports
@@ -47,7 +51,7 @@ struct Metric {
     /// Globs of the chips whose hardware lacks it ("GB*"): there the metric is not applicable. A
     /// counter that is missing on any other chip is reported as not collected.
     std::vector<std::string> absent_on;
-    /// In no set: some cases or machines lack it, which is an error where a suite asks for it.
+    /// Not in `full`: some cases or machines lack it, which is an error where a suite asks for it.
     bool by_name_only = false;
     /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
@@ -65,6 +69,17 @@ std::optional<Metric> find_metric(std::string_view name);
 
 /// Computed after the cases, if a suite asks for it (measure/ceiling_shares.hpp).
 inline constexpr const char* ceiling_share = "ceiling_share";
+
+inline constexpr const char* submit_time = "submit_time";
+inline constexpr const char* api_calls = "api_calls";
+// Of one more instance of the case (measure/footprint.hpp).
+inline constexpr const char* memory_peak = "memory_peak";
+inline constexpr const char* leak = "leak";
+// Of one loop of launches in each process (measure/energy.hpp).
+inline constexpr const char* energy = "energy";
+inline constexpr const char* power = "power";
+inline constexpr const char* efficiency = "efficiency";
+inline constexpr const char* bytes_per_joule = "bytes_per_joule";
 
 /// Names, for messages.
 std::vector<std::string> metric_names();
@@ -118,8 +133,8 @@ struct MetricSet {
     std::string description;
     std::vector<std::string> metrics;
 };
-/// "time", "core", "full", for plugins' cases. Cases of programs have all metrics that apply to
-/// them.
+/// "time", "core", "full", "energy", for plugins' cases. Cases of programs have all metrics that
+/// apply to them.
 std::span<const MetricSet> metric_sets();
 
 std::string_view to_text(Source source);

@@ -27,6 +27,10 @@ constexpr std::array table{
     Row{"flop", {0, 0, 1}, 1, "operations"},
     Row{"flop/s", {-1, 0, 1}, 1, "operations per time"},
     Row{"flop/byte", {0, -1, 1}, 1, "operations per byte"},
+    Row{"J", {0, 0, 0, 1}, 1, "an energy"},
+    Row{"W", {-1, 0, 0, 1}, 1, "a power"},
+    Row{"flop/J", {0, 0, 1, -1}, 1, "operations per energy"},
+    Row{"bytes/J", {0, 1, 0, -1}, 1, "bytes per energy"},
 };
 
 const Row* find_row(const Dimension& dimension) {
@@ -46,17 +50,20 @@ std::string spelled(const Dimension& dimension) {
     add("s", dimension.seconds);
     add("bytes", dimension.bytes);
     add("flop", dimension.flops);
+    add("J", dimension.joules);
     return text;
 }
 
 }  // namespace
 
 Dimension operator*(const Dimension& left, const Dimension& right) {
-    return {left.seconds + right.seconds, left.bytes + right.bytes, left.flops + right.flops};
+    return {left.seconds + right.seconds, left.bytes + right.bytes, left.flops + right.flops,
+            left.joules + right.joules};
 }
 
 Dimension operator/(const Dimension& left, const Dimension& right) {
-    return {left.seconds - right.seconds, left.bytes - right.bytes, left.flops - right.flops};
+    return {left.seconds - right.seconds, left.bytes - right.bytes, left.flops - right.flops,
+            left.joules - right.joules};
 }
 
 UnitMeaning meaning_of(std::string_view unit) {

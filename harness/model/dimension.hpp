@@ -8,9 +8,9 @@
 
 namespace perfgate::model {
 
-/// Powers of seconds, bytes and arithmetic operations. All 0: a plain number.
+/// Powers of seconds, bytes, arithmetic operations and joules. All 0: a plain number.
 struct Dimension {
-    int seconds = 0, bytes = 0, flops = 0;
+    int seconds = 0, bytes = 0, flops = 0, joules = 0;
 
     bool operator==(const Dimension&) const = default;
 };
@@ -18,7 +18,7 @@ struct Dimension {
 Dimension operator*(const Dimension& left, const Dimension& right);
 Dimension operator/(const Dimension& left, const Dimension& right);
 
-/// A metric's unit: `value * scale` is in seconds, bytes and operations.
+/// A metric's unit: `value * scale` is in seconds, bytes, operations and joules.
 struct UnitMeaning {
     Dimension dimension;
     double scale = 1;

@@ -21,7 +21,7 @@ enum class MetricClass { exact, counter, timing };
 enum class Fold { sum, max, ratio, weighted_mean };
 
 /// Units are spelled: "ns", "bytes", "Hz", "%", "count", "ratio", "flop", "flop/s", "bytes/s",
-/// "flop/byte", "registers".
+/// "flop/byte", "registers", "J", "W", "flop/J", "bytes/J".
 struct MetricDefinition {
     std::string name;
     std::string description;

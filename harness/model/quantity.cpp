@@ -30,6 +30,13 @@ constexpr std::array flop_steps{Step{1, "flop"}, Step{1e3, "kflop"}, Step{1e6, "
                                 Step{1e9, "Gflop"}, Step{1e12, "Tflop"}};
 constexpr std::array flop_rate_steps{Step{1, "flop/s"}, Step{1e3, "kflop/s"}, Step{1e6, "Mflop/s"},
                                      Step{1e9, "Gflop/s"}, Step{1e12, "Tflop/s"}};
+constexpr std::array energy_steps{Step{1e-9, "nJ"}, Step{1e-6, "µJ"}, Step{1e-3, "mJ"},
+                                  Step{1, "J"}, Step{1e3, "kJ"}};
+constexpr std::array flop_per_joule_steps{Step{1, "flop/J"}, Step{1e3, "kflop/J"},
+                                          Step{1e6, "Mflop/J"}, Step{1e9, "Gflop/J"},
+                                          Step{1e12, "Tflop/J"}};
+constexpr std::array bytes_per_joule_steps{Step{1, "B/J"}, Step{1e3, "kB/J"}, Step{1e6, "MB/J"},
+                                           Step{1e9, "GB/J"}, Step{1e12, "TB/J"}};
 
 struct Scale {
     std::string_view unit;
@@ -37,8 +44,15 @@ struct Scale {
 };
 
 constexpr std::array scales{
-    Scale{"ns", time_steps},      Scale{"bytes", byte_steps}, Scale{"bytes/s", bandwidth_steps},
-    Scale{"Hz", frequency_steps}, Scale{"flop", flop_steps},  Scale{"flop/s", flop_rate_steps},
+    Scale{"ns", time_steps},
+    Scale{"bytes", byte_steps},
+    Scale{"bytes/s", bandwidth_steps},
+    Scale{"Hz", frequency_steps},
+    Scale{"flop", flop_steps},
+    Scale{"flop/s", flop_rate_steps},
+    Scale{"J", energy_steps},
+    Scale{"flop/J", flop_per_joule_steps},
+    Scale{"bytes/J", bytes_per_joule_steps},
 };
 
 std::span<const Step> steps_of(std::string_view unit) {

@@ -37,6 +37,35 @@ std::string_view to_text(Bound bound) {
     return "unknown";
 }
 
+std::string_view bound_word(Bound bound) {
+    return bound == Bound::neither ? "latency" : to_text(bound);
+}
+
+std::optional<Bound> bound_named(std::string_view word) {
+    for (const Bound bound : {Bound::memory, Bound::compute, Bound::neither}) {
+        if (bound_word(bound) == word) return bound;
+    }
+    return std::nullopt;
+}
+
+std::optional<Bound> expected_bound(const Relation& relation) {
+    if (relation.left.size() != 1 || relation.right.size() != 1 ||
+        (relation.comparator != Comparator::equal &&
+         relation.comparator != Comparator::not_equal)) {
+        return std::nullopt;
+    }
+    const auto* operand = std::get_if<OperandMetric>(&relation.left.front());
+    const auto* number = std::get_if<double>(&relation.right.front());
+    if (operand == nullptr || operand->metric != bound_operand || operand->operand != 0 ||
+        number == nullptr) {
+        return std::nullopt;
+    }
+    for (const Bound bound : {Bound::memory, Bound::compute, Bound::neither}) {
+        if (*number == static_cast<double>(bound)) return bound;
+    }
+    return std::nullopt;
+}
+
 const MetricSeries* device_time(const CaseResult& result) {
     for (const char* metric : times) {
         const auto found = result.metrics.find(metric);

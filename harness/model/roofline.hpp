@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/environment.hpp"
+#include "model/relation.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::model {
@@ -30,6 +31,19 @@ struct CeilingShare {
 };
 
 std::string_view to_text(Bound bound);
+
+// What a suite may expect of a case: `softmax/online.bound: "== memory"`.
+
+/// Stands where other relations have a metric.
+inline constexpr const char* bound_operand = "bound";
+
+/// "memory", "compute", or "latency" for `neither`.
+std::string_view bound_word(Bound bound);
+std::optional<Bound> bound_named(std::string_view word);
+
+/// The bound that the relation compares its leading case with; nothing for any other relation. The
+/// right side is the bound's number.
+std::optional<Bound> expected_bound(const Relation& relation);
 
 /// The case's time on the device, in ns: gpu_time, or without kernel records gpu_span. Null if
 /// neither was measured.

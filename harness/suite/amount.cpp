@@ -41,6 +41,13 @@ constexpr std::array units{
     Unit{"flop/s", "flop/s", 1},
     Unit{"Gflop/s", "flop/s", 1e9},
     Unit{"Tflop/s", "flop/s", 1e12},
+    Unit{"uJ", "J", 1e-6},
+    Unit{"mJ", "J", 1e-3},
+    Unit{"J", "J", 1},
+    Unit{"W", "W", 1},
+    Unit{"Gflop/J", "flop/J", 1e9},
+    Unit{"Tflop/J", "flop/J", 1e12},
+    Unit{"GB/J", "bytes/J", 1e9},
 };
 
 const Unit* find_unit(std::string_view suffix) {

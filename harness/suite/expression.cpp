@@ -11,6 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/dimension.hpp"
+#include "model/roofline.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
@@ -106,7 +107,38 @@ class SideParser {
         return part;
     }
 
+    /// The name of a bound, the whole rest of the text.
+    void bound() {
+        skip_spaces();
+        const std::size_t where = at_;
+        const std::string word = take_while(is_lower);
+        const std::optional<model::Bound> named = model::bound_named(word);
+        skip_spaces();
+        if (!named || at_ < text_.size()) {
+            fail(where, fmt::format("unexpected {}; expected memory, compute or latency",
+                                    in_quotes(text_.substr(where, 100))));
+        }
+        steps_.emplace_back(static_cast<double>(*named));
+    }
+
     model::PostfixExpression take_steps() { return std::move(steps_); }
+    /// A case's bound is in this expression.
+    bool has_bound() const { return bound_at_.has_value(); }
+    /// Reports a bound that is not the whole expression.
+    void refuse_mixed_bound() {
+        if (bound_at_ && steps_.size() != 1) {
+            fail(*bound_at_,
+                 "'bound' in an expression; expected it alone on the left side, as in "
+                 "{softmax/online.bound: \"== memory\"}");
+        }
+    }
+    void refuse_bound() {
+        if (bound_at_) {
+            fail(*bound_at_,
+                 "'bound' on the right side; expected it alone on the left side, as in "
+                 "{softmax/online.bound: \"== memory\"}");
+        }
+    }
 
   private:
     [[noreturn]] void fail(std::size_t offset, std::string message) {
@@ -290,6 +322,10 @@ class SideParser {
         operands_[index].uses.push_back({name, placed_.at(where)});
         steps_.emplace_back(model::OperandMetric{index, name});
 
+        if (name == model::bound_operand) {
+            bound_at_ = where;
+            return {};
+        }
         const std::optional<model::MetricDefinition> known =
             definition_of(operands_[index], name, where);
         if (!known) return {};
@@ -572,8 +608,19 @@ class SideParser {
     Problems& problems_;
     std::size_t at_ = 0;
     std::size_t depth_ = 0;
+    std::optional<std::size_t> bound_at_;
     model::PostfixExpression steps_;
 };
+
+/// Bounds are equal or not.
+void refuse_order(model::Comparator comparator, const PlacedText& right, Problems& problems) {
+    if (comparator == model::Comparator::equal || comparator == model::Comparator::not_equal) {
+        return;
+    }
+    right.add(0, fmt::format("'{}' with a bound; expected == or !=", to_text(comparator)),
+              problems);
+    throw SyntaxError{};
+}
 
 /// The result of `read`, or nothing after a syntax error.
 template <typename Read>
@@ -592,9 +639,12 @@ std::optional<RelationExpression> parse_relation(const PlacedText& left, const P
                                                  Problems& problems) {
     const std::size_t before = problems.count();
     RelationExpression relation;
+    bool of_bound = false;
     const std::optional<Part> left_part = unless_wrong([&] {
         SideParser parser(left, workloads, relation.operands, problems);
         Part part = parser.expression();
+        parser.refuse_mixed_bound();
+        of_bound = parser.has_bound();
         relation.left = parser.take_steps();
         return part;
     });
@@ -605,7 +655,14 @@ std::optional<RelationExpression> parse_relation(const PlacedText& left, const P
     const std::optional<Part> right_part = unless_wrong([&] {
         SideParser parser(right, workloads, relation.operands, problems);
         relation.comparator = parser.comparator();
-        Part part = parser.expression();
+        Part part;
+        if (of_bound) {
+            refuse_order(relation.comparator, right, problems);
+            parser.bound();
+        } else {
+            part = parser.expression();
+            parser.refuse_bound();
+        }
         relation.right = parser.take_steps();
         return part;
     });

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "metrics/catalogue.hpp"
+#include "model/roofline.hpp"
 #include "model/text.hpp"
 #include "suite/expression.hpp"
 
@@ -271,7 +272,10 @@ class RelationReader {
             }
             for (const Operand::Use& use : operand.uses) {
                 const auto metric = metrics::find_metric(use.metric);
-                if (!metric || applies(*metric, target)) continue;
+                const bool has = use.metric == model::bound_operand
+                                     ? target == model::Target::cuda
+                                     : !metric || applies(*metric, target);
+                if (has) continue;
                 problems_.add(use.at, fmt::format("{} has no {}; expected a metric that it has",
                                                   side_of(target), in_quotes(use.metric)));
             }
@@ -371,20 +375,28 @@ class RelationReader {
                                               differences(scope_.cases, partners)));
     }
 
+    /// The bound of a case comes from its time.
+    static bool is_collected(const std::string& metric, const std::set<std::string>& collected) {
+        if (metric != model::bound_operand) return collected.contains(metric);
+        return collected.contains("gpu_time") || collected.contains("gpu_span");
+    }
+
     void check_metrics(const std::vector<Operand>& operands, const CaseIndices& instance) {
         for (std::size_t k = 0; k < operands.size(); ++k) {
             scope_.spend(4 * (1 + operands[k].uses.size()), operands[k].at);
             const std::set<std::string>* collected = scope_.collected(instance[k]);
             if (collected == nullptr) continue;
             for (const Operand::Use& use : operands[k].uses) {
-                if (collected->contains(use.metric)) continue;
+                if (is_collected(use.metric, *collected)) continue;
                 // Once per place: usually all cases of an operand lack it.
                 if (!uncollected_.insert(use.at).second) continue;
                 problems_.add(use.at,
                               fmt::format("{} does not collect {}; expected it in its "
                                           "'metrics'",
                                           model::printable(scope_.cases[instance[k]].id, 200),
-                                          in_quotes(use.metric)));
+                                          use.metric == model::bound_operand
+                                              ? "gpu_time, which its bound needs"
+                                              : in_quotes(use.metric)));
             }
         }
     }

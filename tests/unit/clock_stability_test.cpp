@@ -181,6 +181,21 @@ TEST(OtherClocks, AProcessHasOneSayWhateverItMeasured) {
     EXPECT_EQ(result.metrics["gpu_span"].value, span.value) << "where nothing counts it stays";
 }
 
+TEST(OtherClocks, LaunchesWithoutRestsHaveAClockOfTheirOwn) {
+    model::CaseResult result = with_clocks({1980, 1980, 1980});
+    model::MetricSeries energy{"J", 0, "nvml-counter/hot/back-to-back", {}};
+    for (std::int64_t process = 0; process < 3; ++process) {
+        energy.batches.push_back(batch(process, process == 2 ? 1200 : 1500, 1));
+    }
+    result.metrics["energy"] = std::move(energy);
+    exclude_other_clocks(result);
+    EXPECT_TRUE(excluded(result).empty());
+    const auto& batches = result.metrics.at("energy").batches;
+    EXPECT_EQ(batches[0].excluded, "");
+    EXPECT_EQ(batches[1].excluded, "");
+    EXPECT_EQ(batches[2].excluded, "SM clock 1200 MHz where the case's others had 1500 MHz");
+}
+
 TEST(TooThin, OfSeveralTimesTheOneWithTheLeastBatchesDecides) {
     model::CaseResult result = with_clocks({1980, 1980, 1980, 1980});
     result.metrics["gpu_span"] = result.metrics["gpu_time"];

@@ -435,6 +435,69 @@ TEST_F(DeviceChainTest, AFurtherRoundIsAskedForAsSuch) {
     EXPECT_EQ(total_, 2U);
 }
 
+CaseResult submitted(CaseResult result) {
+    auto series = result.metrics.extract("gpu_time");
+    series.key() = "submit_time";
+    series.mapped().method = "wall";
+    result.metrics.insert(std::move(series));
+    return result;
+}
+
+TEST_F(DeviceChainTest, SubmissionIsTimedInProcessesWithoutCuptiBesideTheOthers) {
+    options_.processes = 2;
+    add("gemm", "tiled", {"gpu_time", "submit_time"}).target = model::Target::cuda;
+    add("gemm", "other").target = model::Target::cuda;
+    // The added option is the shell's name, $0.
+    const std::string option =
+        "[ \"$0\" = --no-cupti ] && : > " + (folder_ / "untraced").string() + "$n\n";
+    facts({{}, {}});
+    reply(MeasureReply{measured(0, 0), false}, option);
+    reply(MeasureReply{measured(1, 0), false}, option);
+    reply(MeasureReply{submitted(measured(0, 0)), false}, option);
+    reply(MeasureReply{measured(0, 1), false}, option);
+    reply(MeasureReply{measured(1, 1), false}, option);
+    reply(MeasureReply{submitted(measured(0, 1)), false}, option);
+    const model::Run finished = run();
+
+    const auto requests = asked();
+    ASSERT_EQ(requests.size(), 7U);
+    for (std::size_t i = 1; i < requests.size(); ++i) {
+        const bool untraced = i == 3 || i == 6;
+        const auto& settings = std::get<MeasureRequest>(requests[i]).settings;
+        EXPECT_EQ(settings.untraced, untraced) << i;
+        EXPECT_EQ(settings.process, i < 4 ? 0 : 1) << i;
+        EXPECT_EQ(fs::exists(folder_ / ("untraced" + std::to_string(i))), untraced) << i;
+    }
+    const CaseResult& result = finished.suites[0].cases[0];
+    EXPECT_EQ(processes_of(result), (Numbers{0, 1}));
+    EXPECT_EQ(result.metrics.at("submit_time").batches.size(), 2U);
+    EXPECT_EQ(journaled(0).metrics, result.metrics);
+    EXPECT_FALSE(finished.suites[0].cases[1].metrics.contains("submit_time"));
+}
+
+TEST_F(DeviceChainTest, ACaseWhoseSubmissionFailsHasFailed) {
+    options_.processes = 1;
+    add("gemm", "tiled", {"gpu_time", "submit_time"}).target = model::Target::cuda;
+    for (const auto& [answer, why] : std::vector<std::pair<Reply, std::string>>{
+             {FailedReply{"boom", false, false}, "boom"},
+             {BoardStateReply{}, "does not match the request"}}) {
+        for (const char* part : {"asked", "answers"}) {
+            fs::remove_all(folder_ / part);
+            fs::create_directories(folder_ / part);
+        }
+        scripted_ = 0;
+        facts({{}});
+        reply(MeasureReply{measured(0, 0), false});
+        reply(answer);
+        const model::Run finished = run();
+        const CaseResult& failed = finished.suites[0].cases[0];
+        EXPECT_EQ(failed.status, CaseStatus::error);
+        EXPECT_NE(failed.reason.find("submission"), std::string::npos) << failed.reason;
+        EXPECT_NE(failed.reason.find(why), std::string::npos) << failed.reason;
+        EXPECT_EQ(journaled(0).status, CaseStatus::error);
+    }
+}
+
 TEST_F(DeviceChainTest, WhatFailsInALaterProcessHasFailed) {
     options_.processes = 2;
     add("gemm", "tiled");

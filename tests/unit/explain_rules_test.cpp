@@ -85,6 +85,18 @@ std::vector<Example> examples() {
         {"launch_gap",
          {{"gpu_span", {104000, 126000}}},  // 4 µs beyond gpu_time, then 6 µs
          {{{"gpu_span", {104000, 125900}}}, {{"gpu_span", {110000, 132400}}}}},
+        // 110 % of a gpu_time of 100 µs, then 115 % of 120 µs.
+        {"submission",
+         {{"submit_time", {110000, 138000}}},
+         {{{"submit_time", {110000, 137900}}},
+          {{"submit_time", {50000, 119000}}},  // less than the kernel
+          {{"submit_time", {150000, 170000}}}}},
+        {"instruction_cache",
+         {{"stall_no_instruction", {1, 1.5}}, {"code_size", {40 * kib, 44 * kib}}},
+         {{{"stall_no_instruction", {1, 1.4}}, {"code_size", {40 * kib, 44 * kib}}},
+          {{"stall_no_instruction", {1, 3}}, {"code_size", {41 * kib, 45 * kib}}},  // 9.8 %
+          {{"stall_no_instruction", {1, 3}}, {"code_size", {4 * kib, 12 * kib}}},   // it fits
+          {{"stall_no_instruction", {1, 3}}}}},
         {"graphs",
          {{"graph_launches", {1, 0}}, {"host_launches", {1, 40}}},
          {{{"graph_launches", {1, 1}}, {"host_launches", {1, 40}}},
@@ -269,6 +281,69 @@ TEST(Rules, BlameTheClockForMostOfTheTimeAndNoMoreCycles) {
     EXPECT_NE(find(why(unknown), "unexplained"), nullptr);
 }
 
+/// The readings of a run whose batches have no clock: so many under the power cap at this clock,
+/// and others.
+documents::Case capped(double before_mhz, double capped_mhz, int under_cap, int others,
+                       documents::Change cycles) {
+    documents::Case made = clocked(before_mhz, 0, cycles);
+    made.verdict.metrics[0].measured_clock_mhz.reset();
+    for (int i = 0; i < under_cap + others; ++i) {
+        model::Reading& reading = made.result.readings.emplace_back();
+        reading.state.sm_clock_mhz = capped_mhz;
+        if (i < under_cap) reading.state.throttle_reasons = {"power cap"};
+    }
+    return made;
+}
+
+TEST(Rules, ALowerClockAtThePowerLimitIsNamedAsSuch) {
+    const auto is = [](const documents::Case& made) {
+        return find(why(made), "power_limit") != nullptr;
+    };
+    EXPECT_TRUE(is(capped(2000, 2000 / 1.1955, 3, 2, {1000, 1045})));
+    EXPECT_FALSE(is(capped(2000, 2000 / 1.1953, 3, 2, {1000, 1045}))) << "too little";
+    EXPECT_FALSE(is(capped(2000, 2000 / 1.1955, 3, 2, {1000, 1046}))) << "more cycles";
+    EXPECT_FALSE(is(capped(2000, 1600, 2, 2, {1000, 1000}))) << "not most of the readings";
+    EXPECT_FALSE(is(capped(2000, 1600, 0, 4, {1000, 1000}))) << "another limit";
+    EXPECT_FALSE(is(clocked(2000, 1600, {1000, 1000}))) << "the clock is known";
+    documents::Case before = capped(2000, 1600, 4, 0, {1000, 1000});
+    before.verdict.metrics[0].baseline_clock_mhz.reset();
+    EXPECT_FALSE(is(before)) << "the baseline may have been at the limit, too";
+    const auto causes = why(capped(2000, 1600, 4, 0, {1000, 1000}));
+    ASSERT_FALSE(causes.empty());
+    EXPECT_TRUE(
+        causes[0].sentence.starts_with("the clock alone, at the power limit: "
+                                       "capped_sm_clock 2.000 GHz → 1.600 GHz (-20.0 %)"))
+        << causes[0].sentence;
+}
+
+documents::Case energetic(documents::Change energy, documents::Change time, Changes others = {}) {
+    others["energy"] = energy;
+    documents::Case made = documents::timed(model::Verdict::pass, time, others);
+    made.verdict.verdict = model::Verdict::regressed;
+    return made;
+}
+
+TEST(Rules, MoreEnergyInTheSameTimeIsWorkThatTheTimeDoesNotWaitFor) {
+    const auto is = [](const documents::Case& made) {
+        return find(why(made), "energy") != nullptr;
+    };
+    EXPECT_TRUE(is(energetic({0.4, 0.412}, {1e5, 1.0099e5})));
+    EXPECT_FALSE(is(energetic({0.4, 0.4119}, {1e5, 1e5})));
+    EXPECT_FALSE(is(energetic({0.4, 0.42}, {1e5, 1.01e5}))) << "the time rose with it";
+    EXPECT_FALSE(is(energetic({0.4, 0.42}, {1e5, 0.98e5}))) << "faster for it";
+    const auto causes = why(energetic({0.4, 0.44}, {1e5, 1e5},
+                                      {{"power", {400, 440}}, {"instructions", {1000, 2000}}}));
+    const model::Cause* cause = find(causes, "energy");
+    ASSERT_NE(cause, nullptr);
+    EXPECT_EQ(cause->sentence,
+              "more energy in the same time: energy 400.0 mJ → 440.0 mJ (+10.0 %), gpu_time 100.0 "
+              "µs → 100.0 µs (0.0 %), power 400 W → 440 W (+10.0 %), instructions 1000 → 2000 "
+              "(+100.0 %); units work that the time does not wait for: look for arithmetic or "
+              "traffic that the result does not need");
+    // Less is told likewise.
+    EXPECT_TRUE(is(energetic({0.44, 0.4}, {1e5, 1e5})));
+}
+
 TEST(Rules, TheClockHasNothingToSayWhereTheTimeDidNotMove) {
     documents::Case made = clocked(2000, 1500, {1000, 1000});
     made.verdict.verdict = made.verdict.metrics[0].verdict = model::Verdict::pass;
@@ -287,8 +362,9 @@ TEST(Rules, OfTheStallReasonsTheOneThatGrewMostIsTold) {
 }
 
 TEST(Rules, EveryRowHasItsMetricsInTheCatalogue) {
-    const std::set<std::string_view> derived = {timed_sm_clock, launch_gap,
-                                                conflicts_per_instruction, rounds_of_blocks};
+    const std::set<std::string_view> derived = {
+        timed_sm_clock,   launch_gap,      conflicts_per_instruction,
+        rounds_of_blocks, capped_sm_clock, submission_share};
     for (const Rule& rule : rules()) {
         ASSERT_FALSE(rule.when.empty()) << rule.name;
         EXPECT_FALSE(rule.worse.empty()) << rule.name;
@@ -321,7 +397,7 @@ TEST(Rules, EveryStallReasonThatTheCatalogueCallsBadHasARow) {
 }
 
 TEST(Rules, EveryRuleHasAnExample) {
-    std::set<std::string> shown = {"clock"};
+    std::set<std::string> shown = {"clock", "power_limit", "energy"};
     for (const Example& example : examples()) shown.insert(example.rule);
     for (const Rule& rule : rules()) EXPECT_TRUE(shown.contains(std::string(rule.name)));
 }

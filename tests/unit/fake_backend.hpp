@@ -25,6 +25,9 @@ struct FakeVariant {
     LaunchRecord launch{};
     HostCode host_code{"0057", model::Libraries{}};
     CounterValues counters{};
+    EnergySample energy{};
+    ApiCalls api_calls{};
+    MemorySample memory{};
     double time_ns = 1000;
     double spread_ns = 0;  ///< samples are this much above and below in turn
     bool gives_samples = true;
@@ -78,6 +81,14 @@ class FakeCase : public Case {
             samples.values_ns.push_back(variant_.time_ns + added_ns_ + apart);
         }
         return samples;
+    }
+    EnergySample energy() override {
+        called("energy");
+        return variant_.energy;
+    }
+    ApiCalls api_calls() override {
+        called("api_calls");
+        return variant_.api_calls;
     }
     void add_work(double ns) override { added_ns_ = ns; }
 
@@ -153,6 +164,10 @@ class FakeBackend : public Backend {
     HostCode host_code(const model::CaseSpec& spec) override {
         calls.emplace_back("host_code");
         return variants.at(spec.variant).host_code;
+    }
+    MemorySample memory(const model::CaseSpec& spec, std::uint64_t /*seed*/) override {
+        calls.emplace_back("memory");
+        return variants.at(spec.variant).memory;
     }
     std::uint64_t free_memory() override { return 1 << 20; }
 

@@ -28,9 +28,9 @@ TEST(Catalogue, NamesEveryMetricOnceAndDescribesIt) {
 }
 
 TEST(Catalogue, SpellsUnitsInOneWay) {
-    const std::set<std::string> units = {"ns",      "bytes",   "Hz",        "%",
-                                         "count",   "ratio",   "flop",      "flop/s",
-                                         "bytes/s", "items/s", "flop/byte", "registers"};
+    const std::set<std::string> units = {
+        "ns",      "bytes",   "Hz",        "%",         "count", "ratio", "flop",   "flop/s",
+        "bytes/s", "items/s", "flop/byte", "registers", "J",     "W",     "flop/J", "bytes/J"};
     for (const Metric& metric : catalogue()) {
         EXPECT_EQ(units.count(metric.definition.unit), 1u)
             << metric.definition.name << ": " << metric.definition.unit;
@@ -45,7 +45,8 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_EQ(metric.definition.fold == Fold::ratio, !metric.denominator.empty()) << name;
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
-                          metric.source == Source::wall || metric.source == Source::ceiling;
+                          metric.source == Source::wall || metric.source == Source::ceiling ||
+                          metric.source == Source::energy || metric.source == Source::submission;
         if (metric.source != Source::program && metric.source != Source::benchmark) {
             EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
         }
@@ -73,6 +74,10 @@ TEST(Catalogue, CoversWhatTheFormatPromises) {
                                                "theoretical_occupancy",
                                                "waves",
                                                "ceiling_share",
+                                               "energy",
+                                               "power",
+                                               "efficiency",
+                                               "bytes_per_joule",
                                                "sm_throughput",
                                                "memory_throughput",
                                                "dram_throughput",
@@ -124,6 +129,10 @@ TEST(Catalogue, CostsAreLowerAndRatesAreHigher) {
     EXPECT_EQ(direction("stall_selected"), Direction::none);
     EXPECT_EQ(direction("waves"), Direction::none);
     EXPECT_EQ(direction("ceiling_share"), Direction::higher);
+    EXPECT_EQ(direction("energy"), Direction::lower);
+    EXPECT_EQ(direction("efficiency"), Direction::higher);
+    // A faster kernel may draw more.
+    EXPECT_EQ(direction("power"), Direction::none);
     EXPECT_EQ(direction("nvlink_bytes"), Direction::lower);
     EXPECT_EQ(direction("sm_active"), Direction::higher);
     // Fewer bytes on the asynchronous path may mean that it is lost.
@@ -182,7 +191,6 @@ TEST(MetricSets, HoldCatalogueMetricsWithoutDuplicates) {
     for (const MetricSet& set : metric_sets()) {
         EXPECT_TRUE(names.insert(set.name).second);
         EXPECT_FALSE(set.description.empty());
-        EXPECT_FALSE(find_metric(set.name)) << "a set and a metric share a name";
         std::set<std::string> members;
         for (const std::string& name : set.metrics) {
             const auto metric = find_metric(name);
@@ -192,8 +200,10 @@ TEST(MetricSets, HoldCatalogueMetricsWithoutDuplicates) {
                 EXPECT_NE(metric->source, Source::counter) << name;
             }
         }
+        // Whoever names one gets the other.
+        EXPECT_EQ(find_metric(set.name).has_value(), members.contains(set.name)) << set.name;
     }
-    EXPECT_EQ(names, (std::set<std::string>{"time", "core", "full"}));
+    EXPECT_EQ(names, (std::set<std::string>{"time", "core", "full", "energy"}));
 }
 
 TEST(MetricSets, TheDefaultOneHasNoCounterThatCostsPasses) {
@@ -214,9 +224,19 @@ TEST(MetricSets, TheFullOneHasAllThatEveryKernelHas) {
         }
         expected.push_back(metric.definition.name);
     }
-    EXPECT_EQ(metric_sets().back().metrics, expected);
-    for (const char* name : {"ceiling_share", "code_size", "stack", "nvlink_bytes", "pcie_bytes"}) {
+    ASSERT_EQ(metric_sets()[2].name, "full");
+    EXPECT_EQ(metric_sets()[2].metrics, expected);
+    for (const char* name : {"ceiling_share", "code_size", "stack", "nvlink_bytes", "pcie_bytes",
+                             "energy", "power", "efficiency", "bytes_per_joule"}) {
         EXPECT_EQ(std::count(expected.begin(), expected.end(), name), 0) << name;
+    }
+}
+
+TEST(MetricSets, OnlyTheirOwnHasEnergy) {
+    for (const MetricSet& set : metric_sets()) {
+        for (const std::string& name : set.metrics) {
+            EXPECT_EQ(find_metric(name)->source == Source::energy, set.name == "energy") << name;
+        }
     }
 }
 
@@ -227,6 +247,7 @@ TEST(Source, IsNamed) {
     EXPECT_EQ(to_text(Source::kernel_record), "kernel_record");
     EXPECT_EQ(to_text(Source::counter), "counter");
     EXPECT_EQ(to_text(Source::ceiling), "ceiling");
+    EXPECT_EQ(to_text(Source::energy), "energy");
     EXPECT_EQ(to_text(Source::program), "program");
 }
 

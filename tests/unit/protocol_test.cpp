@@ -46,6 +46,7 @@ CaseSettings unusual_settings() {
     settings.process = 4;
     settings.round = 2;
     settings.times_only = true;
+    settings.untraced = true;
     settings.verify_only = true;
     settings.code_only = true;
     return settings;

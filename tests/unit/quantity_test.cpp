@@ -153,5 +153,16 @@ TEST(Change, KeepsADigitFromTheFirstThatRoundsToATenth) {
     EXPECT_EQ(change_text(10000), "+1e+06 %");
 }
 
+TEST(QuantityText, EnergiesScaleFromNanojoules) {
+    EXPECT_EQ(quantity_text(2.5e-6, "J"), "2.500 µJ");
+    EXPECT_EQ(quantity_text(0.45, "J"), "450.0 mJ");
+    EXPECT_EQ(quantity_text(1.5, "J"), "1.500 J");
+    EXPECT_EQ(quantity_text(2e3, "J"), "2.000 kJ");
+    EXPECT_EQ(quantity_text(0, "J"), "0 nJ");
+    EXPECT_EQ(quantity_text(412.34, "W"), "412.3 W");
+    EXPECT_EQ(quantity_text(1.2e12, "flop/J"), "1.200 Tflop/J");
+    EXPECT_EQ(quantity_text(6e9, "bytes/J"), "6.000 GB/J");
+}
+
 }  // namespace
 }  // namespace perfgate::model

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "gate/relation_proof.hpp"
 #include "median_rule.hpp"
+#include "model/roofline.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
@@ -262,6 +264,97 @@ TEST(Relations, HostileTextStaysOnOneLine) {
     const RelationVerdict verdict = only_verdict(run_with(relation, 30'000, 100'000));
     EXPECT_EQ(verdict.sentence.find('\n'), std::string::npos);
     EXPECT_EQ(verdict.sentence.find('\x1b'), std::string::npos);
+}
+
+/// gemm/fast.bound == memory, of a case that copies 800 bytes in so many ns, on a machine that
+/// copies a byte in 1 ns.
+model::Run bounded(double time_ns, Comparator comparator = Comparator::equal,
+                   model::Bound bound = model::Bound::memory) {
+    Relation relation = quarter();
+    relation.left_text = "gemm/fast.bound";
+    relation.right_text = model::bound_word(bound);
+    relation.comparator = comparator;
+    relation.unit = "";
+    relation.operands = {"gemm/fast"};
+    relation.left = {OperandMetric{0, "bound"}};
+    relation.right = {static_cast<double>(bound)};
+    relation.instances = {{"gemm/fast[m=1]"}};
+    model::Run run = run_with(relation, time_ns, 1);
+    run.environment.ceilings = {1e9, {{"bf16", 1e10}}, ""};
+    run.suites[0].cases[0].work = model::Work{0, 800, ""};
+    return run;
+}
+
+TEST(Relations, ABoundHoldsOrIsBrokenByName) {
+    const RelationVerdict holds = only_verdict(bounded(1000));
+    EXPECT_EQ(holds.verdict, Verdict::pass);
+    EXPECT_EQ(holds.sentence,
+              "gemm/fast.bound is memory (80 % of copy bandwidth, memory-bound), expected memory, "
+              "for [m=1]");
+    const RelationVerdict broken = only_verdict(bounded(8000));
+    EXPECT_EQ(broken.verdict, Verdict::regressed);
+    EXPECT_EQ(broken.sentence,
+              "gemm/fast.bound is latency (10 % of copy bandwidth, far from both ceilings) and "
+              "should be memory, for [m=1]");
+    EXPECT_EQ(judged(bounded(8000)).exit_code, 1);
+    EXPECT_FALSE(broken.left || broken.right) << "a bound is no number";
+
+    using model::Bound;
+    const auto verdict = [](double time_ns, Comparator comparator, Bound bound) {
+        return only_verdict(bounded(time_ns, comparator, bound)).verdict;
+    };
+    EXPECT_EQ(verdict(8000, Comparator::equal, Bound::neither), Verdict::pass);
+    EXPECT_EQ(verdict(1000, Comparator::not_equal, Bound::memory), Verdict::regressed);
+    EXPECT_EQ(verdict(1000, Comparator::not_equal, Bound::compute), Verdict::pass);
+    EXPECT_EQ(verdict(1000, Comparator::equal, Bound::compute), Verdict::regressed);
+}
+
+TEST(Relations, ABoundThatIsNotKnownIsAnError) {
+    const auto error_of = [](const model::Run& run) {
+        const RelationVerdict verdict = only_verdict(run);
+        EXPECT_EQ(verdict.verdict, Verdict::error) << verdict.sentence;
+        return verdict.sentence;
+    };
+    model::Run run = bounded(1000);
+    run.suites[0].cases[0].work.reset();
+    EXPECT_EQ(error_of(run),
+              "cannot be judged: bound of gemm/fast[m=1] is not known: the workload states no "
+              "work: state it in the plugin");
+    run = bounded(1000);
+    run.environment.ceilings = {};
+    EXPECT_EQ(error_of(run),
+              "cannot be judged: bound of gemm/fast[m=1] is not known: the run has no copy "
+              "bandwidth");
+    run = bounded(1000);
+    run.suites[0].cases[0].metrics.clear();
+    EXPECT_NE(error_of(run).find("neither gpu_time nor gpu_span"), std::string::npos);
+    error_of(bounded(0));
+    // A document that names no bound, or mixes it with numbers.
+    run = bounded(1000);
+    run.suites[0].relations[0].right = {17.0};
+    error_of(run);
+    run = bounded(1000);
+    run.suites[0].relations[0].comparator = Comparator::less_equal;
+    error_of(run);
+    run = bounded(1000);
+    run.suites[0].relations[0].right = {1.0, 1.0, Operator::add};
+    error_of(run);
+    run = bounded(1000);
+    run.suites[0].cases[0].status = CaseStatus::skipped;
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::skipped);
+}
+
+TEST(Relations, ABoundIsProvedByItsTime) {
+    for (const auto bound : {model::Bound::memory, model::Bound::neither}) {
+        const double time_ns = bound == model::Bound::memory ? 1000 : 8000;
+        const RelationProof proof = prove_relations(bounded(time_ns, Comparator::equal, bound));
+        EXPECT_EQ(proof.relations, 1U);
+        EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
+    }
+    // A copy never computes.
+    const RelationProof never =
+        prove_relations(bounded(1000, Comparator::not_equal, model::Bound::compute));
+    EXPECT_EQ(never.problems.size(), 1U);
 }
 
 TEST(Ceilings, CasesAreHeldAgainstTheRunsOwn) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/roofline.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "suite_catalogue.hpp"
@@ -288,6 +289,57 @@ TEST(SuiteRelations, AShareOfACeilingIsExpectedInPercent) {
     EXPECT_EQ(refusal_of("  gemm/tiled.gpu_time: \"<= gemm/tiled.ceiling_share\"\n"),
               "s.yaml:24:25: compares a time with a plain number; expected a time on both sides: "
               "give numbers their unit, such as 5us");
+}
+
+TEST(SuiteRelations, ABoundIsExpectedByName) {
+    const Suite suite = parse("  gemm/tiled.bound: \"== memory\"\n");
+    const model::Relation& relation = suite.relations.at(0).relation;
+    EXPECT_EQ(to_text(relation), "gemm/tiled.bound == memory");
+    EXPECT_EQ(model::expected_bound(relation), model::Bound::memory);
+    EXPECT_EQ(suite.relations[0].instances.size(), 4U);
+    const auto expected = [](const std::string& comparison) {
+        return model::expected_bound(
+            parse("  gemm/tiled.bound: \"" + comparison + "\"\n").relations.at(0).relation);
+    };
+    EXPECT_EQ(expected("!= compute"), model::Bound::compute);
+    EXPECT_EQ(expected("==latency "), model::Bound::neither);
+}
+
+TEST(SuiteRelations, ABoundIsComparedWithNothingElse) {
+    const auto of_bound = [](const std::string& comparison) {
+        return refusal_of("  gemm/tiled.bound: \"" + comparison + "\"\n");
+    };
+    EXPECT_EQ(of_bound("== memories"),
+              "s.yaml:24:25: unexpected 'memories'; expected memory, compute or latency");
+    EXPECT_EQ(of_bound("== neither"),
+              "s.yaml:24:25: unexpected 'neither'; expected memory, compute or latency");
+    EXPECT_EQ(of_bound("== memory + 1"),
+              "s.yaml:24:25: unexpected 'memory + 1'; expected memory, compute or latency");
+    EXPECT_EQ(of_bound("== 1"),
+              "s.yaml:24:25: unexpected '1'; expected memory, compute or latency");
+    EXPECT_EQ(of_bound("== "), "s.yaml:24:25: unexpected ''; expected memory, compute or latency");
+    EXPECT_EQ(of_bound("<= memory"), "s.yaml:24:22: '<=' with a bound; expected == or !=");
+    EXPECT_NE(refusal_of("  2 * gemm/tiled.bound: \"== memory\"\n")
+                  .find("'bound' in an expression; expected it alone on the left side"),
+              std::string::npos);
+    EXPECT_NE(refusal_of_comparison("<= gemm/tiled.bound")
+                  .find("'bound' on the right side; expected it alone on the left side"),
+              std::string::npos);
+}
+
+TEST(SuiteRelations, ABoundNeedsATimeOnAGpu) {
+    EXPECT_EQ(refusal_of("  gemm/reference.bound: \"== memory\"\n"),
+              "s.yaml:24:18: a host variant has no 'bound'; expected a metric that it has");
+    std::string text = gemm_suite;
+    text.replace(text.find("[gpu_time, registers"), 11, "[");
+    text.replace(text.find("{gpu_time: 3%, host"), 13, "{registers: 0");
+    EXPECT_NE(test::refusal([&] {
+                  parse_suite(text + "  gemm/tiled.bound: \"== memory\"\n", "s.yaml",
+                              test::workloads());
+              })
+                  .find("does not collect gpu_time, which its bound needs; expected it in its "
+                        "'metrics'"),
+              std::string::npos);
 }
 
 // ---- hostile input ------------------------------------------------------------------------------

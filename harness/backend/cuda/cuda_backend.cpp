@@ -12,6 +12,7 @@
 #include "backend/cuda/cuda_case.hpp"
 #include "backend/cuda/diagnosis.hpp"
 #include "backend/cuda/environment.hpp"
+#include "backend/cuda/memory_use.hpp"
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/open_device.hpp"
@@ -27,7 +28,10 @@ class CudaBackend : public measure::Backend {
         : options_(options),
           device_(find_device(options.device), options.cupti),
           nvml_(Nvml::open(device_.facts().uuid, device_.facts().pci_bus_id, &nvml_problem_)),
-          plugins_(options) {}
+          plugins_(options) {
+        board_ = {nvml_.get(), nvml_problem_, {}};
+        if (nvml_) board_.idle_w = nvml_->power_w();
+    }
 
     measure::Capabilities capabilities() override {
         measure::Capabilities capabilities;
@@ -70,12 +74,23 @@ class CudaBackend : public measure::Backend {
         }
         std::unique_ptr<measure::Case> result;
         guarded(device_.context(),
-                [&] { result = std::make_unique<CudaCase>(device_, plugins_.open(spec)); });
+                [&] { result = std::make_unique<CudaCase>(device_, board_, plugins_.open(spec)); });
         return result;
     }
 
     measure::HostCode host_code(const model::CaseSpec& spec) override {
         return plugins_.host_code(spec);
+    }
+
+    measure::MemorySample memory(const model::CaseSpec& spec, std::uint64_t seed) override {
+        measure::MemorySample sample;
+        guarded(device_.context(), [&] {
+            device_.flush();  // as in free_memory()
+            const NvtxRange range("memory");
+            sample =
+                measure_memory(device_, {[&] { return plugins_.open(spec); }, seed, nvml_.get()});
+        });
+        return sample;
     }
 
     std::uint64_t free_memory() override {
@@ -120,6 +135,7 @@ class CudaBackend : public measure::Backend {
     OpenDevice device_;
     std::string nvml_problem_;
     std::unique_ptr<Nvml> nvml_;
+    Board board_;
     PluginSet plugins_;
     std::unique_ptr<measure::Backend> host_;
     std::map<std::string, bool> has_counter_;

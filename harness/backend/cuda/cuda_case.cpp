@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backend/cuda/cupti.hpp"
+#include "backend/cuda/energy.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
@@ -226,6 +227,75 @@ measure::LaunchRecord CudaCase::record_launch() {
     return result;
 }
 
+/// The stream is empty, so that a full queue delays nothing.
+measure::TimeSamples CudaCase::time_submission(int count) {
+    if (device_.has_cupti()) {
+        throw model::Error("submit_time: CUPTI is on in this process, which slows launches");
+    }
+    const NvtxRange range("submit_time");
+    measure::TimeSamples samples;
+    samples.method = "wall/idle-stream/untraced";
+    Pace pace;
+    for (int i = 0; i < count; ++i) {
+        enqueue_reset();
+        device_.context().synchronize();
+        const auto before = std::chrono::steady_clock::now();
+        enqueue_launch();
+        const std::chrono::duration<double, std::nano> spent =
+            std::chrono::steady_clock::now() - before;
+        samples.values_ns.push_back(spent.count());
+        device_.context().synchronize();
+        pace.rest();
+    }
+    return samples;
+}
+
+measure::ApiCalls CudaCase::api_calls() {
+    measure::ApiCalls calls;
+    if (!device_.has_cupti()) {
+        calls.problem = device_.cupti_problem();
+        return calls;
+    }
+    guarded(device_.context(), [&] {
+        const NvtxRange range("api_calls");
+        enqueue_reset();
+        device_.context().synchronize();
+        calls.by_name = device_.calls_made_by([&] { enqueue_launch(); });
+        device_.context().synchronize();
+    });
+    calls.method = "callbacks";
+    return calls;
+}
+
+measure::EnergySample CudaCase::energy() {
+    measure::EnergySample sample;
+    if (board_.nvml == nullptr) {
+        sample.problem = board_.problem;
+        return sample;
+    }
+    if (device_.facts().mig) {
+        sample.problem =
+            "a MIG instance has no energy counter: leave the metric out on this device";
+        return sample;
+    }
+    guarded(device_.context(), [&] {
+        const NvtxRange range("energy");
+        const bool resets = instance_->needs_reset();
+        EnergyRequest request;
+        request.launch = [this, resets](CUstream stream) {
+            if (resets) instance_->reset(stream);
+            enqueue_timed(stream);
+        };
+        request.stream = device_.stream();
+        request.nvml = board_.nvml;
+        request.idle_w = board_.idle_w;
+        sample = measure_energy(request);
+        sample.method =
+            resets ? "nvml-counter/hot/back-to-back/reset" : "nvml-counter/hot/back-to-back";
+    });
+    return sample;
+}
+
 measure::TimeSamples CudaCase::time(measure::TimeKind kind, model::Cache cache, int count) {
     measure::TimeSamples samples;
     guarded(device_.context(), [&] {
@@ -238,6 +308,9 @@ measure::TimeSamples CudaCase::time(measure::TimeKind kind, model::Cache cache, 
                 break;
             case measure::TimeKind::host_time:
                 throw model::Error("host_time is of host variants; this one runs on the GPU");
+            case measure::TimeKind::submit_time:
+                samples = time_submission(count);
+                break;
         }
     });
     return samples;

@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "backend/cuda/activity.hpp"
+#include "backend/cuda/nvml.hpp"
 #include "backend/cuda/open_device.hpp"
 #include "backend/plugin/loader.hpp"
 #include "measure/backend.hpp"
@@ -19,10 +22,18 @@ namespace perfgate::backend::cuda {
 /// error. The state of the context is added to the message.
 void guarded(const PrimaryContext& context, const std::function<void()>& work);
 
+/// The board that a case runs on: what NVML says of it.
+struct Board {
+    const Nvml* nvml = nullptr;  ///< null: `problem` says why
+    std::string problem;
+    std::optional<double> idle_w;  ///< before the process launched anything
+};
+
 class CudaCase : public measure::Case {
   public:
-    CudaCase(OpenDevice& device, std::unique_ptr<PluginInstance> instance)
-        : device_(device), instance_(std::move(instance)) {}
+    /// `board` must outlive it.
+    CudaCase(OpenDevice& device, const Board& board, std::unique_ptr<PluginInstance> instance)
+        : device_(device), board_(board), instance_(std::move(instance)) {}
     ~CudaCase() override;
 
     void fill(std::uint64_t seed) override;
@@ -30,6 +41,8 @@ class CudaCase : public measure::Case {
     void warm_up(int launches, std::chrono::duration<double> at_least) override;
     measure::LaunchRecord record_launch() override;
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;
+    measure::EnergySample energy() override;
+    measure::ApiCalls api_calls() override;
     void add_work(double ns) override { added_ns_ = ns; }
 
     /// For counter passes: enqueue on the device's stream, without waiting.
@@ -43,11 +56,13 @@ class CudaCase : public measure::Case {
   private:
     measure::TimeSamples time_records(model::Cache cache, int count);
     measure::TimeSamples time_events(model::Cache cache, int count);
+    measure::TimeSamples time_submission(int count);
     void enqueue_timed(CUstream stream);
     std::uint32_t given_stream_id() const;
     std::vector<std::string> notes_on(const LaunchActivity& launch) const;
 
     OpenDevice& device_;
+    const Board& board_;
     std::unique_ptr<PluginInstance> instance_;
     std::size_t operations_ = 0;  ///< of a reset and a launch, as found by record_launch
     std::size_t reset_kernels_ = 0;

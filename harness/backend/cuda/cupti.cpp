@@ -226,12 +226,38 @@ void Subscriber::on_module(ModuleHandler handler) {
     if (enable == 0) module_ = nullptr;
 }
 
+void Subscriber::on_call(CallHandler handler) {
+    const std::uint32_t enable = handler ? 1 : 0;
+    if (enable != 0) {
+        call_depth_.clear();
+        call_ = std::move(handler);
+    }
+    for (const auto domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
+        check(cuptiEnableDomain(enable, handle_, domain), "cannot watch API calls");
+    }
+    if (enable == 0) call_ = nullptr;
+}
+
+void Subscriber::note_call(const CUpti_CallbackData& call) {
+    const std::lock_guard lock(calls_mutex_);
+    int& depth = call_depth_[std::this_thread::get_id()];
+    if (call.callbackSite == CUPTI_API_ENTER) {
+        if (depth++ == 0) call_(call.functionName != nullptr ? call.functionName : "unnamed");
+    } else if (depth > 0) {
+        --depth;
+    }
+}
+
 void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data) {
     // Nothing may be thrown through the driver's frames; a lost record shows as a wrong count.
     try {
-        const auto* subscriber = static_cast<const Subscriber*>(self);
-        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        auto* subscriber = static_cast<Subscriber*>(self);
+        const bool is_call =
+            domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+        if (is_call && subscriber->call_) {
+            subscriber->note_call(*static_cast<const CUpti_CallbackData*>(data));
+        } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
             if (call->callbackSite != CUPTI_API_ENTER || !subscriber->launch_) return;
             subscriber->launch_(launch_of(id, *call));

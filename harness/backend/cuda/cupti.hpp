@@ -8,10 +8,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "model/error.hpp"
 
@@ -68,6 +71,9 @@ class Subscriber {
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
     using ModuleHandler = std::function<void(std::span<const char> cubin)>;
 
+    /// An outermost call of the CUDA runtime or driver begins: its name, "cudaLaunchKernel_v7000".
+    using CallHandler = std::function<void(const char* name)>;
+
     /// Throws CuptiError, naming the holder, if another tool in this process has subscribed.
     Subscriber();
     ~Subscriber();
@@ -79,13 +85,19 @@ class Subscriber {
     void on_launch(LaunchHandler handler);
     /// Likewise for loaded modules.
     void on_module(ModuleHandler handler);
+    /// Likewise for calls, of all threads, one at a time. Not together with on_launch.
+    void on_call(CallHandler handler);
 
   private:
     static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                   const void* data);
+    void note_call(const CUpti_CallbackData& call);
     CUpti_SubscriberHandle handle_ = nullptr;
     LaunchHandler launch_;
     ModuleHandler module_;
+    CallHandler call_;
+    std::mutex calls_mutex_;
+    std::map<std::thread::id, int> call_depth_;  ///< calls that the thread is in
 };
 
 /// The holder of CUPTI in this process, if any: "CUPTI for Nsight Systems". For diagnosis;

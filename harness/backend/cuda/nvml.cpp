@@ -85,6 +85,7 @@ struct Nvml::Api {
     Return (*temperature)(Device, int, unsigned*) = nullptr;
     Return (*power)(Device, unsigned*) = nullptr;
     Return (*power_limit)(Device, unsigned*) = nullptr;
+    Return (*energy)(Device, unsigned long long*) = nullptr;
     Return (*reasons)(Device, unsigned long long*) = nullptr;
     Return (*persistence)(Device, int*) = nullptr;
     Return (*ecc)(Device, int*, int*) = nullptr;
@@ -133,6 +134,7 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->temperature, "nvmlDeviceGetTemperature");
     api->resolve(api->power, "nvmlDeviceGetPowerUsage");
     api->resolve(api->power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+    api->resolve(api->energy, "nvmlDeviceGetTotalEnergyConsumption");
     api->resolve(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons",
                  "nvmlDeviceGetCurrentClocksThrottleReasons");
     api->resolve(api->persistence, "nvmlDeviceGetPersistenceMode");
@@ -166,6 +168,28 @@ std::string Nvml::driver_version() const {
     return text.data();
 }
 
+std::optional<std::uint64_t> Nvml::energy_mj(std::string* why) const {
+    constexpr const char* remedy = "; leave the metric out on this device";
+    if (api_->energy == nullptr) {
+        *why =
+            std::string("this NVML has no energy counter (nvmlDeviceGetTotalEnergyConsumption)") +
+            remedy;
+        return std::nullopt;
+    }
+    unsigned long long millijoules = 0;
+    if (const Return code = api_->energy(device_, &millijoules); code != kSuccess) {
+        *why = fmt::format("cannot read the energy counter: {}{}", api_->text(code), remedy);
+        return std::nullopt;
+    }
+    return millijoules;
+}
+
+std::optional<double> Nvml::power_w() const {
+    unsigned milliwatts = 0;
+    if (api_->power == nullptr || api_->power(device_, &milliwatts) != kSuccess) return {};
+    return milliwatts / 1000.0;
+}
+
 NvmlReading Nvml::read() const {
     NvmlReading reading;
     const auto number = [&](auto function, auto... arguments) -> std::optional<unsigned> {
@@ -173,18 +197,15 @@ NvmlReading Nvml::read() const {
         if (function == nullptr || function(device_, arguments..., &value) != kSuccess) return {};
         return value;
     };
-    const auto watts = [&](auto function) -> std::optional<double> {
-        const std::optional<unsigned> milliwatts = number(function);
-        if (!milliwatts) return {};
-        return *milliwatts / 1000.0;
-    };
     reading.sm_clock_mhz = number(api_->clock, kClockSm);
     reading.memory_clock_mhz = number(api_->clock, kClockMemory);
     reading.max_sm_clock_mhz = number(api_->max_clock, kClockSm);
     reading.max_memory_clock_mhz = number(api_->max_clock, kClockMemory);
     reading.temperature_c = number(api_->temperature, kTemperatureGpu);
-    reading.power_w = watts(api_->power);
-    reading.power_limit_w = watts(api_->power_limit);
+    reading.power_w = power_w();
+    if (const std::optional<unsigned> milliwatts = number(api_->power_limit)) {
+        reading.power_limit_w = *milliwatts / 1000.0;
+    }
 
     unsigned long long bits = 0;
     if (api_->reasons != nullptr && api_->reasons(device_, &bits) == kSuccess) {

@@ -57,6 +57,11 @@ class Nvml {
     /// "580.159.04"; empty if it is not reported.
     [[nodiscard]] std::string driver_version() const;
     [[nodiscard]] NvmlReading read() const;
+    /// Energy of the whole board since the driver was loaded, mJ. Nothing if it is not reported;
+    /// `why` gets the reason, with the remedy.
+    std::optional<std::uint64_t> energy_mj(std::string* why) const;
+    /// Power of the board, W.
+    [[nodiscard]] std::optional<double> power_w() const;
 
   private:
     struct Api;

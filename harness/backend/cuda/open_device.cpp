@@ -16,6 +16,17 @@ std::string lower(std::string text) {
     return text;
 }
 
+/// CUPTI's names of runtime calls end in the CUDA version that they are from: "_v7000".
+std::string without_version(std::string name) {
+    const std::size_t at = name.rfind("_v");
+    const bool versioned =
+        at != std::string::npos && at + 2 < name.size() &&
+        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 2, name.end(),
+                    [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (versioned) name.resize(at);
+    return name;
+}
+
 bool starts_with(const std::string& text, const std::string& beginning) {
     return lower(text).rfind(lower(beginning), 0) == 0;
 }
@@ -130,6 +141,20 @@ std::vector<ObservedLaunch> OpenDevice::launches_made_by(const std::function<voi
     }
     subscriber_->on_launch({});
     return launches;
+}
+
+std::map<std::string, std::int64_t> OpenDevice::calls_made_by(const std::function<void()>& work) {
+    require_cupti("API calls");
+    std::map<std::string, std::int64_t> calls;
+    subscriber_->on_call([&](const char* name) { ++calls[without_version(name)]; });
+    try {
+        work();
+    } catch (...) {
+        subscriber_->on_call({});
+        throw;
+    }
+    subscriber_->on_call({});
+    return calls;
 }
 
 RangeProfiler& OpenDevice::profiler() {

@@ -3,7 +3,9 @@
 // The device that a worker measures on, with everything that its cases share.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +59,8 @@ class OpenDevice {
 
     /// The launches that `launch` makes, in order. Needs CUPTI.
     std::vector<ObservedLaunch> launches_made_by(const std::function<void()>& launch);
+    /// The outermost API calls that `work` makes, by name without version. Needs CUPTI.
+    std::map<std::string, std::int64_t> calls_made_by(const std::function<void()>& work);
     /// As measure::Backend::keep_code.
     void keep_code();
     /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI.

@@ -12,6 +12,9 @@ const scales: Record<string, readonly Step[]> = {
   Hz: [[1, "Hz"], [1e3, "kHz"], [1e6, "MHz"], [1e9, "GHz"]],
   flop: [[1, "flop"], [1e3, "kflop"], [1e6, "Mflop"], [1e9, "Gflop"], [1e12, "Tflop"]],
   "flop/s": [[1, "flop/s"], [1e3, "kflop/s"], [1e6, "Mflop/s"], [1e9, "Gflop/s"], [1e12, "Tflop/s"]],
+  J: [[1e-9, "nJ"], [1e-6, "µJ"], [1e-3, "mJ"], [1, "J"], [1e3, "kJ"]],
+  "flop/J": [[1, "flop/J"], [1e3, "kflop/J"], [1e6, "Mflop/J"], [1e9, "Gflop/J"], [1e12, "Tflop/J"]],
+  "bytes/J": [[1, "B/J"], [1e3, "kB/J"], [1e6, "MB/J"], [1e9, "GB/J"], [1e12, "TB/J"]],
 };
 
 /** Whether the decimal text of a number has exactly a 5 after its first `digits` digits. */

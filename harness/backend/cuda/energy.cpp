@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/energy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/environment.hpp"
+#include "model/energy_counter.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// Power follows the load, and the clock the power, within this time.
+constexpr Seconds kSettle{0.5};
+constexpr model::EnergyGoal kGoal{};
+/// A counter that has not reached the goal by then will not.
+constexpr Seconds kLongest{10};
+constexpr std::chrono::microseconds kBetweenReadings{200};
+/// Work between two events; two of them wait in the stream while a third is submitted.
+constexpr Seconds kChunk{0.0005};
+constexpr int kMostPerChunk = 256;
+constexpr std::size_t kChunksInFlight = 3;
+
+double seconds(Clock::time_point time) {
+    return Seconds(time.time_since_epoch()).count();
+}
+
+/// Reads the counter in a thread of its own until the readings reach the goal.
+class Poller {
+  public:
+    explicit Poller(const Nvml& nvml) : nvml_(nvml), thread_([this] { poll(); }) {}
+    ~Poller() {
+        stop_ = true;
+        thread_.join();
+    }
+    Poller(const Poller&) = delete;
+    Poller& operator=(const Poller&) = delete;
+
+    struct State {
+        bool begun = false, done = false;
+        std::optional<model::EnergySpan> span;
+        std::string problem;
+    };
+    State state() const {
+        const std::lock_guard lock(mutex_);
+        return {counter_.begun(), done_, counter_.span(),
+                problem_.empty() ? counter_.problem() : problem_};
+    }
+
+  private:
+    void poll() {
+        while (!stop_) {
+            const auto before = Clock::now();
+            std::string why;
+            const std::optional<std::uint64_t> value = nvml_.energy_mj(&why);
+            const auto after = Clock::now();
+            {
+                const std::lock_guard lock(mutex_);
+                if (!value) {
+                    problem_ = std::move(why);
+                    return;
+                }
+                counter_.add({seconds(before), seconds(after), *value});
+                const auto span = counter_.span();
+                done_ = span && reaches(*span, kGoal);
+                if (done_ || !counter_.problem().empty()) return;
+            }
+            std::this_thread::sleep_for(kBetweenReadings);
+        }
+    }
+
+    const Nvml& nvml_;
+    mutable std::mutex mutex_;
+    model::EnergyCounter counter_;
+    std::string problem_;
+    bool done_ = false;
+    std::atomic<bool> stop_ = false;
+    std::thread thread_;  ///< last: it uses the others
+};
+
+/// Launches in chunks, each followed by an event.
+class Loop {
+  public:
+    explicit Loop(const EnergyRequest& request) : request_(request) {
+        launch(1);
+        check(driver().cuStreamSynchronize(request_.stream), "cannot wait for a launch");
+        constexpr int trial = 4;
+        const auto start = Clock::now();
+        launch(trial);
+        check(driver().cuStreamSynchronize(request_.stream), "cannot wait for a launch");
+        const double each_s = Seconds(Clock::now() - start).count() / trial;
+        per_chunk_ = std::clamp(static_cast<int>(kChunk.count() / each_s), 1, kMostPerChunk);
+    }
+
+    /// Submits a chunk and waits until the one before the last has ended.
+    void step() {
+        launch(per_chunk_);
+        launches_ += static_cast<std::uint64_t>(per_chunk_);
+        pending_[chunks_ % kChunksInFlight].record(request_.stream);
+        ++chunks_;
+        if (chunks_ >= kChunksInFlight) pending_[chunks_ % kChunksInFlight].synchronize();
+    }
+
+    /// Marks this place in the stream.
+    void mark(const Event& event, std::uint64_t& launches) const {
+        event.record(request_.stream);
+        launches = launches_;
+    }
+
+  private:
+    void launch(int count) const {
+        for (int i = 0; i < count; ++i) request_.launch(request_.stream);
+    }
+
+    const EnergyRequest& request_;
+    int per_chunk_ = 1;
+    std::uint64_t launches_ = 0;
+    std::size_t chunks_ = 0;
+    std::array<Event, kChunksInFlight> pending_;
+};
+
+std::string why_not_reached(const Poller::State& state) {
+    if (!state.span) {
+        return fmt::format(
+            "NVML's energy counter did not change twice within {:.0f} s: leave the metric out on "
+            "this device",
+            kLongest.count());
+    }
+    return fmt::format(
+        "NVML's energy counter is too coarse: {} within {:.0f} s; leave the metric out on this "
+        "device",
+        in_words(*state.span), kLongest.count());
+}
+
+}  // namespace
+
+measure::EnergySample measure_energy(const EnergyRequest& request) {
+    measure::EnergySample sample;
+    // A device without the counter should not cost a loop.
+    if (std::string why; !request.nvml->energy_mj(&why)) {
+        sample.problem = std::move(why);
+        return sample;
+    }
+    Loop loop(request);
+    for (const auto start = Clock::now(); Clock::now() - start < kSettle;) loop.step();
+
+    const Event begin, end;
+    std::uint64_t launches_before = 0, launches_after = 0;
+    Poller::State state;
+    bool marked = false;
+    {
+        const Poller poller(*request.nvml);
+        for (const auto start = Clock::now(); Clock::now() - start < kLongest; loop.step()) {
+            state = poller.state();
+            if (state.done || !state.problem.empty()) break;
+            if (state.begun && !marked) {
+                loop.mark(begin, launches_before);
+                marked = true;
+            }
+        }
+        loop.mark(end, launches_after);
+    }
+    // Under load, which reading takes longer than what the stream holds.
+    auto board = std::async(std::launch::async, [&] { return read_board(request.nvml); });
+    while (board.wait_for(Seconds(0)) != std::future_status::ready) loop.step();
+    sample.board = board.get();
+    check(driver().cuStreamSynchronize(request.stream), "cannot wait for the loop of launches");
+
+    if (!state.problem.empty() || !state.done) {
+        sample.problem = state.problem.empty() ? why_not_reached(state) : state.problem;
+        return sample;
+    }
+    // The marks are where this thread noticed what the other one had seen.
+    if (!marked || launches_after == launches_before) {
+        sample.problem = "a launch takes longer than the loop: leave the metric out for this case";
+        return sample;
+    }
+    const double launches = static_cast<double>(launches_after - launches_before);
+    const double launch_s = elapsed_ns(begin, end) * 1e-9 / launches;
+    sample.watts = state.span->watts();
+    sample.launch_j = sample.watts * launch_s;
+    sample.note = fmt::format("{:.0f} launches in {:.2f} s, {}; ", launches, state.span->seconds,
+                              in_words(*state.span));
+    sample.note +=
+        request.idle_w
+            ? fmt::format("{:.0f} W before the first launch of the process, not subtracted",
+                          *request.idle_w)
+            : "idle power unknown";
+    return sample;
+}
+
+}  // namespace perfgate::backend::cuda

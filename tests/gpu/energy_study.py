@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On a GPU: energy and power of eight kernels, from nearly idle to the power limit, over several
+processes, and what it costs. Prints a table.
+
+    energy_study.py [--processes 10] [--keep FOLDER]"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PERFGATE = os.environ.get("PERFGATE", "perfgate")
+
+SUITE = """
+name: energy_study
+defaults:
+  metrics: [%s]
+  tolerances: {gpu_time: 100%%}
+  cache: hot
+  time_budget: 10ms
+workloads:
+  - {workload: launch, variants: [stream_sync], params: {kernels: 1000, elements: 4096}}
+  - {workload: transpose, variants: [naive, swizzled], params: {rows: 8192, cols: 4096}}
+  - {workload: softmax, variants: [online], params: {rows: 4096, width: 8192}}
+  - {workload: gemm, variants: [naive], params: {dtype: f32, m: 2048, n: 2048, k: 2048}}
+  - {workload: gemm, variants: [tiled], params: {dtype: f32, m: 4096, n: 4096, k: 4096}}
+  - {workload: gemm, variants: [hopper], params: {dtype: bf16, m: 4096, n: 4096, k: 4096}}
+  - {workload: gemm, variants: [cublas], params: {dtype: bf16, m: 8192, n: 8192, k: 8192}}
+"""
+
+
+def measured(folder, metrics, processes):
+    """The cases of a run, and the seconds it took."""
+    (folder / "study.yaml").write_text(SUITE % metrics)
+    start = time.monotonic()
+    done = subprocess.run([PERFGATE, "run", "study.yaml", "--backend", "cuda", "--processes", str(processes)], cwd=folder, text=True, capture_output=True)
+    seconds = time.monotonic() - start
+    if done.returncode not in (0, 4):
+        sys.exit(done.stdout + done.stderr)
+    run = json.loads((folder / "perfgate-out/run.json").read_text())
+    return run["suites"][0]["cases"], seconds
+
+
+def values_of(case, metric):
+    return [value for batch in case["metrics"][metric]["batches"] for value in batch["samples"]]
+
+
+def name_of(case):
+    params = case.get("params", {})
+    return f"{case['workload']}/{case['variant']}[{','.join(f'{k}={v}' for k, v in params.items())}]"
+
+
+def spread(values):
+    """Standard deviation and range, in per cent of the mean."""
+    mean = statistics.mean(values)
+    deviation = statistics.stdev(values) if len(values) > 1 else 0
+    return 100 * deviation / mean, 100 * (max(values) - min(values)) / mean
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--processes", type=int, default=10)
+    options.add_argument("--keep", help="folder for the documents")
+    chosen = options.parse_args()
+    if not os.path.exists("/dev/nvidiactl"):
+        print("skipped: no NVIDIA GPU on this machine (/dev/nvidiactl is absent)")
+        sys.exit(77)
+    folder = pathlib.Path(chosen.keep or tempfile.mkdtemp(prefix="perfgate-"))
+    folder.mkdir(parents=True, exist_ok=True)
+
+    plain, plain_s = measured(folder, "gpu_time", 1)
+    _, energy_s = measured(folder, "gpu_time, energy", 1)
+    cases, all_s = measured(folder, "gpu_time, energy", chosen.processes)
+
+    print(f"{chosen.processes} processes: {all_s:.1f} s; one process: {plain_s:.1f} s without energy, {energy_s:.1f} s "
+          f"with it, {(energy_s - plain_s) / len(plain):.2f} s per case")
+    print("| kernel | gpu_time, µs | energy, mJ | deviation | range | power, W | deviation | range | clock, MHz | note |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|---|")
+    for case in cases:
+        missing = [entry for entry in case.get("not_collected", [])]
+        if missing:
+            print(f"| {name_of(case)} | not collected: {missing[0]['reason']} |")
+            continue
+        energy, power = values_of(case, "energy"), values_of(case, "power")
+        clocks = [batch["sm_clock_mhz"] for batch in case["metrics"]["energy"]["batches"] if "sm_clock_mhz" in batch]
+        clock = f"{min(clocks):.0f} to {max(clocks):.0f}" if clocks else "at the power limit"
+        print("| %s | %.1f | %.4g | %.2f %% | %.2f %% | %.1f | %.2f %% | %.2f %% | %s | %s |" % (
+            name_of(case), case["metrics"]["gpu_time"]["value"] / 1000, 1000 * statistics.mean(energy),
+            *spread(energy), statistics.mean(power), *spread(power), clock, "; ".join(case.get("notes", []))))
+
+
+if __name__ == "__main__":
+    main()

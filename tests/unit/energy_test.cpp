@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/energy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "measure/case_measurement.hpp"
+#include "unit/fake_backend.hpp"
+
+namespace perfgate::measure {
+namespace {
+
+using fakes::FakeBackend;
+using fakes::FakeVariant;
+
+FakeVariant steady() {
+    FakeVariant variant;
+    variant.facts.work = {6e9, 2e9, "f32"};
+    variant.energy.method = "nvml-counter/hot/back-to-back";
+    variant.energy.launch_j = 0.5;
+    variant.energy.watts = 350;
+    variant.energy.board.sm_clock_mhz = 1400;
+    variant.energy.note = "resolution 0.1 %";
+    return variant;
+}
+
+struct Measured {
+    explicit Measured(FakeVariant variant, CaseSettings settings) {
+        backend.variants["plain"] = std::move(variant);
+        result.spec = {fakes::workload, "plain", {}, model::Cache::cold};
+        settings.time_budget_s = 0;
+        CaseMeasurement(backend).measure(result, settings, [](std::string_view) {});
+    }
+    std::string why_not(const std::string& metric) const {
+        const auto found = std::find_if(result.not_collected.begin(), result.not_collected.end(),
+                                        [&](const auto& entry) { return entry.metric == metric; });
+        return found == result.not_collected.end() ? "" : found->reason;
+    }
+
+    FakeBackend backend;
+    model::CaseResult result;
+};
+
+CaseSettings settings_for(std::vector<std::string> metrics) {
+    CaseSettings settings;
+    settings.metrics = std::move(metrics);
+    settings.seed = 7;
+    return settings;
+}
+
+TEST(Energy, IsMeasuredInAPassOfItsOwnAndOnlyIfAskedFor) {
+    const Measured asked(steady(), settings_for({"gpu_time", "energy"}));
+    EXPECT_EQ(asked.backend.calls,
+              (std::vector<std::string>{"keep_code", "open", "verify", "fill", "launch", "record",
+                                        "host_code", "time", "energy", "close"}));
+    const Measured other(steady(), settings_for({"gpu_time", "registers"}));
+    const auto& calls = other.backend.calls;
+    EXPECT_EQ(std::find(calls.begin(), calls.end(), "energy"), calls.end());
+    EXPECT_TRUE(other.result.notes.empty());
+}
+
+TEST(Energy, GivesOneBatchOfOneValueForEachMetric) {
+    CaseSettings settings = settings_for({"energy", "power", "efficiency", "bytes_per_joule"});
+    settings.process = 3;
+    const Measured one(steady(), settings);
+    const auto value = [&](const char* name) { return one.result.metrics.at(name).value; };
+    EXPECT_EQ(value("energy"), 0.5);
+    EXPECT_EQ(value("power"), 350);
+    EXPECT_EQ(value("efficiency"), 12e9);
+    EXPECT_EQ(value("bytes_per_joule"), 4e9);
+    const model::MetricSeries& series = one.result.metrics.at("energy");
+    EXPECT_EQ(series.unit, "J");
+    EXPECT_EQ(series.method, "nvml-counter/hot/back-to-back");
+    ASSERT_EQ(series.batches.size(), 1U);
+    EXPECT_EQ(series.batches[0].process, 3);
+    EXPECT_EQ(series.batches[0].seed, 7U);
+    EXPECT_EQ(series.batches[0].device, "b1");
+    EXPECT_EQ(series.batches[0].samples, std::vector<double>{0.5});
+    EXPECT_EQ(series.batches[0].sm_clock_mhz, 1400);
+    EXPECT_EQ(one.result.notes, std::vector<std::string>{"energy: resolution 0.1 %"});
+}
+
+TEST(Energy, WithoutACounterSaysWhyForEachMetric) {
+    FakeVariant variant = steady();
+    variant.energy.problem = "no counter here";
+    const Measured one(variant, settings_for({"gpu_time", "energy", "power", "efficiency"}));
+    for (const char* name : {"energy", "power", "efficiency"}) {
+        EXPECT_EQ(one.why_not(name), "no counter here");
+        EXPECT_FALSE(one.result.metrics.contains(name));
+    }
+    EXPECT_TRUE(one.result.metrics.contains("gpu_time"));
+    EXPECT_TRUE(one.result.notes.empty());
+
+    // What did not advance is no energy of 0.
+    variant = steady();
+    variant.energy.launch_j = 0;
+    const Measured still(variant, settings_for({"gpu_time", "energy"}));
+    EXPECT_NE(still.why_not("energy"), "");
+}
+
+TEST(Energy, PerWorkNeedsStatedWork) {
+    FakeVariant variant = steady();
+    variant.facts.work = {0, 2e9, ""};
+    const Measured one(variant, settings_for({"energy", "efficiency", "bytes_per_joule"}));
+    EXPECT_NE(one.why_not("efficiency").find("states no operations"), std::string::npos);
+    EXPECT_TRUE(one.result.metrics.contains("bytes_per_joule"));
+    variant.facts.work = {};
+    const Measured none(variant, settings_for({"energy", "bytes_per_joule"}));
+    EXPECT_NE(none.why_not("bytes_per_joule").find("states no bytes"), std::string::npos);
+    EXPECT_TRUE(none.result.metrics.contains("energy"));
+}
+
+TEST(Energy, UnderThrottlingDoesNotCount) {
+    FakeVariant variant = steady();
+    variant.energy.board.throttle_reasons = {"hardware thermal slowdown"};
+    const Measured one(variant, settings_for({"energy"}));
+    EXPECT_EQ(one.result.metrics.at("energy").batches[0].excluded,
+              "throttled: hardware thermal slowdown");
+    // The power cap belongs to the kernel; the clock then says nothing.
+    variant.energy.board.throttle_reasons = {"power cap"};
+    const Measured capped(variant, settings_for({"energy"}));
+    EXPECT_EQ(capped.result.metrics.at("energy").batches[0].excluded, "");
+    EXPECT_FALSE(capped.result.metrics.at("energy").batches[0].sm_clock_mhz);
+}
+
+TEST(Energy, OfALaterProcessIsABatchWithoutReasons) {
+    CaseSettings settings = settings_for({"gpu_time", "energy"});
+    settings.times_only = true;
+    settings.round = 1;
+    const Measured again(steady(), settings);
+    EXPECT_EQ(again.result.metrics.at("energy").batches[0].round, 1);
+    EXPECT_TRUE(again.result.notes.empty());
+    FakeVariant variant = steady();
+    variant.energy.problem = "no counter here";
+    const Measured lost(variant, settings);
+    EXPECT_TRUE(lost.result.not_collected.empty());
+    EXPECT_FALSE(lost.result.metrics.contains("energy"));
+}
+
+TEST(Energy, DoesNotApplyToHostVariants) {
+    FakeVariant variant = steady();
+    variant.target = model::Target::host;
+    const Measured host(variant, settings_for({"host_time", "energy"}));
+    EXPECT_EQ(host.result.not_applicable, std::vector<std::string>{"energy"});
+    EXPECT_EQ(host.why_not("energy"), "");
+}
+
+}  // namespace
+}  // namespace perfgate::measure
