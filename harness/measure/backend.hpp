@@ -22,6 +22,7 @@
 #include "model/environment.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
+#include "model/source_kernel.hpp"
 
 namespace perfgate::measure {
 
@@ -151,6 +152,10 @@ class Backend {
     /// default.
     virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
+    /// The same for a source's kernel. By default there is no device that could run it.
+    virtual std::unique_ptr<Case> open_source(const model::SourceKernel& /*kernel*/) {
+        throw model::Error("a source's kernel needs a GPU: use the CUDA backend");
+    }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;
     /// Bytes of device memory that are available to cases now.

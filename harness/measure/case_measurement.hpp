@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "measure/backend.hpp"
 #include "model/run.hpp"
+#include "model/source_kernel.hpp"
 
 namespace perfgate::measure {
 
@@ -27,6 +29,7 @@ struct CaseSettings {
     bool arguments_too = false;  ///< with times_only: a launch is recorded for its arguments
     bool verify_only = false;
     bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
+    std::optional<model::SourceKernel> source = std::nullopt;  ///< of a source's case
 
     bool operator==(const CaseSettings&) const = default;
 };
@@ -57,13 +60,18 @@ class CaseMeasurement {
   private:
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
     /// Records a launch, if launches can be recorded, and the code that the case runs on the host.
-    void record_code(Case& opened, model::CaseResult& result) const;
-    const model::VariantInfo& variant(const model::CaseSpec& spec) const;
+    void record_code(Case& opened, model::CaseResult& result, const CaseSettings& settings) const;
+    const model::VariantInfo& variant(const model::CaseResult& result) const;
+    CaseFacts facts(const model::CaseResult& result, const CaseSettings& settings) const;
+    std::unique_ptr<Case> open(const model::CaseResult& result, const CaseSettings& settings) const;
 
     Backend& backend_;
     Capabilities capabilities_;
     bool device_warm_ = false;
 };
+
+/// What a source's case needs, which its suite states.
+CaseFacts facts_of(const model::SourceKernel& kernel);
 
 /// The requested metrics that are collected by counters.
 std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics);

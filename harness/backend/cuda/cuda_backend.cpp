@@ -15,6 +15,7 @@
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/open_device.hpp"
+#include "backend/cuda/source_instance.hpp"
 #include "backend/host/host_backend.hpp"
 #include "backend/plugin/loader.hpp"
 
@@ -71,6 +72,15 @@ class CudaBackend : public measure::Backend {
         std::unique_ptr<measure::Case> result;
         guarded(device_.context(),
                 [&] { result = std::make_unique<CudaCase>(device_, plugins_.open(spec)); });
+        return result;
+    }
+
+    std::unique_ptr<measure::Case> open_source(const model::SourceKernel& kernel) override {
+        std::unique_ptr<measure::Case> result;
+        guarded(device_.context(), [&] {
+            result = std::make_unique<CudaCase>(device_,
+                                                std::make_unique<SourceInstance>(device_, kernel));
+        });
         return result;
     }
 

@@ -13,6 +13,7 @@
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
+#include "backend/plugin/loader.hpp"
 #include "model/source_place.hpp"
 
 namespace perfgate::backend::cuda {
