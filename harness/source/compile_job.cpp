@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <new>
+#include <optional>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -55,30 +56,36 @@ void write(const CompileJob& job, const char* name, std::string_view content) {
 
 int carry_out(const CompileJob& job) {
     limit_this_process();
+    const auto end = [&](int code, std::string_view messages) {
+        write(job, messages_file, messages.substr(0, most_message_bytes));
+        return code;
+    };
     try {
-        const std::string text = model::read_file(job.file, most_source_bytes, "source");
-        if (text.find('\0') != std::string::npos) {
-            write(job, messages_file, "a zero byte in the source; expected text");
-            return job_refused;
-        }
+        std::optional<Nvrtc> nvrtc;
         try {
-            const Nvrtc nvrtc(job.newest_major);
-            const NvrtcVersion version = nvrtc.version();
-            write(job, compiler_file, fmt::format("NVRTC {}.{}", version.major, version.minor));
-            const NvrtcOutcome outcome =
-                nvrtc.compile(text, job.file.string(), options_of(job, nvrtc), job.kernels);
-            write(job, messages_file,
-                  std::string_view(outcome.log).substr(0, most_message_bytes));
-            if (!outcome.compiled) return job_refused;
-            std::string symbols;
-            for (const std::string& symbol : outcome.symbols) symbols += symbol + '\n';
-            write(job, symbols_file, symbols);
-            write(job, code_file, outcome.cubin);
-            return job_compiled;
+            nvrtc.emplace(job.newest_major);
         } catch (const model::Error& error) {
-            write(job, messages_file, std::string_view(error.what()).substr(0, most_message_bytes));
-            return job_no_nvrtc;
+            return end(job_no_nvrtc, error.what());
         }
+        const NvrtcVersion version = nvrtc->version();
+        write(job, compiler_file, fmt::format("NVRTC {}.{}", version.major, version.minor));
+        NvrtcOutcome outcome;
+        try {
+            const std::string text = model::read_file(job.file, most_source_bytes, "source");
+            if (text.find('\0') != std::string::npos) {
+                return end(job_failed, "a zero byte in the source; expected text");
+            }
+            outcome =
+                nvrtc->compile(text, job.file.string(), options_of(job, *nvrtc), job.kernels);
+        } catch (const model::Error& error) {
+            return end(job_failed, error.what());
+        }
+        if (!outcome.compiled) return end(job_refused, outcome.log);
+        std::string symbols;
+        for (const std::string& symbol : outcome.symbols) symbols += symbol + '\n';
+        write(job, symbols_file, symbols);
+        write(job, code_file, outcome.cubin);
+        return end(job_compiled, outcome.log);
     } catch (const std::bad_alloc&) {
         return job_no_memory;
     }

@@ -33,19 +33,20 @@ inline constexpr const char* code_file = "code.cubin";
 inline constexpr const char* symbols_file = "symbols";
 inline constexpr const char* messages_file = "messages";
 inline constexpr const char* compiler_file = "compiler";  ///< "NVRTC 13.0"
-inline constexpr std::size_t most_message_bytes = std::size_t{64} << 10;
+inline constexpr std::size_t most_message_bytes = std::size_t{16} << 10;
 
 /// Exit codes of the process.
 inline constexpr int job_compiled = 0;
 inline constexpr int job_refused = 10;    ///< the source has errors: see `messages`
-inline constexpr int job_no_nvrtc = 11;   ///< or it failed: `messages` says why
+inline constexpr int job_no_nvrtc = 11;   ///< `messages` says why
+inline constexpr int job_failed = 13;     ///< the source cannot be read, or NVRTC failed: likewise
 inline constexpr int job_no_memory = 12;  ///< the limit was reached
 
 /// What the compiler may take in memory.
 inline constexpr std::size_t most_compiler_bytes = std::size_t{6} << 30;
 
 /// Limits this process, which should do nothing else, and compiles. Returns its exit code. Throws
-/// model::Error if files cannot be read or written.
+/// model::Error if files cannot be written.
 int carry_out(const CompileJob& job);
 
 }  // namespace perfgate::source

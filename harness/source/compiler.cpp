@@ -93,6 +93,35 @@ std::string first_error(const std::string& messages) {
     return first;
 }
 
+/// NVRTC looks kernels up in a file of its own.
+constexpr std::string_view names_file = "__nv_name_map(";
+
+/// Why a source with these messages has no code.
+std::string refusal(const model::SourceKernel& kernel, const std::string& architecture,
+                    const std::string& messages) {
+    const std::string error = first_error(messages);
+    if (!error.starts_with(names_file)) {
+        return fmt::format("{} does not compile for sm_{}: {}", model::printable(kernel.file),
+                           architecture, model::printable(error));
+    }
+    std::string wanted = fmt::format("'{}'", model::printable(kernel.kernel));
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        wanted += fmt::format(" or no '{}'", model::printable(kernel.check.against));
+    }
+    return fmt::format("{} has no kernel {}: {}", model::printable(kernel.file), wanted,
+                       model::printable(error.substr(error.find("error: ") + 7)));
+}
+
+/// Messages that name the file as the suite does.
+std::string with_short_name(std::string messages, const model::SourceKernel& kernel) {
+    const std::string path = path_of(kernel).string();
+    for (std::size_t at = messages.find(path); at != std::string::npos;
+         at = messages.find(path, at + kernel.file.size())) {
+        messages.replace(at, path.size(), kernel.file);
+    }
+    return messages;
+}
+
 std::string read_if_any(const fs::path& file, std::size_t limit) {
     std::error_code absent;
     return fs::exists(file, absent) ? model::read_file(file, limit, "compiler's output") : "";
@@ -198,16 +227,15 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
     if (const std::string found = read_if_any(folder.path() / compiler_file, 64); !found.empty()) {
         compiler_ = model::printable(found, 64);
     }
-    code.log = model::valid_utf8(read_if_any(folder.path() / messages_file, most_message_bytes));
+    code.log = with_short_name(
+        model::valid_utf8(read_if_any(folder.path() / messages_file, most_message_bytes)), kernel);
     const bool exited = end.outcome == program::Outcome::exited;
     if (exited && end.status == job_refused) {
-        code.problem = fmt::format("{} does not compile for sm_{}: {}",
-                                   model::printable(kernel.file), options_.architecture,
-                                   model::printable(first_error(code.log)));
+        code.problem = refusal(kernel, options_.architecture, code.log);
         return code;
     }
-    if (exited && end.status == job_no_nvrtc) {
-        lacks_compiler_ = compiler_.empty();
+    if (exited && (end.status == job_no_nvrtc || end.status == job_failed)) {
+        lacks_compiler_ = end.status == job_no_nvrtc;
         code.problem = fmt::format("{} was not compiled: {}", model::printable(kernel.file),
                                    model::printable(code.log));
         return code;

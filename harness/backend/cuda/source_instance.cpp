@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "backend/cuda/launch_arguments.hpp"
@@ -100,8 +101,8 @@ SourceInstance::SourceInstance(OpenDevice& device, const model::SourceKernel& ke
         }
         const auto bytes =
             static_cast<std::size_t>(argument.elements * model::bytes_of(argument.type));
-        own.buffer.emplace(bytes);
-        if (argument.role == Role::inout) own.pristine.emplace(bytes);
+        own.buffer = std::make_unique<DeviceBuffer>(bytes);
+        if (argument.role == Role::inout) own.pristine = std::make_unique<DeviceBuffer>(bytes);
         const CUdeviceptr address = own.buffer->address();
         own.passed.resize(sizeof(address));
         std::memcpy(own.passed.data(), &address, sizeof(address));

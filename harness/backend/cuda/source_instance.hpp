@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +52,8 @@ class SourceInstance final : public Instance {
   private:
     /// An argument on the device.
     struct Argument {
-        std::optional<DeviceBuffer> buffer;
-        std::optional<DeviceBuffer> pristine;  ///< of an inout: what it is restored from
+        std::unique_ptr<DeviceBuffer> buffer;
+        std::unique_ptr<DeviceBuffer> pristine;  ///< of an inout: what it is restored from
         Bytes passed;                          ///< what the kernel gets: an address, or the value
     };
 
