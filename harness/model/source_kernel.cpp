@@ -132,6 +132,7 @@ std::string set_up_fingerprint(const SourceKernel& kernel) {
     const auto add = [&](auto... numbers) {
         (hash.add_number(static_cast<std::uint64_t>(numbers)), ...);
     };
+    hash.add("1");  // another number if buffers are filled or launches made in another way
     hash.add(kernel.kernel);
     add(kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1],
         kernel.block[2], kernel.shared_bytes);

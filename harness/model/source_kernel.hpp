@@ -74,7 +74,9 @@ struct CompileOptions {
 /// The outcome of compiling; for a binary, its file as it is.
 struct SourceCode {
     std::string file;              ///< absolute; empty: not compiled yet
-    std::string digest;            ///< fingerprint of its content
+    /// Fingerprint of its content: of code with line information, when the source was written
+    /// counts.
+    std::string digest;
     std::string kernel_symbol;     ///< of the measured kernel in it
     std::string reference_symbol;  ///< of the kernel that it is compared with; empty: none
     std::string problem;           ///< why there is none, in one line; empty: there is
