@@ -73,7 +73,7 @@ struct CompileOptions {
 
 /// The outcome of compiling; for a binary, its file as it is.
 struct SourceCode {
-    std::string file;              ///< absolute; empty: not compiled yet
+    std::string file;  ///< absolute; empty: not compiled yet
     /// Fingerprint of its content: of code with line information, when the source was written
     /// counts.
     std::string digest;

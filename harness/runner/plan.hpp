@@ -16,9 +16,9 @@ enum class Programs { included, left_out };
 
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
 /// are absolute. Benchmarks are run once, to learn their cases. If the programs use several GPUs,
-/// it calls share_gpus for the backend. Sources are compiled. Throws model::InputError if suites are wrong, nothing is
-/// selected, there are too few GPUs, or cases use different numbers of them: a run has one device
-/// key.
+/// it calls share_gpus for the backend. Sources are compiled. Throws model::InputError if suites
+/// are wrong, nothing is selected, there are too few GPUs, or cases use different numbers of them:
+/// a run has one device key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs = Programs::included);
 

@@ -35,8 +35,8 @@ class TemporaryFolder {
     TemporaryFolder() {
         std::string name = (std::filesystem::temp_directory_path() / "perfgate-XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr) {
-            throw model::Error(fmt::format("cannot create {}: set TMPDIR to a writable folder",
-                                           name));
+            throw model::Error(
+                fmt::format("cannot create {}: set TMPDIR to a writable folder", name));
         }
         path_ = name;
     }
@@ -135,9 +135,9 @@ class Validation {
         } else if (!code.problem.empty()) {
             add_problem(place + ": " + code.problem, code.log);
         } else {
-            findings_.done.push_back(fmt::format(
-                "{}: {} compiles for sm_{} ({})", model::printable(kernel.file),
-                model::printable(kernel.kernel), architecture, compiler.compiler()));
+            findings_.done.push_back(
+                fmt::format("{}: {} compiles for sm_{} ({})", model::printable(kernel.file),
+                            model::printable(kernel.kernel), architecture, compiler.compiler()));
         }
     }
 
@@ -155,8 +155,8 @@ void compile_sources(const MeasuringChoice& choice, const OpenedBackend& backend
     source::CompilerOptions options;
     options.perfgate = own_binary();
     options.out = std::filesystem::absolute(choice.out) / "sources";
-    options.architecture = source::architecture_of(
-        backend.capabilities.environment.device.compute_capability);
+    options.architecture =
+        source::architecture_of(backend.capabilities.environment.device.compute_capability);
     options.newest_major = major_of(backend.capabilities.environment.cuda_driver);
     options.time_limit_s = choice.case_limit_s;
     options.stop = interrupted;

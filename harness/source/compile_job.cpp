@@ -75,8 +75,7 @@ int carry_out(const CompileJob& job) {
             if (text.find('\0') != std::string::npos) {
                 return end(job_failed, "a zero byte in the source; expected text");
             }
-            outcome =
-                nvrtc->compile(text, job.file.string(), options_of(job, *nvrtc), job.kernels);
+            outcome = nvrtc->compile(text, job.file.string(), options_of(job, *nvrtc), job.kernels);
         } catch (const model::Error& error) {
             return end(job_failed, error.what());
         }

@@ -30,8 +30,8 @@ class WorkFolder {
         fs::create_directories(parent, failed);
         std::string name = (parent / "compile-XXXXXX").string();
         if (failed || mkdtemp(name.data()) == nullptr) {
-            throw model::Error(fmt::format("cannot create a folder in {}: make it writable",
-                                           parent.string()));
+            throw model::Error(
+                fmt::format("cannot create a folder in {}: make it writable", parent.string()));
         }
         path_ = name;
     }
@@ -64,8 +64,7 @@ std::vector<std::string> kernels_of(const model::SourceKernel& kernel) {
 /// The arguments of `perfgate compile`, without its folder.
 std::vector<std::string> words_of(const model::SourceKernel& kernel,
                                   const CompilerOptions& options) {
-    std::vector<std::string> words{"compile",
-                                   "--architecture=" + options.architecture,
+    std::vector<std::string> words{"compile", "--architecture=" + options.architecture,
                                    "--newest-major=" + std::to_string(options.newest_major),
                                    "--std=" + kernel.options.standard};
     if (kernel.options.fast_math) words.emplace_back("--fast-math");
@@ -140,9 +139,10 @@ std::string how_it_failed(const program::End& end, const program::Program& progr
         fmt::format("the compiler may take {} GiB: does the source include something endless?",
                     most_compiler_bytes >> 30);
     if (end.outcome == program::Outcome::timed_out) {
-        return fmt::format("the compiler {} and was ended: simplify the source, or raise "
-                           "--case-limit",
-                           program::describe(end, program));
+        return fmt::format(
+            "the compiler {} and was ended: simplify the source, or raise "
+            "--case-limit",
+            program::describe(end, program));
     }
     if (end.outcome == program::Outcome::exited && end.status == job_no_memory) {
         return "the compiler ran out of memory; " + limit;
@@ -157,9 +157,9 @@ std::string architecture_of(const std::string& compute_capability) {
     const std::size_t dot = digits.find('.');
     if (dot == std::string::npos) return {};
     digits.erase(dot, 1);
-    const bool good = (digits.size() == 2 || digits.size() == 3) &&
-                      std::all_of(digits.begin(), digits.end(),
-                                  [](char c) { return c >= '0' && c <= '9'; });
+    const bool good =
+        (digits.size() == 2 || digits.size() == 3) &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!good) return {};
     // From 9.0 on, some instructions exist only for the architecture itself.
     return std::stoi(digits) >= 90 ? digits + "a" : digits;

@@ -126,12 +126,12 @@ NvrtcOutcome Nvrtc::compile(const std::string& text, const std::string& file,
     while (outcome.log.ends_with('\0') || outcome.log.ends_with('\n')) outcome.log.pop_back();
     if (result == compilation_error) return outcome;
     if (result != 0 && !outcome.log.empty()) {
-        throw model::Error(fmt::format("NVRTC: {}: {}", api_.nvrtcGetErrorString(result),
-                                       outcome.log));
+        throw model::Error(
+            fmt::format("NVRTC: {}: {}", api_.nvrtcGetErrorString(result), outcome.log));
     }
     check(result, "cannot compile");
-    outcome.cubin = text_of(handle, api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN,
-                            "cannot read the machine code");
+    outcome.cubin =
+        text_of(handle, api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN, "cannot read the machine code");
     for (const std::string& name : names) {
         const char* lowered = nullptr;
         check(api_.nvrtcGetLoweredName(handle, name.c_str(), &lowered),

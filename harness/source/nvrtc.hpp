@@ -46,8 +46,7 @@ class Nvrtc {
         int (*nvrtcVersion)(int* major, int* minor) = nullptr;
         const char* (*nvrtcGetErrorString)(int result) = nullptr;
         int (*nvrtcCreateProgram)(Program* program, const char* text, const char* name, int headers,
-                                  const char* const* contents,
-                                  const char* const* names) = nullptr;
+                                  const char* const* contents, const char* const* names) = nullptr;
         int (*nvrtcDestroyProgram)(Program* program) = nullptr;
         int (*nvrtcAddNameExpression)(Program program, const char* name) = nullptr;
         int (*nvrtcCompileProgram)(Program program, int count,

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "suite/source_reader.hpp"
+#include "suite/placed_text.hpp"
+#include "suite/source_entry.hpp"
 
 namespace perfgate::suite {
 

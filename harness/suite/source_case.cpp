@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an entry to one case of it: the numbers of its parameters.
 #include <fmt/format.h>
 
 #include <array>
@@ -8,7 +7,7 @@
 #include "model/command_words.hpp"
 #include "model/text.hpp"
 #include "suite/source_arguments.hpp"
-#include "suite/source_reader.hpp"
+#include "suite/source_entry.hpp"
 
 namespace perfgate::suite {
 

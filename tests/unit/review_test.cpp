@@ -304,8 +304,7 @@ workloads:
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
               "source changed compiling: c++17, include none, define none → c++17, fast math, "
               "include none, define none (1)");
-    EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"),
-              "source changed kernel: sum → sum<1> (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "source changed kernel: sum → sum<1> (1)");
 }
 
 TEST(Review, FindsAWeakenedHealthSet) {

@@ -96,7 +96,9 @@ TEST_F(SourceCompiler, MakesMachineCodeWithTheSymbolsOfItsKernels) {
     EXPECT_EQ(model::fingerprint_of_file(code.file), code.digest);
     std::string magic(4, '\0');
     std::ifstream(code.file, std::ios::binary).read(magic.data(), 4);
-    EXPECT_EQ(magic, "\x7f" "ELF");
+    EXPECT_EQ(magic,
+              "\x7f"
+              "ELF");
     EXPECT_NE(compiler.compiler().find("NVRTC "), std::string::npos);
     EXPECT_EQ(files_left(), 0U);
 }

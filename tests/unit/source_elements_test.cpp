@@ -58,10 +58,10 @@ TEST(SmallFloats, HalvesRoundToNearestEven) {
     EXPECT_EQ(half_bits(65504), 0x7bff);
     EXPECT_EQ(half_bits(65519.99F), 0x7bff);
     EXPECT_EQ(half_bits(65520), 0x7c00);
-    EXPECT_EQ(half_bits(1 + 1.0F / 2048), 0x3c00);        // a tie, to even
-    EXPECT_EQ(half_bits(1 + 3.0F / 2048), 0x3c02);        // a tie, to even
+    EXPECT_EQ(half_bits(1 + 1.0F / 2048), 0x3c00);  // a tie, to even
+    EXPECT_EQ(half_bits(1 + 3.0F / 2048), 0x3c02);  // a tie, to even
     EXPECT_EQ(half_bits(1 + 1.001F / 2048), 0x3c01);
-    EXPECT_EQ(half_bits(2047.9F / 1024), 0x4000);         // carries into the exponent
+    EXPECT_EQ(half_bits(2047.9F / 1024), 0x4000);  // carries into the exponent
     EXPECT_EQ(half_bits(std::ldexp(1.0F, -24)), 1);
     EXPECT_EQ(half_bits(std::ldexp(1.0F, -25)), 0);
     EXPECT_EQ(half_bits(std::ldexp(1023.9F, -24)), 0x400);
@@ -85,7 +85,7 @@ TEST(SmallFloats, EveryHalfSurvives) {
 
 TEST(SmallFloats, BfloatsRoundToNearestEven) {
     EXPECT_EQ(static_cast<float>(Bfloat16(1.0F)), 1.0F);
-    EXPECT_EQ(static_cast<float>(Bfloat16(1.00390625F)), 1.0F);    // a tie
+    EXPECT_EQ(static_cast<float>(Bfloat16(1.00390625F)), 1.0F);  // a tie
     EXPECT_EQ(static_cast<float>(Bfloat16(1.01171875F)), 1.015625F);
     EXPECT_TRUE(std::isnan(static_cast<float>(Bfloat16(std::nanf("")))));
     EXPECT_TRUE(std::isinf(static_cast<float>(Bfloat16(3.4e38F))));
@@ -123,8 +123,8 @@ TEST(SourceContent, ConstantsAndValues) {
     const SourceArgument constant{Role::in, ElementType::i64, 2, Fill::constant, -5, 0};
     EXPECT_EQ(values_of<std::int64_t>(content_of(constant, 3, 1)),
               (std::vector<std::int64_t>{-5, -5}));
-    const SourceArgument unsigned_value{Role::value, ElementType::u32, 1, Fill::uniform,
-                                        4'000'000'000, 0};
+    const SourceArgument unsigned_value{Role::value,   ElementType::u32, 1,
+                                        Fill::uniform, 4'000'000'000,    0};
     EXPECT_EQ(values_of<std::uint32_t>(value_of(unsigned_value)),
               std::vector<std::uint32_t>{4'000'000'000});
     const SourceArgument real{Role::value, ElementType::f64, 1, Fill::uniform, 0, 0.1};

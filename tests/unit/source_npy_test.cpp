@@ -124,9 +124,9 @@ TEST_F(Npy, ArraysThatAreNotTheOutput) {
     EXPECT_NE(refusal(saved(header("<f4", "(4294967296, 4294967296)"), "1234"), 1)
                   .find("too many elements"),
               std::string::npos);
-    EXPECT_NE(refusal(saved(header("<f4", "(99999999999999999999999,)"), "1234"), 1)
-                  .find("malformed"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal(saved(header("<f4", "(99999999999999999999999,)"), "1234"), 1).find("malformed"),
+        std::string::npos);
 }
 
 }  // namespace

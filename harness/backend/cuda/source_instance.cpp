@@ -61,8 +61,8 @@ SourceModule::SourceModule(const std::string& image, const std::string& file, Lo
         code_.end_layer(layer_);
         log.back() = '\0';
         const std::string messages = model::printable(log.data(), 1000);
-        check(result, fmt::format("cannot load {}{}{}", file, messages.empty() ? "" : ": ",
-                                  messages));
+        check(result,
+              fmt::format("cannot load {}{}{}", file, messages.empty() ? "" : ": ", messages));
     }
 }
 
@@ -73,8 +73,7 @@ SourceModule::~SourceModule() {
 
 CUfunction SourceModule::function(const std::string& symbol, const std::string& kernel) const {
     CUfunction function = nullptr;
-    const CUresult result =
-        driver().cuModuleGetFunction(&function, module_, symbol.c_str());
+    const CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
     code_.fill_layer(std::nullopt);
     if (result == CUDA_ERROR_NOT_FOUND) {
         throw model::InputError(fmt::format(
@@ -112,8 +111,7 @@ SourceInstance::SourceInstance(OpenDevice& device, const model::SourceKernel& ke
     if (reference_ != nullptr) check_parameters(reference_, kernel.check.against);
     for (CUfunction function : {function_, reference_}) {
         if (function == nullptr || kernel.shared_bytes <= kUsualSharedBytes) continue;
-        check(driver().cuFuncSetAttribute(function,
-                                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        check(driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                           static_cast<int>(kernel.shared_bytes)),
               fmt::format("cannot give a block {} bytes of dynamic shared memory",
                           kernel.shared_bytes));
@@ -123,16 +121,15 @@ SourceInstance::SourceInstance(OpenDevice& device, const model::SourceKernel& ke
 void SourceInstance::check_parameters(CUfunction function, const std::string& name) const {
     const auto sizes = parameter_sizes(function);
     if (!sizes) {
-        throw model::Error(
-            fmt::format("the driver does not report the parameters of '{}'", name));
+        throw model::Error(fmt::format("the driver does not report the parameters of '{}'", name));
     }
     std::vector<std::size_t> passed;
     for (const Argument& argument : arguments_) passed.push_back(argument.passed.size());
     if (*sizes == passed) return;
-    throw model::InputError(fmt::format(
-        "kernel '{}' takes {} of {} bytes, 'arguments' has {} of {}; a buffer has 8",
-        model::printable(name), model::counted(sizes->size(), "parameter"), fmt::join(*sizes, ", "),
-        passed.size(), fmt::join(passed, ", ")));
+    throw model::InputError(
+        fmt::format("kernel '{}' takes {} of {} bytes, 'arguments' has {} of {}; a buffer has 8",
+                    model::printable(name), model::counted(sizes->size(), "parameter"),
+                    fmt::join(*sizes, ", "), passed.size(), fmt::join(passed, ", ")));
 }
 
 void SourceInstance::fill(std::uint64_t seed) {
@@ -205,8 +202,8 @@ std::vector<Elements> SourceInstance::outputs() const {
 
 std::vector<Elements> SourceInstance::expected() {
     if (kernel_.check.kind == model::SourceCheck::Kind::file) {
-        const auto output = std::find_if(kernel_.arguments.begin(), kernel_.arguments.end(),
-                                         is_output);
+        const auto output =
+            std::find_if(kernel_.arguments.begin(), kernel_.arguments.end(), is_output);
         std::vector<Elements> all;
         all.push_back(read_npy(std::filesystem::path(kernel_.folder) / kernel_.check.against,
                                static_cast<std::size_t>(output->elements)));
@@ -229,8 +226,8 @@ model::Verification SourceInstance::verify() {
         if (one.passed != result.passed) continue;
         result.detail += (result.detail.empty() ? "" : "; ") + which + one.detail;
     }
-    result.detail = fmt::format("against {}: {}", model::printable(kernel_.check.against),
-                                result.detail);
+    result.detail =
+        fmt::format("against {}: {}", model::printable(kernel_.check.against), result.detail);
     return result;
 }
 

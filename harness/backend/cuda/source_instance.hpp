@@ -54,7 +54,7 @@ class SourceInstance final : public Instance {
     struct Argument {
         std::unique_ptr<DeviceBuffer> buffer;
         std::unique_ptr<DeviceBuffer> pristine;  ///< of an inout: what it is restored from
-        Bytes passed;                          ///< what the kernel gets: an address, or the value
+        Bytes passed;                            ///< what the kernel gets: an address, or the value
     };
 
     void check_parameters(CUfunction function, const std::string& name) const;

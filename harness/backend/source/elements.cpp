@@ -140,8 +140,7 @@ model::Verification compare_integers(const Elements& output, const Elements& exp
 
 }  // namespace
 
-Bytes content_of(const model::SourceArgument& argument, std::uint64_t seed,
-                 std::uint64_t operand) {
+Bytes content_of(const model::SourceArgument& argument, std::uint64_t seed, std::uint64_t operand) {
     const auto count = static_cast<std::size_t>(argument.elements);
     const std::uint64_t key = sdk::stream_key(seed, operand);
     return with_type(argument.type, [&](auto zero) {
@@ -162,8 +161,9 @@ Bytes value_of(const model::SourceArgument& argument) {
 model::Verification compare(const Elements& output, const Elements& expected,
                             const model::SourceCheck& check, std::uint64_t seed) {
     if (output.count() != expected.count()) {
-        return {false, 0, fmt::format("the output has {} elements, what is expected {}",
-                                      output.count(), expected.count())};
+        return {false, 0,
+                fmt::format("the output has {} elements, what is expected {}", output.count(),
+                            expected.count())};
     }
     return with_type(output.type, [&](auto zero) {
         using T = decltype(zero);

@@ -26,9 +26,7 @@ struct Elements {
     model::ElementType type = model::ElementType::f32;
     Bytes bytes;
 
-    std::size_t count() const {
-        return bytes.size() / static_cast<std::size_t>(bytes_of(type));
-    }
+    std::size_t count() const { return bytes.size() / static_cast<std::size_t>(bytes_of(type)); }
 };
 
 /// Whether the output is as expected, of which the type may be another: floating-point elements

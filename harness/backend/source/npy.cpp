@@ -121,9 +121,8 @@ class HeaderReader {
                 std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
             if (error != std::errc{}) return false;
             at_ = static_cast<std::size_t>(end - text_.data());
-            header_.too_many =
-                __builtin_mul_overflow(header_.elements, size, &header_.elements) ||
-                header_.too_many;
+            header_.too_many = __builtin_mul_overflow(header_.elements, size, &header_.elements) ||
+                               header_.too_many;
             if (!take(',') && !next_is(')')) return false;
         }
         return true;
@@ -171,9 +170,10 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     const auto* type = std::find_if(known_types.begin(), known_types.end(),
                                     [&](const auto& each) { return each.descr == header->descr; });
     if (type == known_types.end()) {
-        refuse(fmt::format("elements of type '{}'; expected float32, float64 or int32 in "
-                           "little-endian order",
-                           model::printable(header->descr, 40)));
+        refuse(
+            fmt::format("elements of type '{}'; expected float32, float64 or int32 in "
+                        "little-endian order",
+                        model::printable(header->descr, 40)));
     }
     if (header->fortran_order) {
         refuse("an array in Fortran order; save numpy.ascontiguousarray of it");

@@ -28,10 +28,10 @@ AddVerb add_init, add_run, add_ab, add_selftest, add_profile, add_compare, add_i
 
 /// In the order of the help text.
 inline constexpr AddVerb* verbs[] = {
-    add_init,    add_run,    add_ab,      add_selftest,   add_profile,  add_compare,  add_import,
-    add_merge,   add_report, add_explain, add_baseline,   add_review,   add_validate, add_list,
-    add_metrics, add_doctor, add_demo,    add_completion, add_complete, add_pages,    add_worker,
-    add_compile,
+    add_init,     add_run,   add_ab,      add_selftest, add_profile,  add_compare,
+    add_import,   add_merge, add_report,  add_explain,  add_baseline, add_review,
+    add_validate, add_list,  add_metrics, add_doctor,   add_demo,     add_completion,
+    add_complete, add_pages, add_worker,  add_compile,
 };
 
 /// The verbs of `perfgate baseline`; `app` is its own.
