@@ -33,6 +33,11 @@ class SourceFiller {
         words(filled_.kernel);
         words(filled_.check.against);
         for (auto& [name, value] : filled_.options.defines) words(value);
+        if (filled_.check.against == filled_.kernel) {
+            problems_.add(read_.check_at, fmt::format("the kernel itself{}; expected another, or a "
+                                                      "file",
+                                                      of_case()));
+        }
         sizes(read_.grid, most_blocks, "blocks", filled_.grid);
         sizes(read_.block, most_threads, "threads", filled_.block);
         const std::int64_t threads = filled_.block[0] * filled_.block[1] * filled_.block[2];

@@ -27,6 +27,7 @@ struct ReadSource {
     std::vector<IntegerExpression> grid, block;  ///< x, y, z; at most three
     std::optional<IntegerExpression> shared;
     std::vector<Argument> arguments;  ///< parallel to the kernel's
+    Position check_at;                ///< of what the check is against
     /// The workload that this is a variant of: the file's name, or `name`.
     model::WorkloadInfo workload;
     const YamlNode* matrix = nullptr;

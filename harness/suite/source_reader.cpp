@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
-#include <set>
+#include <limits>
+#include <utility>
 
 #include "model/command_words.hpp"
 #include "model/text.hpp"
@@ -21,7 +21,6 @@ namespace perfgate::suite {
 
 namespace {
 
-using model::ElementType;
 using model::SourceArgument;
 using model::SourceCheck;
 using Role = SourceArgument::Role;
@@ -194,6 +193,7 @@ class SourceReader {
         check.atol = tolerance("atol", 0);
         if (what.empty() || what == "none") return;
         check.against = what;
+        read_.check_at = against->at;
         check.kind = what.ends_with(".npy") ? SourceCheck::Kind::file : SourceCheck::Kind::kernel;
         check_outputs(against->at);
     }
