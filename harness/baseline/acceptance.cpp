@@ -57,7 +57,7 @@ std::string objection(const model::Run& run, const CaseResult& result) {
         return fmt::format("{}: {}", model::to_text(result.status), result.reason);
     }
     const bool verified =
-        result.verification ? result.verification->passed : !result.command.empty();
+        result.verification ? result.verification->passed : may_lack_verification(result);
     if (!verified) return "not verified";
     if (std::string why = gate::too_fast(result, run.environment); !why.empty()) return why;
     if (!result.not_collected.empty()) {

@@ -35,6 +35,20 @@ void write_gates(JsonWriter& json, const std::vector<model::GateRule>& gates) {
     json.end_array();
 }
 
+void write_source(JsonWriter& json, const model::SourceKernel& source) {
+    json.key("source");
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "file", source.file);
+    write_field(json, "kernel", source.kernel);
+    write_field(json, "grid", source.grid);
+    write_field(json, "block", source.block);
+    write_field(json, "shared_bytes", source.shared_bytes);
+    write_field(json, "memory_bytes", model::memory_bytes_of(source));
+    write_field(json, "check", to_text(source.check.kind));
+    write_unless_default(json, "against", source.check.against);
+    json.end_object();
+}
+
 void write_case(JsonWriter& json, const model::PlannedCase& planned) {
     json.begin_object(JsonLayout::compact);
     write_field(json, "id", model::case_id(planned.spec));
@@ -52,6 +66,7 @@ void write_case(JsonWriter& json, const model::PlannedCase& planned) {
     write_field(json, "time_budget_s", planned.time_budget_s);
     write_field(json, "seed", planned.seed);
     write_unless_default(json, "skip_reason", planned.skip_reason);
+    if (planned.source) write_source(json, *planned.source);
     json.end_object();
 }
 

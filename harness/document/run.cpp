@@ -177,6 +177,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("libraries", result.libraries);
     archive.optional("memory_operations", result.memory_operations);
     archive.optional("command", result.command);
+    archive.optional("source", result.source);
     archive.optional("instance", result.instance);
     archive.optional("max_overhead", result.max_overhead, not_negative);
     archive.optional("unchanged", result.unchanged);

@@ -206,7 +206,7 @@ class Judging {
             add_baseline_values(result, *expected, verdict);
             if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;
         }
-        if (!result.command.empty() && !result.verification) {
+        if (may_lack_verification(result) && !result.verification) {
             verdict.notes.emplace_back("not verified: the suite states no 'check'");
         }
         verdict.notes.insert(verdict.notes.end(), result.notes.begin(), result.notes.end());

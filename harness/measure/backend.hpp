@@ -22,6 +22,7 @@
 #include "model/environment.hpp"
 #include "model/error.hpp"
 #include "model/run.hpp"
+#include "model/source_kernel.hpp"
 
 namespace perfgate::measure {
 
@@ -35,7 +36,7 @@ class DeviceLost : public model::Error {
 struct LaunchRecord {
     std::vector<model::Kernel> kernels;                     ///< in launch order; `metrics` empty
     std::vector<model::MemoryOperation> memory_operations;  ///< by start time
-    std::vector<std::string> notes = {};  ///< as CaseResult::notes
+    std::vector<std::string> notes = {};                    ///< as CaseResult::notes
 };
 
 /// The code of a variant that runs on the host.
@@ -195,11 +196,17 @@ class Backend {
     virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
     /// Sets the case up once more and launches it many times; nothing else may be set up meanwhile.
-    /// Needs a process that has launched the case before. By default it is not known.
-    virtual MemorySample memory(const model::CaseSpec& /*spec*/, std::uint64_t /*seed*/) {
+    /// Needs a process that has launched the case before. `source`: of a source's case, else null.
+    /// By default it is not known.
+    virtual MemorySample memory(const model::CaseSpec& /*spec*/,
+                                const model::SourceKernel* /*source*/, std::uint64_t /*seed*/) {
         MemorySample sample;
         sample.problem = "this backend cannot measure device memory: leave it out of 'metrics'";
         return sample;
+    }
+    /// The same for a source's kernel. By default there is no device that could run it.
+    virtual std::unique_ptr<Case> open_source(const model::SourceKernel& /*kernel*/) {
+        throw model::Error("a source's kernel needs a GPU: use the CUDA backend");
     }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;

@@ -72,6 +72,10 @@ bool applies(const metrics::Metric& metric, model::Target target) {
            (target == model::Target::host) == (metric.source == metrics::Source::wall);
 }
 
+bool states_no_check(const CaseSettings& settings) {
+    return settings.source && settings.source->check.kind == model::SourceCheck::Kind::none;
+}
+
 bool requests(const CaseSettings& settings, std::string_view metric) {
     return std::find(settings.metrics.begin(), settings.metrics.end(), metric) !=
            settings.metrics.end();
@@ -127,6 +131,13 @@ model::BoardState what_moves(model::BoardState state) {
 
 }  // namespace
 
+CaseFacts facts_of(const model::SourceKernel& kernel) {
+    CaseFacts facts;
+    facts.memory_bytes = model::memory_bytes_of(kernel);
+    facts.needs_reset = model::needs_reset(kernel);
+    return facts;
+}
+
 std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics) {
     std::vector<std::string> names;
     for (const std::string& name : metrics) {
@@ -146,7 +157,10 @@ void note_no_counters(model::CaseResult& result, const std::vector<std::string>&
 CaseMeasurement::CaseMeasurement(Backend& backend)
     : backend_(backend), capabilities_(backend.capabilities()) {}
 
-const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) const {
+const model::VariantInfo& CaseMeasurement::variant(const model::CaseResult& result) const {
+    static const model::VariantInfo of_source;  // for CUDA, asynchronous
+    if (!result.source.empty()) return of_source;
+    const model::CaseSpec& spec = result.spec;
     const model::WorkloadInfo* workload =
         model::find_workload(capabilities_.workloads, spec.workload);
     const model::VariantInfo* variant =
@@ -155,6 +169,16 @@ const model::VariantInfo& CaseMeasurement::variant(const model::CaseSpec& spec) 
         throw model::InputError(fmt::format("no plugin offers {}/{}", spec.workload, spec.variant));
     }
     return *variant;
+}
+
+CaseFacts CaseMeasurement::facts(const model::CaseResult& result,
+                                 const CaseSettings& settings) const {
+    return settings.source ? facts_of(*settings.source) : backend_.facts(result.spec);
+}
+
+std::unique_ptr<Case> CaseMeasurement::open(const model::CaseResult& result,
+                                            const CaseSettings& settings) const {
+    return settings.source ? backend_.open_source(*settings.source) : backend_.open(result.spec);
 }
 
 void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& settings,
@@ -172,7 +196,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     };
     try {
         const Range range(backend_, model::case_id(result.spec));
-        const model::VariantInfo& info = variant(result.spec);
+        const model::VariantInfo& info = variant(result);
         for (const std::string& name : settings.metrics) {
             const auto metric = metrics::find_metric(name);
             if (metric && !applies(*metric, info.target) && !settings.times_only) {
@@ -180,7 +204,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
             }
         }
 
-        const CaseFacts facts = backend_.facts(result.spec);
+        const CaseFacts facts = this->facts(result, settings);
         if (!facts.unsupported.empty()) {
             throw model::Error(fmt::format("variant '{}' cannot run these parameters: {}",
                                            result.spec.variant, facts.unsupported));
@@ -195,12 +219,12 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (facts.work.flops > 0 || facts.work.bytes > 0) result.work = facts.work;
 
         if (!settings.times_only && !settings.verify_only) backend_.keep_code();
-        std::unique_ptr<Case> opened = backend_.open(result.spec);
+        std::unique_ptr<Case> opened = open(result, settings);
         if (settings.code_only) {
             observe("code");
             opened->fill(settings.seed);
             opened->warm_up(1, Seconds(0));
-            record_code(*opened, result);
+            record_code(*opened, result, settings);
             result.status = model::CaseStatus::measured;
             result.wall_s += seconds_since(start);
             return;
@@ -208,8 +232,13 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (!settings.times_only) {
             observe("verify");
             const Range phase(backend_, "verify");
-            result.verification = opened->verify(settings.verify_seed);
-            if (!result.verification->passed) {
+            if (states_no_check(settings)) {
+                opened->fill(settings.verify_seed);
+                opened->warm_up(1, Seconds(0));  // at least it must run
+            } else {
+                result.verification = opened->verify(settings.verify_seed);
+            }
+            if (result.verification && !result.verification->passed) {
                 result.status = model::CaseStatus::incorrect;
                 result.reason = fmt::format("wrong result (inputs of seed {}): {}",
                                             result.verification->seed, result.verification->detail);
@@ -246,12 +275,18 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     }
 }
 
-void CaseMeasurement::record_code(Case& opened, model::CaseResult& result) const {
-    if (variant(result.spec).target == model::Target::cuda && capabilities_.kernel_records) {
+void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
+                                  const CaseSettings& settings) const {
+    if (variant(result).target == model::Target::cuda && capabilities_.kernel_records) {
         LaunchRecord launch = opened.record_launch();
         result.kernels = std::move(launch.kernels);
         result.memory_operations = std::move(launch.memory_operations);
         result.notes = std::move(launch.notes);
+    }
+    if (settings.source) {
+        result.host_code = model::set_up_fingerprint(*settings.source);
+        result.libraries.emplace();  // it links none
+        return;
     }
     HostCode code = backend_.host_code(result.spec);
     result.host_code = std::move(code.modules);
@@ -261,9 +296,9 @@ void CaseMeasurement::record_code(Case& opened, model::CaseResult& result) const
 void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                                 const CaseSettings& settings) {
     const std::string& board = capabilities_.environment.device.board;
-    const model::Target target = variant(result.spec).target;
+    const model::Target target = variant(result).target;
 
-    if (!settings.times_only) record_code(opened, result);
+    if (!settings.times_only) record_code(opened, result, settings);
     if (settings.arguments_too && capabilities_.kernel_records) {
         result.kernels = opened.record_launch().kernels;
     }
@@ -353,7 +388,7 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
     std::vector<metrics::Metric> wanted;
     for (const CounterJob& job : jobs) {
         const model::CaseResult& result = *job.result;
-        opened.push_back(backend_.open(result.spec));
+        opened.push_back(open(result, job.settings));
         opened.back()->fill(job.settings.seed);
         opened.back()->warm_up(1, Seconds(0));
         CounterCase entry;
@@ -362,8 +397,8 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
         for (const model::Kernel& kernel : result.kernels) {
             entry.expected_kernels.push_back(kernel.name);
         }
-        entry.graph = variant(result.spec).submission == model::Submission::graph;
-        entry.own_session = backend_.facts(result.spec).needs_reset;
+        entry.graph = variant(result).submission == model::Submission::graph;
+        entry.own_session = facts(result, job.settings).needs_reset;
         cases.push_back(std::move(entry));
         for (const std::string& name : counter_metrics(job.settings.metrics)) {
             if (std::none_of(wanted.begin(), wanted.end(),

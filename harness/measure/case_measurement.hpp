@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "measure/backend.hpp"
 #include "measure/case_settings.hpp"
 #include "model/run.hpp"
+#include "model/source_kernel.hpp"
 
 namespace perfgate::measure {
 
@@ -40,13 +43,18 @@ class CaseMeasurement {
   private:
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
     /// Records a launch, if launches can be recorded, and the code that the case runs on the host.
-    void record_code(Case& opened, model::CaseResult& result) const;
-    const model::VariantInfo& variant(const model::CaseSpec& spec) const;
+    void record_code(Case& opened, model::CaseResult& result, const CaseSettings& settings) const;
+    const model::VariantInfo& variant(const model::CaseResult& result) const;
+    CaseFacts facts(const model::CaseResult& result, const CaseSettings& settings) const;
+    std::unique_ptr<Case> open(const model::CaseResult& result, const CaseSettings& settings) const;
 
     Backend& backend_;
     Capabilities capabilities_;
     bool device_warm_ = false;
 };
+
+/// What a source's case needs, which its suite states.
+CaseFacts facts_of(const model::SourceKernel& kernel);
 
 /// The requested metrics that are collected by counters.
 std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "model/source_kernel.hpp"
+
 namespace perfgate::measure {
 
 struct CaseSettings {
@@ -23,6 +25,7 @@ struct CaseSettings {
     bool untraced = false;  ///< with times_only: of a process without CUPTI; only what that needs
     bool verify_only = false;
     bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
+    std::optional<model::SourceKernel> source = std::nullopt;  ///< of a source's case
 
     bool operator==(const CaseSettings&) const = default;
 };

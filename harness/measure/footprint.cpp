@@ -51,7 +51,8 @@ void add_memory(Backend& backend, const std::string& board, const CaseSettings& 
     const bool peak = requests(settings, metrics::memory_peak);
     const bool leak = requests(settings, metrics::leak);
     if (!peak && !leak) return;
-    const MemorySample sample = backend.memory(result.spec, settings.seed);
+    const MemorySample sample =
+        backend.memory(result.spec, settings.source ? &*settings.source : nullptr, settings.seed);
     const auto add = [&](const char* metric, double value) {
         if (sample.problem.empty()) {
             add_value(metric, value, sample.method, board, settings, result);

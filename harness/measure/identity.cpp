@@ -11,6 +11,14 @@
 namespace perfgate::measure {
 namespace {
 
+std::string source_text(const model::SourceKernel& source) {
+    return fmt::format(", code {}, kernel {}, launch {}, checked by {} within {} and {}",
+                       source.code.digest, source.code.kernel_symbol,
+                       model::set_up_fingerprint(source),
+                       source.check.against.empty() ? "nothing" : source.check.against,
+                       source.check.rtol, source.check.atol);
+}
+
 std::string settings_text(const model::PlannedCase& planned) {
     std::string text =
         fmt::format("seed {}, precision {}, time budget {} s, metrics {}", planned.seed,
@@ -25,6 +33,7 @@ std::string settings_text(const model::PlannedCase& planned) {
         text += fmt::format(", piece {}/{}/{}/{}/{}", static_cast<int>(piece.kind), piece.pattern,
                             piece.within, piece.own_thread, piece.skip);
     }
+    if (planned.source) text += source_text(*planned.source);
     return planned.skip_reason.empty() ? text : text + ", skipped: " + planned.skip_reason;
 }
 

@@ -58,6 +58,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.gates = planned.gates;
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
+            if (planned.source) entry.source = planned.source->file;
             if (planned.program) {
                 const model::Command& command = suite.commands[planned.program->command];
                 entry.command = command.words;
@@ -126,12 +127,26 @@ bool take_facts(const std::vector<Item*>& items, const Workers::Answer& answer) 
     return true;
 }
 
+/// A source that was not compiled is an error of its cases.
+void take_source(Item& item, Shared& shared) {
+    const model::SourceKernel& source = *item.planned->source;
+    item.facts = facts_of(source);
+    if (source.code.problem.empty()) return;
+    fail(item, source.code.problem, source.code.log);
+    item.begun = true;
+    shared.journal.add(*item.suite, *item.result);
+}
+
 }  // namespace
 
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
     std::vector<Item*> all;
     for (Item& item : items) {
-        if (item.command == nullptr) all.push_back(&item);
+        if (item.planned->source) {
+            take_source(item, shared);
+        } else if (item.command == nullptr) {
+            all.push_back(&item);
+        }
     }
     if (all.empty()) return;
     if (take_facts(all, ask_facts_of({all.begin(), all.end()}, workers))) return;
@@ -203,6 +218,7 @@ CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::i
     settings.added_work = item.planned->added_work;
     settings.process = process;
     settings.verify_only = options.verify_only;
+    settings.source = item.planned->source;
     return settings;
 }
 

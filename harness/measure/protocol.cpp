@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "document/shared.hpp"
+#include "model/source_kernel.hpp"
 
 namespace perfgate::document {
 
@@ -26,6 +27,65 @@ inline constexpr Submission choices<Submission>[] = {Submission::async, Submissi
 template <>
 inline constexpr Diagnosis::Level choices<Diagnosis::Level>[] = {
     Diagnosis::Level::ok, Diagnosis::Level::warning, Diagnosis::Level::problem};
+
+template <>
+inline constexpr model::ElementType choices<model::ElementType>[] = {
+    model::ElementType::f16, model::ElementType::bf16, model::ElementType::f32,
+    model::ElementType::f64, model::ElementType::i8,   model::ElementType::i16,
+    model::ElementType::i32, model::ElementType::i64,  model::ElementType::u8,
+    model::ElementType::u16, model::ElementType::u32,  model::ElementType::u64};
+template <>
+inline constexpr model::SourceArgument::Role choices<model::SourceArgument::Role>[] = {
+    model::SourceArgument::Role::in, model::SourceArgument::Role::out,
+    model::SourceArgument::Role::inout, model::SourceArgument::Role::value};
+template <>
+inline constexpr model::SourceArgument::Fill choices<model::SourceArgument::Fill>[] = {
+    model::SourceArgument::Fill::uniform, model::SourceArgument::Fill::iota,
+    model::SourceArgument::Fill::constant};
+template <>
+inline constexpr model::SourceCheck::Kind choices<model::SourceCheck::Kind>[] = {
+    model::SourceCheck::Kind::none, model::SourceCheck::Kind::kernel,
+    model::SourceCheck::Kind::file};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourceArgument>& argument) {
+    archive.required("role", argument.role);
+    archive.required("type", argument.type);
+    archive.required("elements", argument.elements);
+    archive.required("fill", argument.fill);
+    archive.required("integer", argument.integer, with_sign);
+    archive.required("real", argument.real);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourceCheck>& check) {
+    archive.required("kind", check.kind);
+    archive.required("against", check.against);
+    archive.required("rtol", check.rtol);
+    archive.required("atol", check.atol);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourceCode>& code) {
+    archive.required("file", code.file);
+    archive.required("digest", code.digest);
+    archive.required("kernel_symbol", code.kernel_symbol);
+    archive.required("reference_symbol", code.reference_symbol);
+}
+
+/// What a worker needs of it: the code is compiled.
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SourceKernel>& kernel) {
+    archive.required("file", kernel.file);
+    archive.required("folder", kernel.folder);
+    archive.required("kernel", kernel.kernel);
+    archive.required("grid", kernel.grid);
+    archive.required("block", kernel.block);
+    archive.required("shared_bytes", kernel.shared_bytes);
+    archive.required("arguments", kernel.arguments);
+    archive.required("check", kernel.check);
+    archive.required("code", kernel.code);
+}
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::ParamInfo>& info) {
@@ -100,6 +160,7 @@ void describe(Archive& archive, Described<Archive, CaseSettings>& settings) {
     archive.optional("untraced", settings.untraced);
     archive.required("verify_only", settings.verify_only);
     archive.required("code_only", settings.code_only);
+    archive.optional("source", settings.source);
 }
 
 template <class Archive>

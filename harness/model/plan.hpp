@@ -14,6 +14,7 @@
 #include "model/catalogue.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
+#include "model/source_kernel.hpp"
 
 namespace perfgate::model {
 
@@ -107,8 +108,9 @@ struct PlannedCase {
     std::optional<double> added_work = std::nullopt;
     std::string skip_reason;  ///< not empty: known in advance not to run (not built, capability)
     bool skipped_by_suite = false;  ///< the skip_reason is the suite's own
-    /// Absent: a plugin's case.
+    /// A program's case. Without it and `source`: a plugin's.
     std::optional<PlannedProgram> program = std::nullopt;
+    std::optional<SourceKernel> source = std::nullopt;  ///< a source's case
 };
 
 struct PlannedSuite {

@@ -158,9 +158,11 @@ struct CaseResult {
     std::optional<std::vector<MemoryOperation>> memory_operations;
     /// Skipped because its code and inputs equal the baseline's (--changed-only).
     bool unchanged = false;
-    /// The program's command line; empty: a plugin's case. A case without `verification` was not
-    /// verified, because its suite has no `check`.
+    /// The program's command line; empty: a plugin's or a source's case. A program's or a source's
+    /// case without `verification` was not verified, because its suite has no `check`.
     std::vector<std::string> command = {};
+    /// The source, as the suite names it, whose kernel is measured; empty: not a source's case.
+    std::string source = {};
     /// Of a program's case: the unit that its counts refer to, as named in reports ("step",
     /// "launch", "run"). Empty: a plugin's case, or an older document.
     std::string instance = {};
@@ -174,6 +176,11 @@ struct CaseResult {
 
     bool operator==(const CaseResult&) const = default;
 };
+
+/// Whether a missing verification only means that the suite states no check: plugins always verify.
+inline bool may_lack_verification(const CaseResult& result) {
+    return !result.command.empty() || !result.source.empty();
+}
 
 struct SuiteResult {
     std::string name;

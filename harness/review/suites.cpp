@@ -150,6 +150,60 @@ std::string words(const std::vector<std::pair<std::string, std::string>>& enviro
     return joined(all);
 }
 
+std::string kind_of(const SuiteCase& suite_case) {
+    if (suite_case.program) return "a program";
+    return suite_case.source ? "a source" : "a kernel plugin";
+}
+
+std::string words(const model::SourceCheck& check) {
+    if (check.kind == model::SourceCheck::Kind::none) return "none";
+    return fmt::format("{}, rtol {}, atol {}", check.against, model::number_text(check.rtol),
+                       model::number_text(check.atol));
+}
+
+std::string words(const model::CompileOptions& options) {
+    return fmt::format("{}{}, include {}, define {}", options.standard,
+                       options.fast_math ? ", fast math" : "", joined(options.include),
+                       words(options.defines));
+}
+
+std::string launch_words(const model::SourceKernel& kernel) {
+    return fmt::format("grid {}, block {}, shared {}", fmt::join(kernel.grid, "x"),
+                       fmt::join(kernel.block, "x"), kernel.shared_bytes);
+}
+
+std::string argument_words(const model::SourceKernel& kernel) {
+    std::vector<std::string> all;
+    for (const model::SourceArgument& argument : kernel.arguments) {
+        std::string text = fmt::format("{} {}", to_text(argument.role), to_text(argument.type));
+        if (argument.role != model::SourceArgument::Role::value) {
+            text += fmt::format("[{}] {}", argument.elements, to_text(argument.fill));
+        }
+        const double value =
+            is_integer(argument.type) ? static_cast<double>(argument.integer) : argument.real;
+        all.push_back(fmt::format("{} {};", text, model::number_text(value)));
+    }
+    return joined(all);
+}
+
+/// As of programs. The file's content is no part of the suite.
+void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteCase& new_case,
+                     Findings& findings) {
+    if (!old_case.source || !new_case.source) return;
+    const model::SourcePlace place{after.file, new_case.at.line};
+    const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
+        if (was != is) findings.add(Loosening::source_changed, place, what, was, is, old_case.id);
+    };
+    const model::SourceKernel& old_one = *old_case.source;
+    const model::SourceKernel& new_one = *new_case.source;
+    compare("source", old_one.file, new_one.file);
+    compare("kernel", old_one.kernel, new_one.kernel);
+    compare("launch", launch_words(old_one), launch_words(new_one));
+    compare("arguments", argument_words(old_one), argument_words(new_one));
+    compare("check", words(old_one.check), words(new_one.check));
+    compare("compiling", words(old_one.options), words(new_one.options));
+}
+
 /// Any difference may change what the gate judges, so each is listed.
 void compare_programs(const Suite& before, const SuiteCase& old_case, const Suite& after,
                       const SuiteCase& new_case, Findings& findings) {
@@ -157,11 +211,8 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
         if (was != is) findings.add(Loosening::program_changed, place, what, was, is, old_case.id);
     };
-    if (!old_case.program || !new_case.program) {
-        compare("kind", old_case.program ? "a program" : "a kernel plugin",
-                new_case.program ? "a program" : "a kernel plugin");
-        return;
-    }
+    compare("kind", kind_of(old_case), kind_of(new_case));
+    if (!old_case.program || !new_case.program) return;
     const model::Command& old_one = before.commands[old_case.program->command];
     const model::Command& new_one = after.commands[new_case.program->command];
     compare("command", joined(old_one.words), joined(new_one.words));
@@ -271,6 +322,7 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
                      after.entries[found->second->entry].tags, {after.file, found->second->at.line},
                      findings);
         compare_programs(before, old_case, after, *found->second, findings);
+        compare_sources(old_case, after, *found->second, findings);
     }
     for (const std::string& device : devices) {
         Settings old_settings(before, device);

@@ -95,7 +95,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     if (request.base.empty() && request.base_root.empty()) {
         throw model::InputError(
             "nothing to compare: name two builds (--base, --head) or two checkouts of programs "
-            "(--base-root, --head-root)");
+            "or sources (--base-root, --head-root)");
     }
     const std::vector<std::string> base_plugins = plugins_of("--base", request.base);
     const std::vector<std::string> head_plugins = plugins_of("--head", request.head);

@@ -78,6 +78,11 @@ const std::vector<ProjectKind>& project_kinds() {
                       "{perfgate} run suites/scale.yaml --plugin build/scale.so"},
          .instead = "mkdir -p build && nvcc -std=c++20 -O3 -lineinfo -arch=all-major -shared "
                     "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu"},
+        {.name = "source",
+         .what = "a kernel as it is, without plugin and build",
+         .commands = {"{perfgate} validate suites/reduce.yaml",
+                      "{perfgate} baseline refresh suites/reduce.yaml",
+                      "{perfgate} run suites/reduce.yaml"}},
         {.name = "command",
          .what = "a program as it is: PyTorch, Triton, C++",
          .commands = {"{perfgate} list suites/program.yaml",

@@ -17,6 +17,7 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "runner/interruption.hpp"
+#include "runner/source_code.hpp"
 #include "suite/benchmark_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
@@ -168,6 +169,11 @@ class Planning {
             for (model::Command& command : suite.commands) {
                 command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
             }
+            for (model::PlannedCase& planned : suite.cases) {
+                if (planned.source) {
+                    planned.source->folder = folder_of(suite).lexically_normal().native();
+                }
+            }
         }
     }
 
@@ -227,6 +233,19 @@ model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reporte
     return plan;
 }
 
+/// A source that only the head has is new: in the head, a missing one is an error.
+void skip_absent_sources(model::Plan& plan) {
+    for (model::PlannedSuite& suite : plan.suites) {
+        for (model::PlannedCase& planned : suite.cases) {
+            if (!planned.source || !planned.skip_reason.empty()) continue;
+            std::error_code error;
+            const auto file = std::filesystem::path(planned.source->folder) / planned.source->file;
+            if (std::filesystem::exists(file, error)) continue;
+            planned.skip_reason = fmt::format("it has no file '{}'", planned.source->file);
+        }
+    }
+}
+
 /// What is not built must be heard of.
 model::Plan warned_of_missing(model::Plan plan) {
     for (const model::PlannedSuite& suite : plan.suites) {
@@ -242,23 +261,29 @@ model::Plan warned_of_missing(model::Plan plan) {
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs) {
     Planning planning(files, choice, backend);
-    if (programs == Programs::left_out) return without_programs(planning.plan());
+    if (programs == Programs::left_out) {
+        model::Plan plan = without_programs(planning.plan());
+        compile_sources(choice, backend, plan);
+        return plan;
+    }
     planning.see_gpus();
     if (planning.asks_benchmarks()) planning.set_reported(planning.ask(planning.plan()));
-    return warned_of_missing(planning.plan());
+    model::Plan plan = warned_of_missing(planning.plan());
+    compile_sources(choice, backend, plan);
+    return plan;
 }
 
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
                         OpenedBackend& backend, const Checkouts& checkouts) {
     Planning planning(files, choice, backend);
     planning.see_gpus();
-    if (!has_programs(planning.plan())) {
+    if (!has_programs(planning.plan()) && !has_sources(planning.plan())) {
         return {warned_of_missing(planning.plan()), planning.plan()};
     }
     if (checkouts.base.empty()) {
         throw model::InputError(
-            "the suites have programs: name the checkouts that they run in with --base-root "
-            "and --head-root");
+            "the suites have programs or sources: name the checkouts that these are in with "
+            "--base-root and --head-root");
     }
     ReportedBySuite of_base, of_head;
     if (planning.asks_benchmarks()) {
@@ -266,9 +291,23 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
         of_base = planning.ask(in_root(planning.plan(), checkouts.base));
         planning.set_reported(reported_by_any(of_head, of_base));
     }
-    return {
+    BothPlans plans{
         skipping_unreported(in_root(warned_of_missing(planning.plan()), checkouts.base), of_base),
         in_root(planning.plan(), checkouts.head)};
+    skip_absent_sources(plans.base);
+    compile_sources(choice, backend, plans.head);
+    MeasuringChoice of_the_base = choice;
+    of_the_base.out = (std::filesystem::path(choice.out) / "base").string();
+    compile_sources(of_the_base, backend, plans.base);
+    return plans;
+}
+
+bool has_sources(const model::Plan& plan) {
+    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
+            return planned.source && planned.skip_reason.empty();
+        });
+    });
 }
 
 bool has_programs(const model::Plan& plan) {
@@ -297,6 +336,10 @@ model::Plan in_root(model::Plan plan, const std::string& root) {
                                  .lexically_normal()
                                  .native();
         }
+        for (model::PlannedCase& planned : suite.cases) {
+            if (!planned.source) continue;
+            planned.source->folder = std::filesystem::absolute(root).lexically_normal().native();
+        }
     }
     return plan;
 }
@@ -320,7 +363,7 @@ model::Plan without_programs(model::Plan plan) {
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::PlannedCase& planned : suite.cases) {
-            if (planned.program) continue;
+            if (planned.program || planned.source) continue;
             if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
         }
     }

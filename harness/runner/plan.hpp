@@ -16,14 +16,14 @@ enum class Programs { included, left_out };
 
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
 /// are absolute. Benchmarks are run once, to learn their cases. If the programs use several GPUs,
-/// it calls share_gpus for the backend. Throws model::InputError if suites are wrong, nothing is
-/// selected, there are too few GPUs, or cases use different numbers of them: a run has one device
-/// key.
+/// it calls share_gpus for the backend. Sources are compiled. Throws model::InputError if suites
+/// are wrong, nothing is selected, there are too few GPUs, or cases use different numbers of them:
+/// a run has one device key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs = Programs::included);
 
-/// Where the programs of both sides of a comparison run: folders that take the place of the
-/// suite's. Empty: no programs.
+/// Where the programs of both sides of a comparison run and their sources are: folders that take
+/// the place of the suite's. Empty: neither.
 struct Checkouts {
     std::string base, head;
 };
@@ -35,7 +35,7 @@ struct BothPlans {
 /// The same for both sides, whose plans have the same cases. The benchmarks of both are asked for
 /// their cases; what only the head reports is skipped in the base, what only the base
 /// reports is an error in the head. Throws model::InputError if there
-/// are programs and no checkouts.
+/// are programs or sources and no checkouts.
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
                         OpenedBackend& backend, const Checkouts& checkouts);
 
@@ -43,11 +43,12 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
 
 bool has_programs(const model::Plan& plan);
+bool has_sources(const model::Plan& plan);
 /// Whether some of them are recorded: benchmarks are not.
 bool records_programs(const model::Plan& plan);
 
-/// The same plan with its programs in another checkout: `root` takes the place of the suite's
-/// folder.
+/// The same plan with its programs and sources in another checkout: `root` takes the place of the
+/// suite's folder.
 model::Plan in_root(model::Plan plan, const std::string& root);
 
 /// The cases to which work can be added. Throws model::InputError if there is none.

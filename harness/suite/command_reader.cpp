@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
 
 #include "model/command_words.hpp"
@@ -13,6 +12,7 @@
 #include "suite/amount.hpp"
 #include "suite/benchmark_reader.hpp"
 #include "suite/fields.hpp"
+#include "suite/matrix_parameters.hpp"
 
 namespace perfgate::suite {
 
@@ -220,57 +220,23 @@ class CommandReader {
     }
 
     void parameters(const YamlNode& matrix) {
-        if (matrix.kind != YamlNode::Kind::map) return;  // reported where it is read
-        const auto of_map = [&](const YamlNode& map, bool rule) {
-            for (const YamlNode::Entry& entry : map.entries) {
-                const std::string& name = entry.key->text;
-                if (rule && (name == "variant" || name == "cache")) {
-                    problems_.add(entry.key->at,
+        read_.workload.params = parameters_of(
+            matrix,
+            [&](const YamlNode& key, bool rule) {
+                if (rule && (key.text == "variant" || key.text == "cache")) {
+                    problems_.add(key.at,
                                   fmt::format("{} in the matrix of a program, which has none; "
                                               "expected parameters",
-                                              in_quotes(name)));
-                    continue;
+                                              in_quotes(key.text)));
+                    return true;
                 }
-                parameter(*entry.key, *entry.value);
-            }
-        };
-        for (const YamlNode::Entry& entry : matrix.entries) {
-            const bool rules = entry.key->text == "include" || entry.key->text == "exclude";
-            const auto& items = entry.value->items;
-            if (!rules && !items.empty() && items.front()->kind != YamlNode::Kind::map) {
-                parameter(*entry.key, *items.front());
-                continue;
-            }
-            for (const YamlNode* item : items) of_map(*item, rules);
-        }
-    }
-
-    void parameter(const YamlNode& key, const YamlNode& first_value) {
-        const std::string& name = key.text;
-        const auto known =
-            std::any_of(read_.workload.params.begin(), read_.workload.params.end(),
-                        [&](const model::ParamInfo& info) { return info.name == name; });
-        if (known) return;
-        if (!is_identifier(name)) {
-            problems_.add(key.at,
-                          fmt::format("{} is not the name of a parameter; expected letters, "
-                                      "digits and '_'",
-                                      in_quotes(name)));
-        }
-        if (benchmark_ && name == out_parameter) {
-            problems_.add(key.at,
-                          "'out' is replaced by the file that the benchmark writes; expected "
-                          "another name");
-            return;
-        }
-        model::ParamInfo& info = read_.workload.params.emplace_back();
-        info.name = name;
-        info.minimum = std::numeric_limits<std::int64_t>::min();
-        info.maximum = std::numeric_limits<std::int64_t>::max();
-        info.type = boolean_of(first_value)   ? model::ParamType::boolean
-                    : integer_of(first_value) ? model::ParamType::integer
-                    : number_of(first_value)  ? model::ParamType::real
-                                              : model::ParamType::text;
+                if (!benchmark_ || key.text != out_parameter) return false;
+                problems_.add(key.at,
+                              "'out' is replaced by the file that the benchmark writes; expected "
+                              "another name");
+                return true;
+            },
+            problems_);
     }
 
     void check_parameters() {
@@ -325,16 +291,13 @@ EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
             problems.add(
                 field.key->at,
                 fmt::format("'{}' and '{}' in one entry; expected one of them", kind->text, key));
-        } else if (key == "source") {
-            problems.add(field.key->at,
-                         "'source' is not supported yet; expected 'workload', 'command' or "
-                         "'benchmark'");
         }
         kind = field.key;
     }
     if (problems.count() != before) return EntryKind::refused;
     if (kind != nullptr && kind->text == "command") return EntryKind::command;
     if (kind != nullptr && kind->text == "benchmark") return EntryKind::benchmark;
+    if (kind != nullptr && kind->text == "source") return EntryKind::source;
     return EntryKind::workload;
 }
 

@@ -25,10 +25,9 @@ struct ReadCommand {
     Position at;
 };
 
-enum class EntryKind { workload, command, benchmark, refused };
+enum class EntryKind { workload, command, benchmark, source, refused };
 
-/// What an item of `workloads` is, by its keys. An item of two kinds, or of a kind that is not
-/// supported yet, is a problem.
+/// What an item of `workloads` is, by its keys. An item of two kinds is a problem.
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);
 
 /// `kind` is command or benchmark. The one label of a benchmark is model::unknown_cases.

@@ -10,6 +10,7 @@
 #include "model/case.hpp"
 #include "model/plan.hpp"
 #include "model/relation.hpp"
+#include "model/source_kernel.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/settings.hpp"
 
@@ -45,6 +46,7 @@ struct SuiteCase {
     /// Absent: a plugin's case. The command is an index into Suite::commands.
     std::optional<model::PlannedProgram> program = std::nullopt;
     bool expected = false;  ///< of a program: gated by its entry's `expect`, if by nothing else
+    std::optional<model::SourceKernel> source = std::nullopt;  ///< absent: no source's case
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };

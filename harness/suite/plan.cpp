@@ -195,6 +195,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.target = suite_case.target;
         out.submission = suite_case.submission;
         out.program = suite_case.program;
+        out.source = suite_case.source;
         out.place = {suite.file, suite_case.at.line};
         out.tags = tags;
         out.metrics = settings.metrics;

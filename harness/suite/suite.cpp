@@ -19,6 +19,7 @@
 #include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/relations.hpp"
+#include "suite/source_reader.hpp"
 #include "suite/work.hpp"
 
 namespace perfgate::suite {
@@ -95,6 +96,7 @@ class SuiteParser {
         const EntryKind kind = kind_of_entry(node, problems_);
         if (kind == EntryKind::refused) all_expanded_ = false;
         if (kind == EntryKind::command || kind == EntryKind::benchmark) add_command(node, kind);
+        if (kind == EntryKind::source) add_source(node);
         if (kind != EntryKind::workload) return;
         if (left_out_ != nullptr) {
             Problems own(suite_.file);
@@ -174,6 +176,63 @@ class SuiteParser {
             }
         }
         check_excludes(matrix, used_excludes, before, read.at);
+    }
+
+    /// A source becomes a variant of a workload of the suite's own; several entries may have
+    /// variants of one.
+    void add_source(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        const ReadSource read = read_source(node, SourceText(yaml_), problems_);
+        Matrix matrix;
+        if (read.matrix != nullptr && problems_.count() == before) {
+            matrix = read_matrix(*read.matrix, read.workload, {&read.workload.variants.front()},
+                                 problems_);
+        }
+        offer_source(read);
+        const bool good = problems_.count() == before;
+        all_expanded_ = all_expanded_ && good;
+        entry_is_good_.push_back(good);
+        const std::size_t index = suite_.entries.size();
+        suite_.entries.push_back(read.entry);
+        if (!good) return;
+
+        ReadEntry as_entry;
+        as_entry.workload = &read.workload;
+        as_entry.variants = {&read.workload.variants.front()};
+        as_entry.matrix = std::move(matrix);
+        const std::size_t first = suite_.cases.size();
+        add_cases(as_entry, index);
+        for (std::size_t i = first; i < suite_.cases.size(); ++i) {
+            work_.spend(16 + 8 * read.arguments.size(), suite_.cases[i].at);
+            suite_.cases[i].source = filled_in(read, suite_.cases[i].spec.params, problems_);
+        }
+    }
+
+    void offer_source(const ReadSource& read) {
+        const std::string& name = read.workload.name;
+        const auto known = std::find_if(workloads_.begin(), workloads_.end(),
+                                        [&](const auto& each) { return each.name == name; });
+        if (known == workloads_.end()) {
+            source_workloads_.insert(name);
+            workloads_.push_back(read.workload);
+            return;
+        }
+        if (!source_workloads_.contains(name)) {
+            problems_.add(read.entry.at, fmt::format("the name {} is another workload's; expected "
+                                                     "'name' with one of its own",
+                                                     in_quotes(name)));
+            return;
+        }
+        if (names_of(known->params) != names_of(read.workload.params)) {
+            problems_.add(read.entry.at, fmt::format("another entry has the workload {} with other "
+                                                     "parameters; expected 'name' with another",
+                                                     in_quotes(name)));
+            return;
+        }
+        const model::VariantInfo& variant = read.workload.variants.front();
+        if (model::find_variant(*known, variant.name) == nullptr) {
+            known->variants.push_back(variant);
+        }
     }
 
     std::vector<model::Cache> caches_of(const Entry& entry) const {
@@ -408,6 +467,7 @@ class SuiteParser {
     Suite suite_;
     std::vector<bool> entry_is_good_;
     std::size_t combinations_ = 0;
+    std::set<std::string> source_workloads_;
     bool settings_are_good_ = false;
     bool all_expanded_ = true;
     std::set<Position> gateless_;

@@ -89,6 +89,15 @@ class Init(tool.Case):
         self.assertIn("scale/simple[n=1000000]", done.stdout)
         self.assertNotIn("not built", done.stdout + done.stderr)
 
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_a_source(self):
+        folder, commands = self.started("source")
+        self.assertEqual(3, len(commands))
+        done = self.run_line(commands[0], folder)  # the others need a GPU: test_gpu_source.py
+        for kernel in ("block_sums<256>", "block_sums<512>"):
+            for architecture in (80, 90):
+                self.assertIn(f"{kernel} compiles for sm_{architecture} (NVRTC ", done.stdout)
+
     @unittest.skipUnless((MOCKS / "libcuda.so.1").exists(), "built without CUDA's headers")
     def test_a_program(self):
         # The mocks of driver and CUPTI stand for a GPU.

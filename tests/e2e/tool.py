@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: running perfgate as a user does, in a folder of its own."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -74,6 +75,19 @@ def installed(case):
     subprocess.run(["cmake", "--install", os.environ["PERFGATE_BUILD_DIR"], "--prefix", prefix],
                    check=True, capture_output=True)
     return prefix
+
+
+def has_nvrtc():
+    """Whether perfgate finds NVRTC, which compiles the sources that suites name."""
+    homes = [f"{os.environ[name]}/lib64/" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for place in (*homes, "", "/usr/local/cuda/lib64/"):
+        for major in (13, 12):
+            try:
+                ctypes.CDLL(f"{place}libnvrtc.so.{major}")
+                return True
+            except OSError:
+                pass
+    return False
 
 
 def help_of(verb):

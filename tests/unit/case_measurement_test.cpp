@@ -78,6 +78,69 @@ TEST(CaseMeasurement, VerifiesThenRecordsThenTimes) {
     EXPECT_EQ(one.result.metrics.at("gpu_time").batches.at(0).seed, 7U);
 }
 
+model::SourceKernel source_kernel() {
+    model::SourceKernel kernel;
+    kernel.file = "k.cu";
+    kernel.kernel = "plain";
+    kernel.arguments = {{model::SourceArgument::Role::inout, model::ElementType::f32, 8}};
+    return kernel;
+}
+
+TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
+    Measured one(two_kernels());
+    one.result.source = "k.cu";
+    CaseSettings settings = settings_for({"gpu_time", "host_time"});
+    settings.source = source_kernel();
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::measured);
+    EXPECT_EQ(one.backend.calls,
+              (std::vector<std::string>{"keep_code", "open", "fill", "launch", "fill", "launch",
+                                        "record", "time", "close"}));
+    EXPECT_FALSE(one.result.verification);
+    EXPECT_EQ(one.result.host_code, model::set_up_fingerprint(source_kernel()));
+    EXPECT_EQ(one.result.libraries, model::Libraries{});
+    EXPECT_EQ(one.result.not_applicable, std::vector<std::string>{"host_time"});
+    EXPECT_EQ(one.result.metrics.at("gpu_time").value, 1000);
+}
+
+TEST(CaseMeasurement, ASourceThatIsWrongOrFailsHasNoNumbers) {
+    FakeVariant wrong = two_kernels();
+    wrong.correct = false;
+    Measured one(wrong);
+    one.result.source = "k.cu";
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.source = source_kernel();
+    settings.source->check.kind = model::SourceCheck::Kind::kernel;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::incorrect);
+    EXPECT_TRUE(one.result.metrics.empty());
+
+    FakeVariant crashing = two_kernels();
+    crashing.fails_in = "launch";
+    Measured other(crashing);
+    other.result.source = "k.cu";
+    settings.source = source_kernel();
+    other.measure(settings);
+    EXPECT_EQ(other.result.status, CaseStatus::error);
+
+    settings.source->arguments[0].elements = 1 << 20;
+    Measured large(two_kernels());
+    large.result.source = "k.cu";
+    large.measure(settings);
+    EXPECT_NE(large.result.reason.find("it needs 8 MiB, 1 MiB are free"), std::string::npos);
+}
+
+TEST(CaseMeasurement, ASourceThatChangesItsInputsHasASessionOfItsOwn) {
+    Measured one(two_kernels());
+    one.result.source = "k.cu";
+    CaseSettings settings = settings_for({"gpu_time", "instructions"});
+    settings.source = source_kernel();
+    one.count(settings);
+    ASSERT_EQ(one.backend.counter_cases.size(), 1U);
+    EXPECT_TRUE(one.backend.counter_cases[0].own_session);
+    EXPECT_TRUE(one.result.metrics.contains("instructions"));
+}
+
 TEST(CaseMeasurement, AskedForAShareOfACeilingItWaitsForTheCeilings) {
     Measured one(two_kernels());
     one.measure(settings_for({"gpu_time", "ceiling_share"}));

@@ -157,6 +157,25 @@ TEST(LoadedCode, KnowsWhatWasLoadedAndNoMore) {
               code("second").at("a_second_kernel").fingerprint);
 }
 
+TEST(LoadedCode, AModuleOfACaseHidesOthersWhileItLives) {
+    LoadedCode loaded;
+    loaded.add(image("base"));
+    const LoadedCode::Layer layer = loaded.begin_layer();
+    loaded.add(image("changed"));
+    loaded.fill_layer(std::nullopt);
+    EXPECT_EQ(loaded.of("scale").fingerprint, code("changed").at("scale").fingerprint);
+    // What is loaded meanwhile is not the case's.
+    loaded.add(image("second"));
+    EXPECT_EQ(loaded.of("scale").fingerprint, code("changed").at("scale").fingerprint);
+    loaded.end_layer(layer);
+    EXPECT_EQ(loaded.of("scale").fingerprint, code("base").at("scale").fingerprint);
+    EXPECT_NE(loaded.of("a_second_kernel").fingerprint, "");
+    // A layer that ends while it is filled is filled no more.
+    loaded.end_layer(loaded.begin_layer());
+    loaded.add(image("changed"));
+    EXPECT_EQ(loaded.of("scale"), LoadedFunction());
+}
+
 TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
     LoadedCode loaded;
     loaded.add(image("base"));

@@ -48,10 +48,12 @@ ${nvcc} -dlink -cubin -Xnvlink -v -o linked_stack.cubin linked_stack.o")
       unit/cuda_board_test.cpp
       unit/cuda_host_evaluator_test.cpp
       unit/cuda_occupancy_test.cpp
+      unit/cuda_source_code_test.cpp
       unit/line_table_test.cpp
       unit/stack_size_test.cpp
-    LIBRARIES perfgate_cuda ZLIB::ZLIB)
-  add_dependencies(cuda_test cuda_test_cubins)
+    LIBRARIES perfgate_cuda perfgate_source ZLIB::ZLIB)
+  add_dependencies(cuda_test cuda_test_cubins perfgate)
   target_compile_definitions(cuda_test PRIVATE PERFGATE_CUBIN_DIR="${cubin_dir}"
+    PERFGATE_BINARY="$<TARGET_FILE:perfgate>"
     PERFGATE_CUBIN_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/unit")
 endif()

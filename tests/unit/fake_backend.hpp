@@ -161,6 +161,9 @@ class FakeBackend : public Backend {
     std::unique_ptr<Case> open(const model::CaseSpec& spec) override {
         return std::make_unique<FakeCase>(variants.at(spec.variant), calls, warm_ups);
     }
+    std::unique_ptr<Case> open_source(const model::SourceKernel& kernel) override {
+        return std::make_unique<FakeCase>(variants.at(kernel.kernel), calls, warm_ups);
+    }
     HostCode host_code(const model::CaseSpec& spec) override {
         calls.emplace_back("host_code");
         return variants.at(spec.variant).host_code;

@@ -186,6 +186,7 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
         in_case([](Case& c) { c.program->piece.own_thread = true; }),
         in_case([](Case& c) { c.program->piece.skip = 2; }),
         in_case([](Case& c) { c.skip_reason = "x"; }),
+        in_case([](Case& c) { c.source.emplace(); }),
         in_command([](Command& c) { c.words = {"x"}; }),
         in_command([](Command& c) { c.folder = "x"; }),
         in_command([](Command& c) { c.exit_status = 2; }),

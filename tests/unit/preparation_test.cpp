@@ -129,6 +129,22 @@ TEST(Preparation, AFailedCaseKeepsNoValues) {
     EXPECT_TRUE(result.kernels.empty() && result.metrics.empty() && result.readings.empty());
 }
 
+TEST(Preparation, ASourcesCaseKnowsItsSourceAndWhatItNeeds) {
+    model::Plan plan_of_source = plan();
+    model::SourceKernel& source = plan_of_source.suites[0].cases[0].source.emplace();
+    source.file = "k.cu";
+    source.arguments = {{model::SourceArgument::Role::in, model::ElementType::f64, 3}};
+    const Capabilities capabilities;
+    const MeasureOptions options;
+    model::Run run = empty_run(plan_of_source, capabilities, options);
+    EXPECT_EQ(run.suites[0].cases[0].source, "k.cu");
+    const std::vector<Item> items = items_of(plan_of_source, run);
+    ASSERT_EQ(items.size(), 1U);
+    EXPECT_EQ(settings_of(items[0], options, 0).source, source);
+    EXPECT_EQ(facts_of(source).memory_bytes, 24U);
+    EXPECT_FALSE(facts_of(source).needs_reset);
+}
+
 TEST(Preparation, CasesThatTheirVariantCannotRunAreNamedWithTheirPlace) {
     Prepared made;
     EXPECT_NO_THROW(require_supported(made.items));

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "model/error.hpp"
 
 namespace perfgate::measure {
@@ -49,6 +51,21 @@ CaseSettings unusual_settings() {
     settings.untraced = true;
     settings.verify_only = true;
     settings.code_only = true;
+    model::SourceKernel& source = settings.source.emplace();
+    source.file = "kernels/reduce.cu";
+    source.folder = "/work";
+    source.kernel = "reduce<256>";
+    source.grid = {7, 2, 1};
+    source.block = {256, 1, 1};
+    source.shared_bytes = 1024;
+    source.arguments = {
+        {model::SourceArgument::Role::in, model::ElementType::bf16, 5},
+        {model::SourceArgument::Role::inout, model::ElementType::u64, 6,
+         model::SourceArgument::Fill::constant, std::numeric_limits<std::int64_t>::min(), 0},
+        {model::SourceArgument::Role::value, model::ElementType::f32, 1,
+         model::SourceArgument::Fill::iota, 0, -0.1}};
+    source.check = {model::SourceCheck::Kind::file, "e.npy", 0.25, 1e-6};
+    source.code = {"/out/k.cubin", "d1", "_Z6reduce", "_Z5plain", "", ""};
     return settings;
 }
 

@@ -269,6 +269,44 @@ workloads:
     EXPECT_EQ(changed("    env:", "    timeout: 9s\n    env:"), "");
 }
 
+TEST(Review, FindsWhatASourcesCaseLaunchesAndChecks) {
+    constexpr const char* path = "suites/reduce.yaml";
+    Files before = files();
+    before[path] = {FileRole::suite, R"(name: reduce
+workloads:
+  - source: reduce.cu
+    kernel: sum
+    launch: {grid: 2, block: 64}
+    arguments: [{in: f32, size: 128}, {out: f32, size: 2}, {i32: 5}]
+    check: {against: plain, rtol: 1e-5}
+    metrics: [gpu_time]
+    tolerances: {gpu_time: 2%}
+)",
+                    ""};
+    const auto changed = [&](const std::string& from, const std::string& to) {
+        Files after = before;
+        std::string& text = after.at(path).content;
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+        return in_words(reviewed(before, after));
+    };
+    EXPECT_EQ(changed("    check: {against: plain, rtol: 1e-5}\n", ""),
+              "source changed check: plain, rtol 1e-05, atol 0 → none (1)");
+    EXPECT_EQ(changed("rtol: 1e-5", "rtol: 0.5"),
+              "source changed check: plain, rtol 1e-05, atol 0 → plain, rtol 0.5, atol 0 (1)");
+    EXPECT_EQ(changed("grid: 2", "grid: 1"),
+              "source changed launch: grid 2x1x1, block 64x1x1, shared 0 → grid 1x1x1, block "
+              "64x1x1, shared 0 (1)");
+    EXPECT_EQ(changed("{i32: 5}", "{i32: 6}"),
+              "source changed arguments: in f32[128] uniform 0; out f32[2] uniform 0; value i32 5; "
+              "→ in f32[128] uniform 0; out f32[2] uniform 0; value i32 6; (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
+              "source changed compiling: c++17, include none, define none → c++17, fast math, "
+              "include none, define none (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "source changed kernel: sum → sum<1> (1)");
+}
+
 TEST(Review, FindsAWeakenedHealthSet) {
     constexpr const char* path = "suites/train.yaml";
     const auto with = [&](const std::string& health) {

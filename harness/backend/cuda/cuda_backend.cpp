@@ -16,6 +16,7 @@
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/open_device.hpp"
+#include "backend/cuda/source_instance.hpp"
 #include "backend/host/host_backend.hpp"
 #include "backend/plugin/loader.hpp"
 
@@ -78,17 +79,30 @@ class CudaBackend : public measure::Backend {
         return result;
     }
 
+    std::unique_ptr<measure::Case> open_source(const model::SourceKernel& kernel) override {
+        std::unique_ptr<measure::Case> result;
+        guarded(device_.context(), [&] {
+            result = std::make_unique<CudaCase>(device_, board_,
+                                                std::make_unique<SourceInstance>(device_, kernel));
+        });
+        return result;
+    }
+
     measure::HostCode host_code(const model::CaseSpec& spec) override {
         return plugins_.host_code(spec);
     }
 
-    measure::MemorySample memory(const model::CaseSpec& spec, std::uint64_t seed) override {
+    measure::MemorySample memory(const model::CaseSpec& spec, const model::SourceKernel* source,
+                                 std::uint64_t seed) override {
+        const auto open = [&]() -> std::unique_ptr<Instance> {
+            if (source != nullptr) return std::make_unique<SourceInstance>(device_, *source);
+            return plugins_.open(spec);
+        };
         measure::MemorySample sample;
         guarded(device_.context(), [&] {
             device_.flush();  // as in free_memory()
             const NvtxRange range("memory");
-            sample =
-                measure_memory(device_, {[&] { return plugins_.open(spec); }, seed, nvml_.get()});
+            sample = measure_memory(device_, {open, seed, nvml_.get()});
         });
         return sample;
     }

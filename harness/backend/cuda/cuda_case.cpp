@@ -16,6 +16,7 @@
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
 #include "backend/cuda/persisting_l2.hpp"
+#include "backend/plugin/loader.hpp"
 #include "model/source_place.hpp"
 
 namespace perfgate::backend::cuda {

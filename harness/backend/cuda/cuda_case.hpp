@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One case of a CUDA variant: verified, warmed up and timed on the open device.
+// One case of a CUDA variant or a source: verified, warmed up and timed on the open device.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "backend/cuda/activity.hpp"
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/open_device.hpp"
-#include "backend/plugin/loader.hpp"
+#include "backend/plugin/instance.hpp"
 #include "measure/backend.hpp"
 
 namespace perfgate::backend::cuda {
@@ -32,7 +32,7 @@ struct Board {
 class CudaCase : public measure::Case {
   public:
     /// `board` must outlive it.
-    CudaCase(OpenDevice& device, const Board& board, std::unique_ptr<PluginInstance> instance)
+    CudaCase(OpenDevice& device, const Board& board, std::unique_ptr<Instance> instance)
         : device_(device), board_(board), instance_(std::move(instance)) {}
     ~CudaCase() override;
 
@@ -63,7 +63,7 @@ class CudaCase : public measure::Case {
 
     OpenDevice& device_;
     const Board& board_;
-    std::unique_ptr<PluginInstance> instance_;
+    std::unique_ptr<Instance> instance_;
     std::size_t operations_ = 0;  ///< of a reset and a launch, as found by record_launch
     std::size_t reset_kernels_ = 0;
     double added_ns_ = 0;

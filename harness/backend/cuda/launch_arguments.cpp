@@ -17,23 +17,6 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-/// Sizes of the parameters; nothing if the driver does not report them.
-std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function) {
-    constexpr std::size_t most = 4096;  // a kernel's parameters take 32764 bytes at most
-    const CUfunction of_context = function_of_context(function);
-    if (of_context == nullptr) return std::nullopt;
-    std::vector<std::size_t> sizes;
-    while (sizes.size() < most) {
-        std::size_t offset = 0;
-        std::size_t size = 0;
-        const CUresult code = driver().cuFuncGetParamInfo(of_context, sizes.size(), &offset, &size);
-        if (code == CUDA_ERROR_INVALID_VALUE) return sizes;  // there is no such parameter
-        if (code != CUDA_SUCCESS) return std::nullopt;
-        sizes.push_back(size);
-    }
-    return std::nullopt;
-}
-
 bool is_known_address(std::uint64_t value) {
     CUmemorytype type{};
     return driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, value) ==
@@ -82,6 +65,22 @@ class Fingerprint {
 };
 
 }  // namespace
+
+std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function) {
+    constexpr std::size_t most = 4096;  // a kernel's parameters take 32764 bytes at most
+    const CUfunction of_context = function_of_context(function);
+    if (of_context == nullptr) return std::nullopt;
+    std::vector<std::size_t> sizes;
+    while (sizes.size() < most) {
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        const CUresult code = driver().cuFuncGetParamInfo(of_context, sizes.size(), &offset, &size);
+        if (code == CUDA_ERROR_INVALID_VALUE) return sizes;  // there is no such parameter
+        if (code != CUDA_SUCCESS) return std::nullopt;
+        sizes.push_back(size);
+    }
+    return std::nullopt;
+}
 
 ArgumentFingerprint fingerprint_of_arguments(CUfunction function, void* const* arguments) {
     if (function == nullptr) return {};

@@ -6,9 +6,15 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace perfgate::backend::cuda {
+
+/// Sizes of a kernel's parameters, bytes; nothing if the driver does not report them.
+std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function);
 
 struct ArgumentFingerprint {
     std::string whole;  ///< of all arguments

@@ -46,16 +46,39 @@ void LoadedCode::add(std::span<const char> cubin) {
         return;
     }
     const std::lock_guard lock(mutex_);
+    Functions& place = filled_ ? layers_[*filled_] : by_symbol_;
     for (const auto& [symbol, function] : functions) {
-        const auto [known, added] = by_symbol_.try_emplace(symbol, function);
+        const auto [known, added] = place.try_emplace(symbol, function);
         if (!added) keep_common(function, known->second);
     }
 }
 
 LoadedFunction LoadedCode::of(const std::string& symbol) const {
     const std::lock_guard lock(mutex_);
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+        const auto found = layer->second.find(symbol);
+        if (found != layer->second.end()) return found->second;
+    }
     const auto found = by_symbol_.find(symbol);
     return found == by_symbol_.end() ? LoadedFunction() : found->second;
+}
+
+LoadedCode::Layer LoadedCode::begin_layer() {
+    const std::lock_guard lock(mutex_);
+    filled_ = next_layer_++;
+    layers_[*filled_];
+    return *filled_;
+}
+
+void LoadedCode::fill_layer(std::optional<Layer> layer) {
+    const std::lock_guard lock(mutex_);
+    filled_ = layer;
+}
+
+void LoadedCode::end_layer(Layer layer) {
+    const std::lock_guard lock(mutex_);
+    layers_.erase(layer);
+    if (filled_ == layer) filled_.reset();
 }
 
 }  // namespace perfgate::backend::cuda

@@ -34,9 +34,21 @@ class LoadedCode {
     /// name and the launched one is unknown.
     LoadedFunction of(const std::string& symbol) const;
 
+    /// The functions of a module that is loaded for one case: they hide others of the same name. A
+    /// new layer is the one that `add` fills.
+    using Layer = std::uint64_t;
+    Layer begin_layer();
+    /// Nothing: from now on `add` fills none.
+    void fill_layer(std::optional<Layer> layer);
+    void end_layer(Layer layer);
+
   private:
     mutable std::mutex mutex_;
-    std::map<std::string, LoadedFunction> by_symbol_;  ///< without a fingerprint: ambiguous
+    using Functions = std::map<std::string, LoadedFunction>;
+    Functions by_symbol_;  ///< without a fingerprint: ambiguous
+    std::map<Layer, Functions> layers_;
+    std::optional<Layer> filled_;
+    Layer next_layer_ = 0;
 };
 
 }  // namespace perfgate::backend::cuda

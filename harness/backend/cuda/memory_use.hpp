@@ -10,13 +10,13 @@
 
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/open_device.hpp"
-#include "backend/plugin/loader.hpp"
+#include "backend/plugin/instance.hpp"
 #include "measure/backend.hpp"
 
 namespace perfgate::backend::cuda {
 
 struct MemoryRequest {
-    std::function<std::unique_ptr<PluginInstance>()> open;
+    std::function<std::unique_ptr<Instance>()> open;
     std::uint64_t seed = 0;
     const Nvml* nvml = nullptr;  ///< may be null: other processes are then not noticed
 };

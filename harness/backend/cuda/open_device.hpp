@@ -63,6 +63,8 @@ class OpenDevice {
     std::map<std::string, std::int64_t> calls_made_by(const std::function<void()>& work);
     /// As measure::Backend::keep_code.
     void keep_code();
+    /// What keep_code() keeps.
+    LoadedCode& code() { return code_; }
     /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI.
     LoadedFunction loaded_function(const std::string& symbol) const { return code_.of(symbol); }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/plugin/instance.hpp"
 #include "backend/plugin/values.hpp"
 #include "measure/backend.hpp"
 #include "model/catalogue.hpp"
@@ -25,19 +26,19 @@ class PluginError : public model::Error {
 };
 
 /// A case of a plugin, set up; an error of the plugin becomes an exception with its text.
-class PluginInstance {
+class PluginInstance final : public Instance {
   public:
     PluginInstance(const pg_variant& variant, const pg_values* values);
-    ~PluginInstance();
+    ~PluginInstance() override;
     PluginInstance(const PluginInstance&) = delete;
     PluginInstance& operator=(const PluginInstance&) = delete;
 
-    void fill(std::uint64_t seed);
-    void launch(void* stream);
-    void reset(void* stream);  ///< no-op if the variant needs none
-    bool needs_reset() const;
-    pg_submission submission() const;
-    model::Verification verify();  ///< `seed` is filled in by the caller
+    void fill(std::uint64_t seed) override;
+    void launch(void* stream) override;
+    void reset(void* stream) override;
+    bool needs_reset() const override;
+    pg_submission submission() const override;
+    model::Verification verify() override;
 
   private:
     void check(pg_status status, const char* what);

@@ -35,8 +35,8 @@ int compare(const CLI::App& verb, AbOptions& options) {
 void add_ab(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
         "ab",
-        "Measures two builds of the plugins, or two checkouts of programs, back to back and "
-        "compares them");
+        "Measures two builds of the plugins, or two checkouts of programs or sources, back to back "
+        "and compares them");
     const auto options = std::make_shared<AbOptions>();
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
@@ -53,8 +53,8 @@ void add_ab(CLI::App& app, Invocation& invocation) {
             ->type_name("PATH");
     CLI::Option* base_root =
         verb->add_option("--base-root", request.base_root,
-                         "A checkout to compare with: the suite's programs run in it, in place of "
-                         "the suite's folder")
+                         "A checkout to compare with: the suite's programs run and its sources are "
+                         "in it, in place of the suite's folder")
             ->check(CLI::ExistingDirectory)
             ->type_name("DIR");
     CLI::Option* head_root =

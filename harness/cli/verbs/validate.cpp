@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "cli/verbs/verb.hpp"
+#include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/catalogue.hpp"
+#include "runner/source_code.hpp"
 #include "suite/plan.hpp"
+#include "suite/source_reader.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {
@@ -43,6 +47,7 @@ void add_validate(CLI::App& app, Invocation& invocation) {
     struct Options {
         std::vector<std::string> suites;
         std::vector<std::string> plugins;
+        std::vector<std::string> architectures;
     };
     const auto options = std::make_shared<Options>();
     verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
@@ -51,19 +56,39 @@ void add_validate(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE")
         ->type_size(1)
         ->allow_extra_args(false);
+    verb->add_option("--architecture", options->architectures,
+                     "Compiles sources for it, such as 90 or 90a, in place of those that entries "
+                     "name (repeatable)")
+        ->type_name("ARCH")
+        ->type_size(1)
+        ->allow_extra_args(false)
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return std::string(suite::is_architecture(text) ? "" : "expected 90 or 90a");
+            },
+            ""));
     verb->footer(
         "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the "
         "format.");
     verb->callback([&invocation, options] {
         invocation.body = [options] {
             std::string text;
-            for (const suite::Suite& suite : suite::load_suites(
-                     options->suites, runner::load_workload_catalogue(options->plugins))) {
+            const std::vector<suite::Suite> suites = suite::load_suites(
+                options->suites, runner::load_workload_catalogue(options->plugins));
+            const auto warn = [](const std::string& line) {
+                fmt::print(stderr, "perfgate: warning: {}\n", line);
+            };
+            for (const suite::Suite& suite : suites) {
                 text += summary(suite);
-                for (const std::string& line : suite::not_built(suite)) {
-                    fmt::print(stderr, "perfgate: warning: {}\n", line);
-                }
+                for (const std::string& line : suite::not_built(suite)) warn(line);
             }
+            const runner::SourceFindings sources =
+                runner::validate_sources(suites, options->architectures);
+            for (const std::string& line : sources.warnings) warn(line);
+            if (!sources.problems.empty()) {
+                throw model::InputError(fmt::format("{}", fmt::join(sources.problems, "\n")));
+            }
+            for (const std::string& line : sources.done) text += line + '\n';
             model::write_file_atomically("-", text);
             return 0;
         };

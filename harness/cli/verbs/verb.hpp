@@ -24,13 +24,14 @@ using AddVerb = void(CLI::App& app, Invocation& invocation);
 
 AddVerb add_init, add_run, add_ab, add_selftest, add_profile, add_compare, add_import, add_merge,
     add_report, add_explain, add_baseline, add_review, add_validate, add_list, add_metrics,
-    add_doctor, add_demo, add_completion, add_complete, add_pages, add_worker;
+    add_doctor, add_demo, add_completion, add_complete, add_pages, add_worker, add_compile;
 
 /// In the order of the help text.
 inline constexpr AddVerb* verbs[] = {
-    add_init,    add_run,    add_ab,      add_selftest,   add_profile,  add_compare,  add_import,
-    add_merge,   add_report, add_explain, add_baseline,   add_review,   add_validate, add_list,
-    add_metrics, add_doctor, add_demo,    add_completion, add_complete, add_pages,    add_worker,
+    add_init,     add_run,   add_ab,      add_selftest, add_profile,  add_compare,
+    add_import,   add_merge, add_report,  add_explain,  add_baseline, add_review,
+    add_validate, add_list,  add_metrics, add_doctor,   add_demo,     add_completion,
+    add_complete, add_pages, add_worker,  add_compile,
 };
 
 /// The verbs of `perfgate baseline`; `app` is its own.

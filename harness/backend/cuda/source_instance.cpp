@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/source_instance.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "backend/cuda/launch_arguments.hpp"
+#include "backend/source/npy.hpp"
+#include "model/file.hpp"
+#include "model/sha256.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+using Role = model::SourceArgument::Role;
+
+constexpr std::size_t kMostCodeBytes = std::size_t{512} << 20;
+
+/// What outputs have before the measured kernel and before its reference: an element that neither
+/// writes must not look equal. 0xFF is NaN in every floating-point type.
+constexpr unsigned char kPoison = 0xff;
+constexpr unsigned char kReferencePoison = 0xfe;
+
+/// More dynamic shared memory than this must be asked for.
+constexpr std::int64_t kUsualSharedBytes = std::int64_t{48} << 10;
+
+/// The code as it was compiled or found when the run was planned.
+std::string image_of(const model::SourceCode& code) {
+    std::string image = model::read_file(code.file, kMostCodeBytes, "machine code");
+    model::Sha256 hash;
+    hash.add(image);
+    if (hash.fingerprint() != code.digest) {
+        throw model::InputError(
+            fmt::format("{} has changed since the run began: measure again", code.file));
+    }
+    return image;
+}
+
+bool is_output(const model::SourceArgument& argument) {
+    return argument.role == Role::out || argument.role == Role::inout;
+}
+
+}  // namespace
+
+SourceModule::SourceModule(const std::string& image, const std::string& file, LoadedCode& code)
+    : file_(file), code_(code), layer_(code.begin_layer()) {
+    std::array<char, 8192> log{};
+    std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
+    const CUresult result = driver().cuModuleLoadDataEx(&module_, image.c_str(), options.size(),
+                                                        options.data(), values.data());
+    if (result != CUDA_SUCCESS) {
+        code_.end_layer(layer_);
+        log.back() = '\0';
+        const std::string messages = model::printable(log.data(), 1000);
+        check(result,
+              fmt::format("cannot load {}{}{}", file, messages.empty() ? "" : ": ", messages));
+    }
+}
+
+SourceModule::~SourceModule() {
+    driver().cuModuleUnload(module_);
+    code_.end_layer(layer_);
+}
+
+CUfunction SourceModule::function(const std::string& symbol, const std::string& kernel) const {
+    CUfunction function = nullptr;
+    const CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
+    code_.fill_layer(std::nullopt);
+    if (result == CUDA_ERROR_NOT_FOUND) {
+        throw model::InputError(fmt::format(
+            "{} has no kernel '{}' (symbol {}); a kernel is __global__, and machine code has "
+            "mangled names, which `cuobjdump --list-text` or `nm` shows",
+            file_, model::printable(kernel), model::printable(symbol)));
+    }
+    check(result, fmt::format("cannot find '{}' in {}", kernel, file_));
+    return function;
+}
+
+SourceInstance::SourceInstance(OpenDevice& device, const model::SourceKernel& kernel)
+    : device_(device), kernel_(kernel) {
+    module_ = std::make_unique<SourceModule>(image_of(kernel.code), kernel.file, device.code());
+    function_ = module_->function(kernel.code.kernel_symbol, kernel.kernel);
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        reference_ = module_->function(kernel.code.reference_symbol, kernel.check.against);
+    }
+    for (const model::SourceArgument& argument : kernel_.arguments) {
+        Argument& own = arguments_.emplace_back();
+        if (argument.role == Role::value) {
+            own.passed = value_of(argument);
+            continue;
+        }
+        const auto bytes =
+            static_cast<std::size_t>(argument.elements * model::bytes_of(argument.type));
+        own.buffer = std::make_unique<DeviceBuffer>(bytes);
+        if (argument.role == Role::inout) own.pristine = std::make_unique<DeviceBuffer>(bytes);
+        const CUdeviceptr address = own.buffer->address();
+        own.passed.resize(sizeof(address));
+        std::memcpy(own.passed.data(), &address, sizeof(address));
+    }
+    for (Argument& argument : arguments_) passed_.push_back(argument.passed.data());
+    check_parameters(function_, kernel.kernel);
+    if (reference_ != nullptr) check_parameters(reference_, kernel.check.against);
+    for (CUfunction function : {function_, reference_}) {
+        if (function == nullptr || kernel.shared_bytes <= kUsualSharedBytes) continue;
+        check(driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                          static_cast<int>(kernel.shared_bytes)),
+              fmt::format("cannot give a block {} bytes of dynamic shared memory",
+                          kernel.shared_bytes));
+    }
+}
+
+void SourceInstance::check_parameters(CUfunction function, const std::string& name) const {
+    const auto sizes = parameter_sizes(function);
+    if (!sizes) {
+        throw model::Error(fmt::format("the driver does not report the parameters of '{}'", name));
+    }
+    std::vector<std::size_t> passed;
+    for (const Argument& argument : arguments_) passed.push_back(argument.passed.size());
+    if (*sizes == passed) return;
+    throw model::InputError(
+        fmt::format("kernel '{}' takes {} of {} bytes, 'arguments' has {} of {}; a buffer has 8",
+                    model::printable(name), model::counted(sizes->size(), "parameter"),
+                    fmt::join(*sizes, ", "), passed.size(), fmt::join(passed, ", ")));
+}
+
+void SourceInstance::fill(std::uint64_t seed) {
+    seed_ = seed;
+    const CUstream stream = device_.stream();
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+        const model::SourceArgument& argument = kernel_.arguments[i];
+        if (argument.role != Role::in && argument.role != Role::inout) continue;
+        const Bytes content = content_of(argument, seed, i + 1);
+        const Argument& own = arguments_[i];
+        const DeviceBuffer& to = own.pristine ? *own.pristine : *own.buffer;
+        check(driver().cuMemcpyHtoDAsync(to.address(), content.data(), content.size(), stream),
+              "cannot fill an input");
+        check(driver().cuStreamSynchronize(stream), "cannot fill an input");
+    }
+    poison(kPoison);
+    reset(stream);
+    check(driver().cuStreamSynchronize(stream), "cannot fill the arguments");
+}
+
+void SourceInstance::poison(unsigned char byte) const {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+        if (kernel_.arguments[i].role != Role::out) continue;
+        const DeviceBuffer& buffer = *arguments_[i].buffer;
+        check(driver().cuMemsetD8Async(buffer.address(), byte, buffer.bytes(), device_.stream()),
+              "cannot fill an output");
+    }
+}
+
+void SourceInstance::reset(void* stream) {
+    for (const Argument& argument : arguments_) {
+        if (!argument.pristine) continue;
+        check(driver().cuMemcpyDtoDAsync(argument.buffer->address(), argument.pristine->address(),
+                                         argument.buffer->bytes(), static_cast<CUstream>(stream)),
+              "cannot restore an argument");
+    }
+}
+
+void SourceInstance::launch_function(CUfunction function, CUstream stream) {
+    const auto size = [](std::int64_t value) { return static_cast<unsigned>(value); };
+    const auto& grid = kernel_.grid;
+    const auto& block = kernel_.block;
+    check(driver().cuLaunchKernel(function, size(grid[0]), size(grid[1]), size(grid[2]),
+                                  size(block[0]), size(block[1]), size(block[2]),
+                                  size(kernel_.shared_bytes), stream, passed_.data(), nullptr),
+          fmt::format("cannot launch '{}' with grid {}, block {} and {} bytes of shared memory",
+                      kernel_.kernel, fmt::join(grid, "x"), fmt::join(block, "x"),
+                      kernel_.shared_bytes));
+}
+
+void SourceInstance::launch(void* stream) {
+    launch_function(function_, static_cast<CUstream>(stream));
+}
+
+std::vector<Elements> SourceInstance::outputs() const {
+    std::vector<Elements> all;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+        if (!is_output(kernel_.arguments[i])) continue;
+        const DeviceBuffer& buffer = *arguments_[i].buffer;
+        Elements& elements = all.emplace_back();
+        elements.type = kernel_.arguments[i].type;
+        elements.bytes.resize(buffer.bytes());
+        check(driver().cuMemcpyDtoHAsync(elements.bytes.data(), buffer.address(), buffer.bytes(),
+                                         device_.stream()),
+              "cannot read an output");
+    }
+    check(driver().cuStreamSynchronize(device_.stream()), "cannot read the outputs");
+    return all;
+}
+
+std::vector<Elements> SourceInstance::expected() {
+    if (kernel_.check.kind == model::SourceCheck::Kind::file) {
+        const auto output =
+            std::find_if(kernel_.arguments.begin(), kernel_.arguments.end(), is_output);
+        std::vector<Elements> all;
+        all.push_back(read_npy(std::filesystem::path(kernel_.folder) / kernel_.check.against,
+                               static_cast<std::size_t>(output->elements)));
+        return all;
+    }
+    poison(kReferencePoison);
+    reset(device_.stream());
+    launch_function(reference_, device_.stream());
+    return outputs();
+}
+
+model::Verification SourceInstance::verify() {
+    const std::vector<Elements> found = outputs();
+    const std::vector<Elements> wanted = expected();
+    model::Verification result{true, 0, ""};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const model::Verification one = compare(found[i], wanted[i], kernel_.check, seed_);
+        const std::string which = found.size() == 1 ? "" : fmt::format("output {}: ", i + 1);
+        if (!one.passed && result.passed) result = {false, 0, ""};
+        if (one.passed != result.passed) continue;
+        result.detail += (result.detail.empty() ? "" : "; ") + which + one.detail;
+    }
+    result.detail =
+        fmt::format("against {}: {}", model::printable(kernel_.check.against), result.detail);
+    return result;
+}
+
+}  // namespace perfgate::backend::cuda

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case, set up, as a backend launches it: a plugin's, or a source's kernel. Functions throw
+// model::Error.
+#pragma once
+
+#include <cstdint>
+
+#include "model/run.hpp"
+#include "perfgate.h"
+
+namespace perfgate::backend {
+
+class Instance {
+  public:
+    Instance() = default;
+    virtual ~Instance() = default;
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
+    virtual void fill(std::uint64_t seed) = 0;
+    virtual void launch(void* stream) = 0;
+    virtual void reset(void* stream) = 0;  ///< no-op if the launch changes no input
+    virtual bool needs_reset() const = 0;
+    virtual pg_submission submission() const = 0;
+    /// Of the last launch; `seed` is filled in by the caller.
+    virtual model::Verification verify() = 0;
+};
+
+}  // namespace perfgate::backend

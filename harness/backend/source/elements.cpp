@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/source/elements.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "backend/source/small_floats.hpp"
+#include "perfgate_random.hpp"
+#include "perfgate_verify.hpp"
+
+namespace perfgate::backend {
+
+namespace {
+
+using model::ElementType;
+using Fill = model::SourceArgument::Fill;
+
+/// Calls work(T()) with the host's type of the elements.
+template <class Work>
+auto with_type(ElementType type, const Work& work) {
+    switch (type) {
+        case ElementType::f16:
+            return work(Half());
+        case ElementType::bf16:
+            return work(Bfloat16());
+        case ElementType::f32:
+            return work(float());
+        case ElementType::f64:
+            return work(double());
+        case ElementType::i8:
+            return work(std::int8_t());
+        case ElementType::i16:
+            return work(std::int16_t());
+        case ElementType::i32:
+            return work(std::int32_t());
+        case ElementType::i64:
+            return work(std::int64_t());
+        case ElementType::u8:
+            return work(std::uint8_t());
+        case ElementType::u16:
+            return work(std::uint16_t());
+        case ElementType::u32:
+            return work(std::uint32_t());
+        case ElementType::u64:
+            break;
+    }
+    return work(std::uint64_t());
+}
+
+/// The integers from 0 that the type holds exactly.
+template <class T>
+constexpr std::uint64_t exact_integers() {
+    if constexpr (std::is_same_v<T, Half>) {
+        return 1 << 11;
+    } else if constexpr (std::is_same_v<T, Bfloat16>) {
+        return 1 << 8;
+    } else {
+        constexpr int digits = std::numeric_limits<T>::digits;
+        return digits >= 63 ? std::uint64_t{1} << 63 : std::uint64_t{1} << digits;
+    }
+}
+
+template <class T>
+T element(const model::SourceArgument& argument, std::uint64_t key, std::uint64_t index) {
+    switch (argument.fill) {
+        case Fill::uniform:
+            return sdk::random_element<T>(key, index);
+        case Fill::iota:
+            index %= exact_integers<T>();
+            if constexpr (std::is_integral_v<T>) return static_cast<T>(index);
+            return static_cast<T>(static_cast<double>(index));
+        case Fill::constant:
+            break;
+    }
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(argument.integer);
+    return static_cast<T>(argument.real);
+}
+
+template <class T>
+void put(Bytes& bytes, std::size_t index, T value) {
+    std::memcpy(bytes.data() + index * sizeof(T), &value, sizeof(T));
+}
+
+/// Typed elements in bytes, as sdk::elementwise reads them.
+template <class T>
+class View {
+  public:
+    explicit View(const Elements& elements) : elements_(elements) {}
+    std::size_t size() const { return elements_.count(); }
+    const T* data() const { return nullptr; }  // its type is what counts
+    void copy_to(T* to, std::size_t first, std::size_t count) const {
+        std::memcpy(static_cast<void*>(to), elements_.bytes.data() + first * sizeof(T),
+                    count * sizeof(T));
+    }
+    T operator[](std::size_t index) const {
+        T value;
+        copy_to(&value, index, 1);
+        return value;
+    }
+
+  private:
+    const Elements& elements_;
+};
+
+template <class T>
+double widened(T value) {
+    if constexpr (std::is_arithmetic_v<T>) return static_cast<double>(value);
+    return static_cast<double>(static_cast<float>(value));
+}
+
+/// Whether a floating-point or integer value is this integer.
+template <class T, class Other>
+bool equal(T value, Other expected) {
+    if constexpr (std::is_integral_v<Other>) {
+        return std::cmp_equal(value, expected);
+    } else {
+        const double wanted = widened(expected);
+        return static_cast<double>(value) == wanted;
+    }
+}
+
+template <class T, class Other>
+model::Verification compare_integers(const Elements& output, const Elements& expected) {
+    const View<T> values(output);
+    const View<Other> wanted(expected);
+    std::size_t wrong = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (equal(values[i], wanted[i])) continue;
+        if (wrong++ == 0) first = i;
+    }
+    if (wrong == 0) return {true, 0, fmt::format("all {} elements are equal", values.size())};
+    return {false, 0,
+            fmt::format("element {} is {}, expected {}; {} of {} wrong", first, +values[first],
+                        widened(wanted[first]), wrong, values.size())};
+}
+
+}  // namespace
+
+Bytes content_of(const model::SourceArgument& argument, std::uint64_t seed, std::uint64_t operand) {
+    const auto count = static_cast<std::size_t>(argument.elements);
+    const std::uint64_t key = sdk::stream_key(seed, operand);
+    return with_type(argument.type, [&](auto zero) {
+        using T = decltype(zero);
+        Bytes bytes(count * sizeof(T));
+        for (std::size_t i = 0; i < count; ++i) put(bytes, i, element<T>(argument, key, i));
+        return bytes;
+    });
+}
+
+Bytes value_of(const model::SourceArgument& argument) {
+    model::SourceArgument constant = argument;
+    constant.fill = Fill::constant;
+    constant.elements = 1;
+    return content_of(constant, 0, 0);
+}
+
+model::Verification compare(const Elements& output, const Elements& expected,
+                            const model::SourceCheck& check, std::uint64_t seed) {
+    if (output.count() != expected.count()) {
+        return {false, 0,
+                fmt::format("the output has {} elements, what is expected {}", output.count(),
+                            expected.count())};
+    }
+    return with_type(output.type, [&](auto zero) {
+        using T = decltype(zero);
+        return with_type(expected.type, [&](auto other) -> model::Verification {
+            using Other = decltype(other);
+            if constexpr (std::is_integral_v<T>) {
+                return compare_integers<T, Other>(output, expected);
+            } else {
+                const sdk::Limits limits{check.rtol, check.atol, std::size_t{1} << 20, seed};
+                const View<T> values(output);
+                const View<Other> wanted(expected);
+                const sdk::Verification found = sdk::elementwise(values, wanted, limits);
+                return {found.passed, 0, found.detail};
+            }
+        });
+    });
+}
+
+}  // namespace perfgate::backend

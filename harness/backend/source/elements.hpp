@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elements of a source's buffers on the host: what inputs are filled with, and whether outputs
+// are as expected.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/source_kernel.hpp"
+
+namespace perfgate::backend {
+
+using Bytes = std::vector<std::byte>;
+
+/// The content of an `in` or `inout` for a seed; `operand` numbers the arguments from 1, so that
+/// each has other values.
+Bytes content_of(const model::SourceArgument& argument, std::uint64_t seed, std::uint64_t operand);
+
+/// A value as the kernel takes it.
+Bytes value_of(const model::SourceArgument& argument);
+
+/// Elements of one type.
+struct Elements {
+    model::ElementType type = model::ElementType::f32;
+    Bytes bytes;
+
+    std::size_t count() const { return bytes.size() / static_cast<std::size_t>(bytes_of(type)); }
+};
+
+/// Whether the output is as expected, of which the type may be another: floating-point elements
+/// within the tolerances of `check`, integers exactly. `seed` chooses the elements of a large
+/// floating-point output that are compared.
+model::Verification compare(const Elements& output, const Elements& expected,
+                            const model::SourceCheck& check, std::uint64_t seed);
+
+}  // namespace perfgate::backend

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/source_kernel.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "model/sha256.hpp"
+
+namespace perfgate::model {
+
+std::string_view to_text(ElementType type) {
+    switch (type) {
+        case ElementType::f16:
+            return "f16";
+        case ElementType::bf16:
+            return "bf16";
+        case ElementType::f32:
+            return "f32";
+        case ElementType::f64:
+            return "f64";
+        case ElementType::i8:
+            return "i8";
+        case ElementType::i16:
+            return "i16";
+        case ElementType::i32:
+            return "i32";
+        case ElementType::i64:
+            return "i64";
+        case ElementType::u8:
+            return "u8";
+        case ElementType::u16:
+            return "u16";
+        case ElementType::u32:
+            return "u32";
+        case ElementType::u64:
+            return "u64";
+    }
+    return "";
+}
+
+std::int64_t bytes_of(ElementType type) {
+    switch (type) {
+        case ElementType::i8:
+        case ElementType::u8:
+            return 1;
+        case ElementType::f16:
+        case ElementType::bf16:
+        case ElementType::i16:
+        case ElementType::u16:
+            return 2;
+        case ElementType::f32:
+        case ElementType::i32:
+        case ElementType::u32:
+            return 4;
+        case ElementType::f64:
+        case ElementType::i64:
+        case ElementType::u64:
+            return 8;
+    }
+    return 8;
+}
+
+bool is_integer(ElementType type) {
+    return type != ElementType::f16 && type != ElementType::bf16 && type != ElementType::f32 &&
+           type != ElementType::f64;
+}
+
+std::string_view to_text(SourceArgument::Role role) {
+    switch (role) {
+        case SourceArgument::Role::in:
+            return "in";
+        case SourceArgument::Role::out:
+            return "out";
+        case SourceArgument::Role::inout:
+            return "inout";
+        case SourceArgument::Role::value:
+            return "value";
+    }
+    return "";
+}
+
+std::string_view to_text(SourceArgument::Fill fill) {
+    switch (fill) {
+        case SourceArgument::Fill::uniform:
+            return "uniform";
+        case SourceArgument::Fill::iota:
+            return "iota";
+        case SourceArgument::Fill::constant:
+            return "constant";
+    }
+    return "";
+}
+
+std::string_view to_text(SourceCheck::Kind kind) {
+    switch (kind) {
+        case SourceCheck::Kind::none:
+            return "none";
+        case SourceCheck::Kind::kernel:
+            return "kernel";
+        case SourceCheck::Kind::file:
+            return "file";
+    }
+    return "";
+}
+
+SourceKind kind_of_source(std::string_view file) {
+    if (file.ends_with(".cu")) return SourceKind::cuda;
+    if (file.ends_with(".ptx")) return SourceKind::ptx;
+    if (file.ends_with(".cubin")) return SourceKind::cubin;
+    if (file.ends_with(".fatbin")) return SourceKind::fatbin;
+    return SourceKind::unknown;
+}
+
+bool needs_reset(const SourceKernel& kernel) {
+    return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), [](const auto& argument) {
+        return argument.role == SourceArgument::Role::inout;
+    });
+}
+
+std::uint64_t memory_bytes_of(const SourceKernel& kernel) {
+    std::uint64_t bytes = 0;
+    for (const SourceArgument& argument : kernel.arguments) {
+        if (argument.role == SourceArgument::Role::value) continue;
+        const auto once = static_cast<std::uint64_t>(argument.elements * bytes_of(argument.type));
+        bytes += argument.role == SourceArgument::Role::inout ? 2 * once : once;
+    }
+    return bytes;
+}
+
+std::string set_up_fingerprint(const SourceKernel& kernel) {
+    Sha256 hash;
+    const auto add = [&](auto... numbers) {
+        (hash.add_number(static_cast<std::uint64_t>(numbers)), ...);
+    };
+    hash.add("1");  // another number if buffers are filled or launches made in another way
+    hash.add(kernel.kernel);
+    add(kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1],
+        kernel.block[2], kernel.shared_bytes);
+    for (const SourceArgument& argument : kernel.arguments) {
+        add(argument.role, argument.type, argument.elements, argument.fill, argument.integer,
+            std::bit_cast<std::uint64_t>(argument.real));
+    }
+    return hash.fingerprint();
+}
+
+}  // namespace perfgate::model

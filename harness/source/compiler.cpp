@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/compiler.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/sha256.hpp"
+#include "model/text.hpp"
+#include "program/program.hpp"
+#include "source/compile_job.hpp"
+
+namespace perfgate::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own for the compiler's files, removed at the end.
+class WorkFolder {
+  public:
+    explicit WorkFolder(const fs::path& parent) {
+        std::error_code failed;
+        fs::create_directories(parent, failed);
+        std::string name = (parent / "compile-XXXXXX").string();
+        if (failed || mkdtemp(name.data()) == nullptr) {
+            throw model::Error(
+                fmt::format("cannot create a folder in {}: make it writable", parent.string()));
+        }
+        path_ = name;
+    }
+    ~WorkFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+
+    const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+fs::path path_of(const model::SourceKernel& kernel) {
+    return fs::absolute(fs::path(kernel.folder) / kernel.file).lexically_normal();
+}
+
+/// The kernels whose symbols are asked for: the measured one, then that of the check.
+std::vector<std::string> kernels_of(const model::SourceKernel& kernel) {
+    std::vector<std::string> names{kernel.kernel};
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        names.push_back(kernel.check.against);
+    }
+    return names;
+}
+
+/// The arguments of `perfgate compile`, without its folder.
+std::vector<std::string> words_of(const model::SourceKernel& kernel,
+                                  const CompilerOptions& options) {
+    std::vector<std::string> words{"compile", "--architecture=" + options.architecture,
+                                   "--newest-major=" + std::to_string(options.newest_major),
+                                   "--std=" + kernel.options.standard};
+    if (kernel.options.fast_math) words.emplace_back("--fast-math");
+    for (const std::string& folder : kernel.options.include) {
+        words.push_back("--include=" +
+                        fs::absolute(fs::path(kernel.folder) / folder).lexically_normal().string());
+    }
+    for (const auto& [name, value] : kernel.options.defines) {
+        words.push_back(fmt::format("--define={}={}", name, value));
+    }
+    for (const std::string& name : kernels_of(kernel)) words.push_back("--kernel=" + name);
+    words.emplace_back("--");
+    words.push_back(path_of(kernel).string());
+    return words;
+}
+
+/// "reduce.cu(12): error: …": the first line that tells the cause.
+std::string first_error(const std::string& messages) {
+    std::istringstream lines(messages);
+    std::string first;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("error") != std::string::npos) return line;
+        if (first.empty()) first = line;
+    }
+    return first;
+}
+
+/// NVRTC looks kernels up in a file of its own.
+constexpr std::string_view names_file = "__nv_name_map(";
+
+/// Why a source with these messages has no code.
+std::string refusal(const model::SourceKernel& kernel, const std::string& architecture,
+                    const std::string& messages) {
+    const std::string error = first_error(messages);
+    if (!error.starts_with(names_file)) {
+        return fmt::format("{} does not compile for sm_{}: {}", model::printable(kernel.file),
+                           architecture, model::printable(error));
+    }
+    std::string wanted = fmt::format("'{}'", model::printable(kernel.kernel));
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        wanted += fmt::format(" or no '{}'", model::printable(kernel.check.against));
+    }
+    return fmt::format("{} has no kernel {}: {}", model::printable(kernel.file), wanted,
+                       model::printable(error.substr(error.find("error: ") + 7)));
+}
+
+/// Messages that name the file as the suite does.
+std::string with_short_name(std::string messages, const model::SourceKernel& kernel) {
+    const std::string path = path_of(kernel).string();
+    for (std::size_t at = messages.find(path); at != std::string::npos;
+         at = messages.find(path, at + kernel.file.size())) {
+        messages.replace(at, path.size(), kernel.file);
+    }
+    return messages;
+}
+
+std::string read_if_any(const fs::path& file, std::size_t limit) {
+    std::error_code absent;
+    return fs::exists(file, absent) ? model::read_file(file, limit, "compiler's output") : "";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Why a process that gave no answer ended.
+std::string how_it_failed(const program::End& end, const program::Program& program) {
+    const std::string limit =
+        fmt::format("the compiler may take {} GiB: does the source include something endless?",
+                    most_compiler_bytes >> 30);
+    if (end.outcome == program::Outcome::timed_out) {
+        return fmt::format(
+            "the compiler {} and was ended: simplify the source, or raise "
+            "--case-limit",
+            program::describe(end, program));
+    }
+    if (end.outcome == program::Outcome::exited && end.status == job_no_memory) {
+        return "the compiler ran out of memory; " + limit;
+    }
+    return fmt::format("the compiler {}; {}", program::describe(end, program), limit);
+}
+
+}  // namespace
+
+std::string architecture_of(const std::string& compute_capability) {
+    std::string digits = compute_capability;
+    const std::size_t dot = digits.find('.');
+    if (dot == std::string::npos) return {};
+    digits.erase(dot, 1);
+    const bool good =
+        (digits.size() == 2 || digits.size() == 3) &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!good) return {};
+    // From 9.0 on, some instructions exist only for the architecture itself.
+    return std::stoi(digits) >= 90 ? digits + "a" : digits;
+}
+
+model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
+    const fs::path file = path_of(kernel);
+    std::error_code absent;
+    if (!fs::is_regular_file(file, absent)) {
+        model::SourceCode code;
+        code.problem = fmt::format("{}: no such file; the suite names it as {}",
+                                   model::printable(file.string()), model::printable(kernel.file));
+        return code;
+    }
+    if (model::kind_of_source(kernel.file) != model::SourceKind::cuda) return as_it_is(kernel);
+    const std::vector<std::string> words = words_of(kernel, options_);
+    const auto known = known_.find(words);
+    if (known != known_.end()) return known->second;
+    model::SourceCode code = compiled(kernel);
+    known_.emplace(words, code);
+    return code;
+}
+
+model::SourceCode Compiler::as_it_is(const model::SourceKernel& kernel) const {
+    model::SourceCode code;
+    const fs::path file = path_of(kernel);
+    const bool text = model::kind_of_source(kernel.file) == model::SourceKind::ptx;
+    try {
+        const std::string content =
+            model::read_file(file, text ? most_source_bytes : most_code_bytes, "source");
+        model::Sha256 hash;
+        hash.add(content);
+        code.digest = hash.fingerprint();
+    } catch (const model::InputError& error) {
+        code.problem = error.what();
+        return code;
+    }
+    code.file = file.string();
+    code.kernel_symbol = kernel.kernel;
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        code.reference_symbol = kernel.check.against;
+    }
+    return code;
+}
+
+model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
+    const WorkFolder folder(options_.out);
+    if (options_.compiling) options_.compiling(kernel.file);
+    program::Program program;
+    program.words = words_of(kernel, options_);
+    program.words.insert(program.words.begin(), options_.perfgate.string());
+    program.words.insert(program.words.begin() + 2, "--out=" + folder.path().string());
+    program.time_limit = std::chrono::duration<double>(options_.time_limit_s);
+    program.grace = std::chrono::duration<double>(0.5);
+    program.output_file = (folder.path() / "stdout").string();
+    program.error_file = (folder.path() / "stderr").string();
+    const program::End end = program::run(program, options_.stop);
+
+    model::SourceCode code;
+    if (end.outcome == program::Outcome::interrupted) {
+        interrupted_ = true;
+        code.problem = "interrupted";
+        return code;
+    }
+    if (const std::string found = read_if_any(folder.path() / compiler_file, 64); !found.empty()) {
+        compiler_ = model::printable(found, 64);
+    }
+    code.log = with_short_name(
+        model::valid_utf8(read_if_any(folder.path() / messages_file, most_message_bytes)), kernel);
+    const bool exited = end.outcome == program::Outcome::exited;
+    if (exited && end.status == job_refused) {
+        code.problem = refusal(kernel, options_.architecture, code.log);
+        return code;
+    }
+    if (exited && (end.status == job_no_nvrtc || end.status == job_failed)) {
+        lacks_compiler_ = end.status == job_no_nvrtc;
+        code.problem = fmt::format("{} was not compiled: {}", model::printable(kernel.file),
+                                   model::printable(code.log));
+        return code;
+    }
+    if (!exited || end.status != job_compiled) {
+        code.problem = fmt::format("{} was not compiled: {}", model::printable(kernel.file),
+                                   how_it_failed(end, program));
+        if (code.log.empty()) code.log = end.last_errors;
+        return code;
+    }
+    const std::vector<std::string> symbols =
+        lines_of(read_if_any(folder.path() / symbols_file, most_message_bytes));
+    const std::string content = read_if_any(folder.path() / code_file, most_code_bytes);
+    if (symbols.size() != kernels_of(kernel).size() || content.empty()) {
+        code.problem = fmt::format("{} was not compiled: the compiler's files are incomplete",
+                                   model::printable(kernel.file));
+        return code;
+    }
+    model::Sha256 hash;
+    hash.add(content);
+    code.digest = hash.fingerprint();
+    code.kernel_symbol = symbols.front();
+    if (symbols.size() > 1) code.reference_symbol = symbols[1];
+    const fs::path kept = options_.out / (code.digest + ".cubin");
+    model::write_file_atomically(kept, content);
+    code.file = fs::absolute(kept).string();
+    return code;
+}
+
+}  // namespace perfgate::source

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/source_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "model/command_words.hpp"
+#include "suite/fields.hpp"
+
+namespace perfgate::suite {
+
+namespace {
+
+using model::ElementType;
+using model::SourceArgument;
+using Role = SourceArgument::Role;
+using Fill = SourceArgument::Fill;
+
+constexpr std::size_t most_arguments = 64;
+
+constexpr std::array<std::string_view, 3> launch_keys{"grid", "block", "shared"};
+constexpr std::array<std::string_view, 17> argument_keys{
+    "in",  "out", "inout", "f16", "bf16", "f32", "f64",  "i8",  "i16",
+    "i32", "i64", "u8",    "u16", "u32",  "u64", "size", "fill"};
+
+constexpr std::array element_types{ElementType::f16, ElementType::bf16, ElementType::f32,
+                                   ElementType::f64, ElementType::i8,   ElementType::i16,
+                                   ElementType::i32, ElementType::i64,  ElementType::u8,
+                                   ElementType::u16, ElementType::u32,  ElementType::u64};
+constexpr std::array buffer_roles{Role::in, Role::out, Role::inout};
+
+class ArgumentsReader {
+  public:
+    ArgumentsReader(const SourceText& text, ReadSource& read, ParameterUses& uses,
+                    Problems& problems)
+        : text_(text), read_(read), uses_(uses), problems_(problems) {}
+
+    void launch(const YamlNode& node) {
+        const Fields fields(node, "'launch'", launch_keys, problems_);
+        if (const YamlNode* grid = fields.require("grid", problems_)) {
+            read_.grid = sizes(*grid, "grid");
+        }
+        if (const YamlNode* block = fields.require("block", problems_)) {
+            read_.block = sizes(*block, "block");
+        }
+        if (const YamlNode* shared = fields.find("shared")) {
+            read_.shared = expression(*shared, "shared");
+        }
+    }
+
+    void arguments(const YamlNode& node) {
+        if (node.kind == YamlNode::Kind::list && node.items.empty()) return;  // a kernel without
+        const auto items = read_list(node, "arguments", "arguments of the kernel", problems_);
+        if (items.size() > most_arguments) {
+            problems_.add(node.at, fmt::format("{} arguments; expected at most {}", items.size(),
+                                               most_arguments));
+            return;
+        }
+        for (const YamlNode* item : items) argument(*item);
+    }
+
+  private:
+    std::optional<IntegerExpression> expression(const YamlNode& node, std::string_view what) {
+        if (node.kind != YamlNode::Kind::scalar) {
+            add_wrong_type(node, what, "an integer, or text such as \"(n + 255) / 256\"",
+                           problems_);
+            return std::nullopt;
+        }
+        auto parsed = IntegerExpression::parse(text_.place(node), problems_);
+        if (parsed) {
+            for (const auto& name : parsed->names()) {
+                uses_.anywhere.emplace_back(name.name, name.at);
+                uses_.as_integers.emplace_back(name.name, name.at);
+            }
+        }
+        return parsed;
+    }
+
+    std::vector<IntegerExpression> sizes(const YamlNode& node, std::string_view what) {
+        std::vector<IntegerExpression> sizes;
+        std::vector<const YamlNode*> items{&node};
+        if (node.kind == YamlNode::Kind::list) {
+            items = read_list(node, what, "up to three sizes: x, y, z", problems_);
+        }
+        if (items.size() > 3) {
+            problems_.add(node.at, fmt::format("{} sizes in {}; expected up to three: x, y, z",
+                                               items.size(), in_quotes(what)));
+            return sizes;
+        }
+        for (const YamlNode* item : items) {
+            if (auto parsed = expression(*item, what)) sizes.push_back(std::move(*parsed));
+        }
+        return sizes;
+    }
+
+    void argument(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        const Fields fields(node, "an argument", argument_keys, problems_);
+        if (problems_.count() != before) return;
+        std::vector<std::string_view> kinds;
+        for (const std::string_view key : argument_keys) {
+            if (key != "size" && key != "fill" && fields.find(key) != nullptr) kinds.push_back(key);
+        }
+        if (kinds.size() != 1) {
+            problems_.add(node.at,
+                          fmt::format("an argument with {} of its keys; expected one of "
+                                      "in, out, inout, or for a value its type, such as i32",
+                                      kinds.empty() ? "none" : "several"));
+            return;
+        }
+        SourceArgument& argument = read_.kernel.arguments.emplace_back();
+        ReadSource::Argument& read = read_.arguments.emplace_back();
+        read.at = node.at;
+        const YamlNode& value = *fields.find(kinds.front());
+        const auto role = std::find_if(buffer_roles.begin(), buffer_roles.end(),
+                                       [&](Role each) { return to_text(each) == kinds.front(); });
+        if (role != buffer_roles.end()) {
+            argument.role = *role;
+            buffer(value, fields, argument, read);
+        } else {
+            argument.role = Role::value;
+            argument.type =
+                *std::find_if(element_types.begin(), element_types.end(),
+                              [&](ElementType type) { return to_text(type) == kinds.front(); });
+            for (const std::string_view key : {"size", "fill"}) {
+                if (const YamlNode* found = fields.find(key)) {
+                    problems_.add(found->at,
+                                  fmt::format("'{}' of a value; expected it of a buffer", key));
+                }
+            }
+            passed_value(value, argument, read);
+        }
+    }
+
+    void buffer(const YamlNode& type, const Fields& fields, SourceArgument& argument,
+                ReadSource::Argument& read) {
+        std::vector<std::string> names;
+        for (const ElementType each : element_types) names.emplace_back(to_text(each));
+        const std::string_view what = to_text(argument.role);
+        if (const auto choice = read_choice(type, what, names, problems_)) {
+            argument.type = element_types[*choice];
+        }
+        if (const YamlNode* size = fields.require("size", problems_)) {
+            read.size = expression(*size, "size");
+        }
+        if (const YamlNode* node = fields.find("fill")) fill(*node, argument);
+    }
+
+    void fill(const YamlNode& node, SourceArgument& argument) {
+        if (argument.role == Role::out) {
+            problems_.add(node.at,
+                          "'fill' of an 'out', which only the kernel writes; expected 'inout'");
+            return;
+        }
+        const std::optional<std::string> text = text_of(node);
+        if (text && *text == "uniform") return;
+        if (text && *text == "iota") {
+            argument.fill = Fill::iota;
+            return;
+        }
+        argument.fill = Fill::constant;
+        if (text && *text == "zero") return;
+        if (!constant(node, argument)) {
+            add_wrong_type(node, "fill",
+                           fmt::format("uniform, zero, iota or a number that {} holds",
+                                       to_text(argument.type)),
+                           problems_);
+        }
+    }
+
+    /// A number of the argument's type; false: it is none.
+    static bool constant(const YamlNode& node, SourceArgument& argument) {
+        if (is_integer(argument.type)) {
+            const std::optional<std::int64_t> value = integer_of(node);
+            const auto [least, most] = integers_of(argument.type);
+            if (!value || *value < least || *value > most) return false;
+            argument.integer = *value;
+            return true;
+        }
+        const std::optional<double> value = number_of(node);
+        if (!value || !std::isfinite(*value)) return false;
+        argument.real = *value;
+        return true;
+    }
+
+    void passed_value(const YamlNode& node, SourceArgument& argument, ReadSource::Argument& read) {
+        const std::string_view type = to_text(argument.type);
+        if (!is_integer(argument.type)) {
+            if (constant(node, argument)) return;
+            const std::optional<std::string> text = text_of(node);
+            if (text && model::is_identifier(*text)) {
+                read.real_parameter = *text;
+                uses_.anywhere.emplace_back(*text, node.at);
+                return;
+            }
+        }
+        read.value = expression(node, type);
+    }
+
+    const SourceText& text_;
+    ReadSource& read_;
+    ParameterUses& uses_;
+    Problems& problems_;
+};
+
+}  // namespace
+
+void read_launch(const YamlNode& node, const SourceText& text, ReadSource& read,
+                 ParameterUses& uses, Problems& problems) {
+    ArgumentsReader(text, read, uses, problems).launch(node);
+}
+
+void read_arguments(const YamlNode& node, const SourceText& text, ReadSource& read,
+                    ParameterUses& uses, Problems& problems) {
+    ArgumentsReader(text, read, uses, problems).arguments(node);
+}
+
+std::pair<std::int64_t, std::int64_t> integers_of(model::ElementType type) {
+    const bool with_sign = to_text(type).front() == 'i';
+    const auto bits = 8 * model::bytes_of(type) - (with_sign ? 1 : 0);
+    const std::int64_t most =
+        bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
+    return {with_sign ? -most - 1 : 0, most};
+}
+
+}  // namespace perfgate::suite

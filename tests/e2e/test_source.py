@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources in suites where there is no GPU: what validate and list say of them."""
+
+import os
+import unittest
+
+import tool
+
+HEAD = """
+name: s
+defaults: {metrics: [gpu_time], tolerances: {gpu_time: 3%}}
+workloads:
+"""
+
+
+def entry(source, kernel="k", more=""):
+    return (f"  - source: {source}\n    kernel: {kernel}\n    launch: {{grid: 1, block: 32}}\n"
+            f"    arguments: [{{out: f32, size: 32}}]\n{more}")
+
+
+class Source(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("k.cu", "__global__ void k(float* a) { a[threadIdx.x] = 1; }\n")
+
+    def validate(self, entries, *words, code=0, name="s.yaml"):
+        self.write(name, HEAD + entries)
+        return self.run_tool("validate", name, *words, code=code,
+                             env={"TMPDIR": str(self.folder / "tmp")})
+
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_validate_compiles_for_the_chosen_architectures(self):
+        (self.folder / "tmp").mkdir()
+        done = self.validate(entry("k.cu", more="    architectures: [80, 90a]\n"))
+        self.assertIn("s.yaml: ok, 1 case (1 cuda, 0 host)", done.stdout)
+        for architecture in ("80", "90a"):
+            self.assertIn(f"k.cu: k compiles for sm_{architecture} (NVRTC ", done.stdout)
+        done = self.validate(entry("k.cu", more="    architectures: [80]\n"), "--architecture", "89")
+        self.assertIn("sm_89", done.stdout)
+        self.assertNotIn("sm_80", done.stdout)
+        self.assertEqual([], os.listdir(self.folder / "tmp"))
+
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_the_compilers_messages_have_their_lines(self):
+        (self.folder / "tmp").mkdir()
+        self.write("bad.cu", "__global__ void k(float* a) {\n    a[0] = missing;\n}\n")
+        done = self.validate(entry("bad.cu"), "--architecture", "90", code=2)
+        self.assertIn("s.yaml:5:5: bad.cu does not compile for sm_90: bad.cu(2): error: identifier "
+                      '"missing" is undefined', done.stderr)
+        self.assertIn("    a[0] = missing;", done.stderr)
+        self.assertEqual("", done.stdout)
+        done = self.validate(entry("k.cu", "other"), "--architecture", "90", code=2)
+        self.assertIn("k.cu has no kernel 'other': identifier", done.stderr)
+        self.assertEqual([], os.listdir(self.folder / "tmp"))
+
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_hostile_sources_are_refused_one_by_one(self):
+        (self.folder / "tmp").mkdir()
+        self.write("deep.cu", "template <int n> struct F { static const int v = F<n + 1>::v; };\n"
+                              "__global__ void k(float* a) { a[0] = F<0>::v; }\n")
+        self.write("zero.cu", "#include </dev/zero>\n__global__ void k(float* a) {}\n")
+        with open(self.folder / "huge.cu", "wb") as file:
+            file.truncate(1 << 30)
+        os.symlink("/dev/zero", self.folder / "device.cu")
+        names = ("deep", "zero", "huge", "device")
+        done = self.validate("".join(entry(f"{name}.cu") for name in names) + entry("k.cu"),
+                             "--architecture", "90", code=2)
+        problems = [line for line in done.stderr.splitlines() if line.startswith("perfgate: s.yaml:")]
+        self.assertEqual(len(names), len(problems), done.stderr)
+        for name, line in zip(names, problems):
+            self.assertIn(f"{name}.cu", line)
+
+    def test_what_was_not_compiled_is_said(self):
+        (self.folder / "tmp").mkdir()
+        done = self.validate(entry("k.cu"))
+        self.assert_one_line(done.stderr, "warning: k.cu: not compiled: name architectures with --architecture")
+        self.write("k.ptx", ".version 8.0\n")
+        done = self.validate(entry("k.ptx"), "--architecture", "90")
+        self.assert_one_line(done.stderr, "warning: k.ptx: not compiled, and not loaded without a GPU")
+
+    def test_a_missing_file_and_a_bad_architecture_are_usage(self):
+        (self.folder / "tmp").mkdir()
+        done = self.validate(entry("absent.cu"), code=2)
+        self.assert_one_line(done.stderr, "s.yaml:5:5", "absent.cu: no such file")
+        self.validate(entry("k.cu"), "--architecture", "sm_90", code=2)
+        self.validate(entry("k.cu"), "--architecture", "90; rm", code=2)
+
+    def test_list_has_launch_and_check(self):
+        self.write("s.yaml", HEAD + entry("k.cu", more="    check: {against: ref}\n"))
+        done = self.run_tool("list", "s.yaml")
+        self.assertIn("k/k  cuda", done.stdout)
+        self.run_tool("list", "s.yaml", "--json", "list.json")
+        case, = self.read_json("list.json")["suites"][0]["cases"]
+        self.assertEqual({"file": "k.cu", "kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1],
+                          "shared_bytes": 0, "memory_bytes": 128, "check": "kernel",
+                          "against": "ref"}, case["source"])
+
+    def test_the_host_backend_measures_none(self):
+        self.write("s.yaml", HEAD + entry("k.cu"))
+        done = self.run_tool("run", "s.yaml", "--backend", "host", code=2)
+        self.assert_one_line(done.stderr, "1 of CUDA variants, which the host backend does not run")
+
+
+if __name__ == "__main__":
+    tool.main()
