@@ -168,7 +168,8 @@ class FakeBackend : public Backend {
         calls.emplace_back("host_code");
         return variants.at(spec.variant).host_code;
     }
-    MemorySample memory(const model::CaseSpec& spec, std::uint64_t /*seed*/) override {
+    MemorySample memory(const model::CaseSpec& spec, const model::SourceKernel* /*source*/,
+                        std::uint64_t /*seed*/) override {
         calls.emplace_back("memory");
         return variants.at(spec.variant).memory;
     }
