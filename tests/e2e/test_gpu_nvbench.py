@@ -15,7 +15,7 @@ PROGRAMS = pathlib.Path(os.environ.get("PERFGATE_NVBENCH") or "/nonexistent")
 SUITE = """
 name: mine
 workloads:
-  - benchmark: [./bench, --devices, 0, --benchmark, fma, --benchmark, copy, --timeout, 5, %s, "{out}"]
+  - benchmark: [./bench, --devices, 0, --benchmark, fma, --benchmark, copy, --timeout, 5, --no-batch, --stopping-criterion, sample-count, --target-samples, 200, %s, "{out}"]
     name: bench
     format: nvbench
     tolerances: {real_time: 1.5%%}

@@ -95,7 +95,15 @@ void CudaCase::prepare_cold() {
     enqueue_reset();
     if (persisting_l2_bytes() == 0) return;
     device_.context().synchronize();
-    release_persisting_lines();
+    const NothingSetAside nothing;
+    // By a copy, which a counter session does not count.
+    const L2Flush& flush = device_.flush();
+    if (flush.copies()) {
+        flush.copy(device_.stream());
+    } else {
+        flush(device_.stream());
+    }
+    device_.context().synchronize();
 }
 void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());

@@ -47,7 +47,7 @@ class CudaCase : public measure::Case {
 
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();
-    /// Enqueues a reset and releases what earlier launches keep in the L2 cache, before a flush.
+    /// Enqueues a reset; evicts what earlier launches keep in the L2 cache. A flush must follow.
     void prepare_cold();
     void enqueue_launch();
     /// Kernels that the last `record_launch` found in a reset; 0 before.

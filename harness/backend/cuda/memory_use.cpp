@@ -60,7 +60,7 @@ measure::MemorySample measure_memory(const OpenDevice& device, const MemoryReque
         return look();
     };
 
-    const std::unique_ptr<PluginInstance> instance = request.open();
+    const std::unique_ptr<Instance> instance = request.open();
     look();
     instance->fill(request.seed);
     look_idle();

@@ -12,9 +12,14 @@ std::size_t persisting_l2_bytes() {
     return code == CUDA_SUCCESS ? bytes : 0;
 }
 
-void release_persisting_lines() {
-    check(driver().cuCtxResetPersistingL2Cache(),
-          "cannot release the lines that the variant keeps in the L2 cache");
+NothingSetAside::NothingSetAside() : bytes_(persisting_l2_bytes()) {
+    constexpr const char* what = "cannot release the lines that the variant keeps in the L2 cache";
+    check(driver().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0), what);
+    check(driver().cuCtxResetPersistingL2Cache(), what);
+}
+
+NothingSetAside::~NothingSetAside() {
+    driver().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, bytes_);
 }
 
 void forget_persisting_l2(CUstream stream) noexcept {
