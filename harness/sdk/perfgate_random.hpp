@@ -15,6 +15,7 @@
 
 namespace perfgate::sdk {
 
+// NOLINTNEXTLINE(readability-identifier-naming): a kernel's constant
 inline constexpr std::uint64_t kMixIncrement = 0x9e3779b97f4a7c15ull;
 
 /// The output function of SplitMix64 (Steele, Lea, Flood, 2014): a bijection that mixes well.

@@ -208,6 +208,17 @@ TEST(Accept, RefusesWhatIsNotDecidedAndNamesEach) {
     EXPECT_EQ(refusal(run, {{third_id}}), "not refused");
 }
 
+TEST(Accept, TakesASourceThatStatesNoCheckAndNoneThatFailedOne) {
+    model::Run run = after();
+    for (auto& result : run.suites[0].cases) {
+        result.source = "k.cu";
+        result.verification.reset();
+    }
+    EXPECT_EQ(refusal(run), "not refused");
+    run.suites[0].cases[0].verification = model::Verification{false, 0, "element 7"};
+    EXPECT_NE(refusal(run).find("gemm/tiled[m=1] (not verified)"), std::string::npos);
+}
+
 TEST(Accept, RefusesAnInconclusiveCase) {
     const model::Run run = after();
     model::VerdictDocument document =

@@ -465,6 +465,17 @@ TEST(Gate, AProgramWithoutACheckIsJudgedAndTheVerdictSaysSo) {
     EXPECT_TRUE(only_case(pair.judged()).notes.empty());
 }
 
+TEST(Gate, ASourceWithoutACheckIsJudgedAndTheVerdictSaysSo) {
+    Pair pair;
+    pair.now().source = "k.cu";
+    pair.now().verification.reset();
+    ASSERT_EQ(only_case(pair.judged()).notes.size(), 1U);
+    EXPECT_TRUE(says(only_case(pair.judged()).notes[0], "'check'"));
+    EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::pass);
+    pair.now().verification = model::Verification{false, 0, "element 7"};
+    EXPECT_NE(only_case(pair.judged()).verdict, Verdict::pass);
+}
+
 TEST(Gate, OnlyAProgramMayBeGatedByItsExpectationsAlone) {
     Pair pair;
     pair.now().gates.clear();

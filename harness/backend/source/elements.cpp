@@ -5,7 +5,9 @@
 
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "backend/source/small_floats.hpp"
 #include "perfgate_random.hpp"
@@ -18,36 +20,20 @@ namespace {
 using model::ElementType;
 using Fill = model::SourceArgument::Fill;
 
+/// The host's types of the elements, in the order of ElementType.
+using HostTypes =
+    std::tuple<Half, Bfloat16, float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+               std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+constexpr std::size_t last_type = std::tuple_size_v<HostTypes> - 1;
+static_assert(last_type == static_cast<std::size_t>(ElementType::u64));
+
 /// Calls work(T()) with the host's type of the elements.
-template <class Work>
+template <std::size_t index = 0, class Work>
 auto with_type(ElementType type, const Work& work) {
-    switch (type) {
-        case ElementType::f16:
-            return work(Half());
-        case ElementType::bf16:
-            return work(Bfloat16());
-        case ElementType::f32:
-            return work(float());
-        case ElementType::f64:
-            return work(double());
-        case ElementType::i8:
-            return work(std::int8_t());
-        case ElementType::i16:
-            return work(std::int16_t());
-        case ElementType::i32:
-            return work(std::int32_t());
-        case ElementType::i64:
-            return work(std::int64_t());
-        case ElementType::u8:
-            return work(std::uint8_t());
-        case ElementType::u16:
-            return work(std::uint16_t());
-        case ElementType::u32:
-            return work(std::uint32_t());
-        case ElementType::u64:
-            break;
+    if constexpr (index < last_type) {
+        if (static_cast<std::size_t>(type) != index) return with_type<index + 1>(type, work);
     }
-    return work(std::uint64_t());
+    return work(std::tuple_element_t<index, HostTypes>());
 }
 
 /// The integers from 0 that the type holds exactly.
