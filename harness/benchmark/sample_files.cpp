@@ -29,7 +29,7 @@ fs::path place_of(const fs::path& folder, const std::string& name) {
     }
     std::error_code error;
     const fs::path root = fs::canonical(folder, error);
-    const fs::path file = error ? fs::path() : fs::canonical(root / relative, error);
+    fs::path file = error ? fs::path() : fs::canonical(root / relative, error);
     if (error) {
         throw model::InputError(
             fmt::format("the samples in '{}' cannot be read: {}; keep the files that the benchmark "
