@@ -157,9 +157,10 @@ void note_no_counters(model::CaseResult& result, const std::vector<std::string>&
 CaseMeasurement::CaseMeasurement(Backend& backend)
     : backend_(backend), capabilities_(backend.capabilities()) {}
 
-const model::VariantInfo& CaseMeasurement::variant(const model::CaseResult& result) const {
+const model::VariantInfo& CaseMeasurement::variant(const model::CaseResult& result,
+                                                   const CaseSettings& settings) const {
     static const model::VariantInfo of_source;  // for CUDA, asynchronous
-    if (!result.source.empty()) return of_source;
+    if (settings.source) return of_source;
     const model::CaseSpec& spec = result.spec;
     const model::WorkloadInfo* workload =
         model::find_workload(capabilities_.workloads, spec.workload);
@@ -196,7 +197,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     };
     try {
         const Range range(backend_, model::case_id(result.spec));
-        const model::VariantInfo& info = variant(result);
+        const model::VariantInfo& info = variant(result, settings);
         for (const std::string& name : settings.metrics) {
             const auto metric = metrics::find_metric(name);
             if (metric && !applies(*metric, info.target) && !settings.times_only) {
@@ -277,7 +278,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
 
 void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
                                   const CaseSettings& settings) const {
-    if (variant(result).target == model::Target::cuda && capabilities_.kernel_records) {
+    if (variant(result, settings).target == model::Target::cuda && capabilities_.kernel_records) {
         LaunchRecord launch = opened.record_launch();
         result.kernels = std::move(launch.kernels);
         result.memory_operations = std::move(launch.memory_operations);
@@ -296,7 +297,7 @@ void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
 void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                                 const CaseSettings& settings) {
     const std::string& board = capabilities_.environment.device.board;
-    const model::Target target = variant(result).target;
+    const model::Target target = variant(result, settings).target;
 
     if (!settings.times_only) record_code(opened, result, settings);
     if (settings.arguments_too && capabilities_.kernel_records) {
@@ -397,7 +398,7 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
         for (const model::Kernel& kernel : result.kernels) {
             entry.expected_kernels.push_back(kernel.name);
         }
-        entry.graph = variant(result).submission == model::Submission::graph;
+        entry.graph = variant(result, job.settings).submission == model::Submission::graph;
         entry.own_session = facts(result, job.settings).needs_reset;
         cases.push_back(std::move(entry));
         for (const std::string& name : counter_metrics(job.settings.metrics)) {

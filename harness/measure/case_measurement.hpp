@@ -44,7 +44,8 @@ class CaseMeasurement {
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
     /// Records a launch, if launches can be recorded, and the code that the case runs on the host.
     void record_code(Case& opened, model::CaseResult& result, const CaseSettings& settings) const;
-    const model::VariantInfo& variant(const model::CaseResult& result) const;
+    const model::VariantInfo& variant(const model::CaseResult& result,
+                                      const CaseSettings& settings) const;
     CaseFacts facts(const model::CaseResult& result, const CaseSettings& settings) const;
     std::unique_ptr<Case> open(const model::CaseResult& result, const CaseSettings& settings) const;
 

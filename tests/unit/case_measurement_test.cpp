@@ -103,6 +103,16 @@ TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
     EXPECT_EQ(one.result.metrics.at("gpu_time").value, 1000);
 }
 
+TEST(CaseMeasurement, ASourceIsTimedAgainInProcessesThatKnowOnlyItsSettings) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.source = source_kernel();
+    settings.times_only = true;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::measured) << one.result.reason;
+    EXPECT_EQ(one.result.metrics.at("gpu_time").batches.size(), 1U);
+}
+
 TEST(CaseMeasurement, ASourceThatIsWrongOrFailsHasNoNumbers) {
     FakeVariant wrong = two_kernels();
     wrong.correct = false;

@@ -155,11 +155,9 @@ class Collection {
             data = device_.profiler().collect(request, [&](Pass& pass) {
                 for (const std::size_t member : members) {
                     CudaCase& one = opened(cases_[member]);
+                    one.enqueue_reset();
                     if (cases_[member].cache == model::Cache::cold) {
-                        one.prepare_cold();
                         flush(device_.flush(), device_.stream());
-                    } else {
-                        one.enqueue_reset();
                     }
                     pass.launch(member, [&] { one.enqueue_launch(); });
                 }

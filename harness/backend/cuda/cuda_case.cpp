@@ -15,7 +15,6 @@
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
-#include "backend/cuda/persisting_l2.hpp"
 #include "backend/plugin/loader.hpp"
 #include "model/source_place.hpp"
 
@@ -85,7 +84,7 @@ void guarded(const PrimaryContext& context, const std::function<void()>& work) {
 CudaCase::~CudaCase() {
     // The plugin frees memory that queued work may still use.
     driver().cuCtxSynchronize();
-    forget_persisting_l2(device_.stream());
+    device_.persisting_l2().restore();
 }
 
 void CudaCase::enqueue_reset() {
@@ -93,17 +92,9 @@ void CudaCase::enqueue_reset() {
 }
 void CudaCase::prepare_cold() {
     enqueue_reset();
-    if (persisting_l2_bytes() == 0) return;
+    if (!device_.persisting_l2().in_use()) return;
     device_.context().synchronize();
-    const NothingSetAside nothing;
-    // By a copy, which a counter session does not count.
-    const L2Flush& flush = device_.flush();
-    if (flush.copies()) {
-        flush.copy(device_.stream());
-    } else {
-        flush(device_.stream());
-    }
-    device_.context().synchronize();
+    device_.persisting_l2().release();
 }
 void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());
@@ -124,12 +115,11 @@ std::uint32_t CudaCase::given_stream_id() const {
 
 std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const {
     std::vector<std::string> notes;
-    if (const std::size_t bytes = persisting_l2_bytes(); bytes > 0) {
-        notes.push_back(
-            fmt::format("sets {:.1f} MiB of the L2 cache aside for persisting accesses; before "
-                        "each cold launch "
-                        "they are released",
-                        static_cast<double>(bytes) / (1 << 20)));
+    if (device_.persisting_l2().in_use()) {
+        notes.push_back(fmt::format(
+            "keeps lines in the L2 cache (persisting accesses, {:.1f} MiB set aside): they are "
+            "released before each cold launch that is timed; counters find them in the cache",
+            static_cast<double>(device_.persisting_l2().bytes()) / (1 << 20)));
     }
     // How the nodes of a graph are spread over streams is the driver's business.
     const std::uint32_t given = given_stream_id();
@@ -369,7 +359,7 @@ measure::TimeSamples CudaCase::time_events(model::Cache cache, int count) {
     const NvtxRange range(cold ? "gpu_span cold" : "gpu_span hot");
     TimingRequest request;
     request.launch = [this](CUstream stream) { enqueue_timed(stream); };
-    if (cold && persisting_l2_bytes() > 0) {
+    if (cold && device_.persisting_l2().in_use()) {
         request.prepare = [this] { prepare_cold(); };
     } else if (instance_->needs_reset()) {
         request.reset = [this](CUstream stream) { instance_->reset(stream); };

@@ -47,13 +47,13 @@ class CudaCase : public measure::Case {
 
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();
-    /// Enqueues a reset; evicts what earlier launches keep in the L2 cache. A flush must follow.
-    void prepare_cold();
     void enqueue_launch();
     /// Kernels that the last `record_launch` found in a reset; 0 before.
     std::size_t reset_kernels() const { return reset_kernels_; }
 
   private:
+    /// Enqueues a reset, and releases what earlier launches keep in the L2 cache. A flush follows.
+    void prepare_cold();
     measure::TimeSamples time_records(model::Cache cache, int count);
     measure::TimeSamples time_events(model::Cache cache, int count);
     measure::TimeSamples time_submission(int count);

@@ -28,7 +28,8 @@ namespace perfgate::backend::cuda {
     X(cuDeviceGetAttribute) X(cuDeviceGetPCIBusId) \
     X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
     X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
-    X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuStreamSetAttribute) \
+    X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) \
+    X(cuStreamGetAttribute) X(cuStreamSetAttribute) \
     X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) \
     X(cuStreamWaitValue32) \
     X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime) \

@@ -18,6 +18,7 @@
 #include "backend/cuda/l2_flush.hpp"
 #include "backend/cuda/launch_arguments.hpp"
 #include "backend/cuda/loaded_code.hpp"
+#include "backend/cuda/persisting_l2.hpp"
 #include "backend/cuda/range_profiler.hpp"
 
 namespace perfgate::backend::cuda {
@@ -45,6 +46,7 @@ class OpenDevice {
     const PrimaryContext& context() const { return context_; }
     CUstream stream() const { return stream_.get(); }
     L2Flush& flush();
+    const PersistingL2& persisting_l2() const { return persisting_l2_; }
     StreamBlocker& blocker();
     /// Measures the device's clock at the first call (about 1 ms).
     const AddedWork& added_work();
@@ -77,6 +79,7 @@ class OpenDevice {
     DeviceFacts facts_;
     PrimaryContext context_;
     Stream stream_;
+    PersistingL2 persisting_l2_{stream_.get()};
     bool use_cupti_;
     std::string cupti_problem_;
     std::string counters_problem_;

@@ -5,31 +5,39 @@
 
 namespace perfgate::backend::cuda {
 
-std::size_t persisting_l2_bytes() {
+PersistingL2::PersistingL2(CUstream stream) : stream_(stream), usual_bytes_(bytes()) {}
+
+std::size_t PersistingL2::bytes() const {
     std::size_t bytes = 0;
     // An error means a device without the feature (before compute capability 8.0, some MIG modes).
     const CUresult code = driver().cuCtxGetLimit(&bytes, CU_LIMIT_PERSISTING_L2_CACHE_SIZE);
     return code == CUDA_SUCCESS ? bytes : 0;
 }
 
-NothingSetAside::NothingSetAside() : bytes_(persisting_l2_bytes()) {
-    constexpr const char* what = "cannot release the lines that the variant keeps in the L2 cache";
-    check(driver().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0), what);
-    check(driver().cuCtxResetPersistingL2Cache(), what);
+bool PersistingL2::has_window() const {
+    CUstreamAttrValue value{};
+    const CUresult code =
+        driver().cuStreamGetAttribute(stream_, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value);
+    return code == CUDA_SUCCESS && value.accessPolicyWindow.num_bytes > 0;
 }
 
-NothingSetAside::~NothingSetAside() {
-    driver().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, bytes_);
+bool PersistingL2::in_use() const {
+    return bytes() != usual_bytes_ || has_window();
 }
 
-void forget_persisting_l2(CUstream stream) noexcept {
-    if (persisting_l2_bytes() == 0) return;
+void PersistingL2::release() const {
+    check(driver().cuCtxResetPersistingL2Cache(),
+          "cannot release the lines that the variant keeps in the L2 cache");
+}
+
+void PersistingL2::restore() const noexcept {
+    if (!in_use()) return;
     CUstreamAttrValue none{};
     none.accessPolicyWindow.hitProp = CU_ACCESS_PROPERTY_NORMAL;
     none.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_NORMAL;
-    driver().cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &none);
+    driver().cuStreamSetAttribute(stream_, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &none);
     driver().cuCtxResetPersistingL2Cache();
-    driver().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+    driver().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, usual_bytes_);
 }
 
 }  // namespace perfgate::backend::cuda

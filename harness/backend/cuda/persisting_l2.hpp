@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines that a variant asks the L2 cache to keep (cudaLimitPersistingL2CacheSize and an access
-// policy window): reading other memory does not evict them, so an L2 flush alone would leave them
-// in the cache, and a cold launch would be a warm one. Before each cold launch they are released,
-// and flushed while no part of the cache is set aside. What the launch itself keeps is the
-// variant's code, and stays.
+// Lines that a variant asks the L2 cache to keep (cudaLimitPersistingL2CacheSize, an access policy
+// window): reading other memory does not evict them, so that an L2 flush alone would leave them in
+// the cache. Before each cold launch that is timed they are made evictable. What the launch itself
+// asks for is the variant's code, and stays.
 #pragma once
 
 #include <cuda.h>
@@ -13,25 +12,27 @@
 
 namespace perfgate::backend::cuda {
 
-/// Bytes of the L2 cache that are set aside for such lines in the current context; 0: none, so that
-/// there are no such lines.
-std::size_t persisting_l2_bytes();
-
-/// Nothing is set aside during its lifetime, and all lines are evictable. Only while the context
-/// does no work. Throws CudaError.
-class NothingSetAside {
+/// The settings of the current context, and of the stream that variants are given.
+class PersistingL2 {
   public:
-    NothingSetAside();
-    ~NothingSetAside();
-    NothingSetAside(const NothingSetAside&) = delete;
-    NothingSetAside& operator=(const NothingSetAside&) = delete;
+    /// Before any variant runs: the settings that it finds are the driver's own.
+    explicit PersistingL2(CUstream stream);
+
+    /// Whether a variant has changed the settings.
+    [[nodiscard]] bool in_use() const;
+    /// Bytes of the cache that are set aside for such lines; 0 if the device has no such feature.
+    [[nodiscard]] std::size_t bytes() const;
+    /// Makes all lines evictable. Only while the context does no work. Throws CudaError.
+    void release() const;
+    /// When a case ends: the next one finds the driver's settings. Reports no errors, because the
+    /// context may be lost.
+    void restore() const noexcept;
 
   private:
-    std::size_t bytes_;
-};
+    [[nodiscard]] bool has_window() const;
 
-/// When a case ends: sets nothing aside any more, and removes the window of `stream`, which the
-/// next case uses too. No-op if nothing is set aside. Reports no errors: the context may be lost.
-void forget_persisting_l2(CUstream stream) noexcept;
+    CUstream stream_;
+    std::size_t usual_bytes_;
+};
 
 }  // namespace perfgate::backend::cuda
