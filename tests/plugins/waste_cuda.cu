@@ -12,7 +12,7 @@ constexpr int threads = 256;
 
 /// Multiply-adds per element, hidden behind the memory: an H100 or H200 could do twice as many.
 #if defined(WASTE_ENERGY)
-constexpr int extra = 24;
+constexpr int extra = 8;
 #else
 constexpr int extra = 0;
 #endif
