@@ -41,7 +41,7 @@ struct MeasuringChoice {
     double case_limit_s = 120;
     std::optional<std::uint64_t> verify_seed;    ///< absent: a fresh one
     std::shared_ptr<ProgressObserver> progress;  ///< null: no display
-    std::optional<std::size_t> processes;  ///< absent: settling_processes to usual_processes
+    std::optional<std::size_t> processes;        ///< absent: settling_processes to usual_processes
     double lock_wait_s = 600;
     std::string resume;    ///< the output folder of an earlier execution; empty: none
     bool ceilings = true;  ///< measured after the cases

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The readers of what benchmarks write. tests/data/benchmarks has real output: of Google Benchmark
 // 1.7.1, hyperfine 1.15.0, nvbench 0.1.0 and pytest-benchmark 3.2.2, with what is read of it beside
-// it (PERFGATE_UPDATE_GOLDEN=1 writes that anew). nvbench's is of tests/benchmarks/nvbench_gpu.cu on
-// an H100 (the program's path and the file's name were changed), and of benchmarks of the CPU, on a
-// machine without a GPU, where its list of devices was made empty.
+// it (PERFGATE_UPDATE_GOLDEN=1 writes that anew). nvbench's is of tests/benchmarks/nvbench_gpu.cu
+// on an H100 (the program's path and the file's name were changed), and of benchmarks of the CPU,
+// on a machine without a GPU, where its list of devices was made empty.
 #include "benchmark/formats.hpp"
 
 #include <fmt/format.h>

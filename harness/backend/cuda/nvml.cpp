@@ -171,9 +171,8 @@ std::string Nvml::driver_version() const {
 std::optional<std::uint64_t> Nvml::energy_mj(std::string* why) const {
     constexpr const char* remedy = "; leave the metric out on this device";
     if (api_->energy == nullptr) {
-        *why =
-            std::string("this NVML has no energy counter (nvmlDeviceGetTotalEnergyConsumption)") +
-            remedy;
+        *why = fmt::format(
+            "this NVML has no energy counter (nvmlDeviceGetTotalEnergyConsumption){}", remedy);
         return std::nullopt;
     }
     unsigned long long millijoules = 0;
