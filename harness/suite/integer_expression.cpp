@@ -128,8 +128,9 @@ class IntegerParser {
         std::int64_t value = 0;
         const char* const begin = text_.data() + at_;
         const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-        if (error != std::errc{})
+        if (error != std::errc{}) {
             fail(at_, "an integer of more than 64 bits; expected a smaller one");
+        }
         const std::size_t start = at_;
         at_ += static_cast<std::size_t>(end - begin);
         if (peek() == '.' || begins_name(peek())) {
