@@ -264,9 +264,9 @@ Cause unexplained(const MetricVerdict& time, const Evidence& evidence,
     if (!moved.empty()) {
         cause.brief =
             fmt::format("unexplained: {} moved, in no known pattern", moved.front().metric);
-        cause.sentence = fmt::format(
-            "unexplained: {}; what was counted fits no known cause, it moved most in {}",
-            figures_text(cause.figures), figures_text(moved));
+        cause.sentence =
+            fmt::format("unexplained: {}; no known cause fits, the largest changes are {}",
+                        figures_text(cause.figures), figures_text(moved));
         cause.figures.insert(cause.figures.end(), moved.begin(), moved.end());
         return cause;
     }

@@ -86,7 +86,7 @@ std::vector<Rule> make_rules() {
          {{"energy", rises, 0.03}, {"gpu_time", no_rise, 0.01}, {"gpu_time", no_fall, 0.01}},
          "more energy in the same time",
          "less energy in the same time",
-         "units work that the time does not wait for: look for arithmetic or traffic that the "
+         "units do work that does not take longer: look for arithmetic or traffic that the "
          "result does not need",
          {{"power", rises, 0.02, 5},
           {"instructions", rises, 0.02},
@@ -268,7 +268,8 @@ std::vector<Rule> make_rules() {
          {{"pcie_bytes", rises, 0.1, 64 * kib}},
          "more bytes over PCIe",
          "fewer bytes over PCIe",
-         "the kernel reads or writes host memory: look at what is pinned instead of on the device"},
+         "the kernel reads or writes host memory: look for pinned buffers that the device could "
+         "hold"},
         {"links",
          {{"nvlink_bytes", rises, 0.1, 64 * kib}},
          "more bytes over NVLink",

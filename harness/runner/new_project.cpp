@@ -79,7 +79,7 @@ const std::vector<ProjectKind>& project_kinds() {
          .instead = "mkdir -p build && nvcc -std=c++20 -O3 -lineinfo -arch=all-major -shared "
                     "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu"},
         {.name = "source",
-         .what = "a kernel as it is, without plugin and build",
+         .what = "a kernel in a source file, without a plugin or a build",
          .commands = {"{perfgate} validate suites/reduce.yaml",
                       "{perfgate} baseline refresh suites/reduce.yaml",
                       "{perfgate} run suites/reduce.yaml"}},

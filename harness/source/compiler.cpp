@@ -136,7 +136,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 /// Why a process that gave no answer ended.
 std::string how_it_failed(const program::End& end, const program::Program& program) {
     const std::string limit =
-        fmt::format("the compiler may take {} GiB: does the source include something endless?",
+        fmt::format("its limit is {} GiB: does the source include something endless?",
                     most_compiler_bytes >> 30);
     if (end.outcome == program::Outcome::timed_out) {
         return fmt::format(

@@ -128,7 +128,9 @@ class IntegerParser {
         std::int64_t value = 0;
         const char* const begin = text_.data() + at_;
         const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-        if (error != std::errc{}) fail(at_, "an integer of more than 64 bits; expected a smaller");
+        if (error != std::errc{}) {
+            fail(at_, "an integer of more than 64 bits; expected a smaller one");
+        }
         const std::size_t start = at_;
         at_ += static_cast<std::size_t>(end - begin);
         if (peek() == '.' || begins_name(peek())) {
@@ -170,7 +172,7 @@ IntegerExpression::Value IntegerExpression::evaluate(const model::Params& params
             const auto* value =
                 found == params.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
             if (value == nullptr) {
-                return {0, fmt::format("{} is no integer here", in_quotes(name))};
+                return {0, fmt::format("{} is not an integer here", in_quotes(name))};
             }
             stack.push_back(*value);
         } else {

@@ -107,10 +107,10 @@ class ArgumentsReader {
             if (key != "size" && key != "fill" && fields.find(key) != nullptr) kinds.push_back(key);
         }
         if (kinds.size() != 1) {
-            problems_.add(node.at,
-                          fmt::format("an argument with {} of its keys; expected one of "
-                                      "in, out, inout, or for a value its type, such as i32",
-                                      kinds.empty() ? "none" : "several"));
+            problems_.add(
+                node.at, fmt::format("{} of the keys that say what an argument is; expected one of "
+                                     "in, out, inout, or for a value its type, such as i32",
+                                     kinds.empty() ? "none" : "several"));
             return;
         }
         SourceArgument& argument = read_.kernel.arguments.emplace_back();
@@ -130,7 +130,7 @@ class ArgumentsReader {
             for (const std::string_view key : {"size", "fill"}) {
                 if (const YamlNode* found = fields.find(key)) {
                     problems_.add(found->at,
-                                  fmt::format("'{}' of a value; expected it of a buffer", key));
+                                  fmt::format("'{}' of a value; expected only in a buffer", key));
                 }
             }
             passed_value(value, argument, read);

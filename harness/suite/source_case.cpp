@@ -34,8 +34,8 @@ class SourceFiller {
         words(filled_.check.against);
         for (auto& [name, value] : filled_.options.defines) words(value);
         if (filled_.check.against == filled_.kernel) {
-            problems_.add(read_.check_at, fmt::format("the kernel itself{}; expected another, or a "
-                                                      "file",
+            problems_.add(read_.check_at, fmt::format("the kernel itself{}; expected another "
+                                                      "kernel or a file",
                                                       of_case()));
         }
         sizes(read_.grid, most_blocks, "blocks", filled_.grid);
@@ -124,7 +124,7 @@ class SourceFiller {
         } else if (const auto* integer = std::get_if<std::int64_t>(&found->second)) {
             argument.real = static_cast<double>(*integer);
         } else {
-            problems_.add(read.at, fmt::format("parameter {} is no number; expected one",
+            problems_.add(read.at, fmt::format("parameter {} is not a number; expected one",
                                                in_quotes(read.real_parameter)));
         }
     }

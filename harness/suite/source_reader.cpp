@@ -107,7 +107,7 @@ class SourceReader {
         if (!text) return;
         if (text->find('\0') != std::string::npos ||
             model::kind_of_source(*text) == model::SourceKind::unknown) {
-            problems_.add(node.at, fmt::format("{} is no source; expected a file that ends with "
+            problems_.add(node.at, fmt::format("{} is not a source; expected a file that ends with "
                                                ".cu, .ptx, .cubin or .fatbin",
                                                in_quotes(*text)));
             return;
@@ -219,9 +219,10 @@ class SourceReader {
                    argument.fill == Fill::uniform;
         });
         if (random) {
-            problems_.add(at,
-                          "a file cannot have the result of inputs that every run makes anew; "
-                          "expected 'fill: iota', a number, or a kernel to compare with");
+            problems_.add(
+                at,
+                "a file cannot have the result of random inputs, which differ in every run; "
+                "expected 'fill' zero, iota or a number, or a kernel to compare with");
         }
     }
 
@@ -231,8 +232,8 @@ class SourceReader {
         for (const std::string_view key : compile_keys) {
             const YamlNode* found = fields_.find(key);
             if (found == nullptr || compiled) continue;
-            problems_.add(found->at, fmt::format("'{}' of a file that is not compiled; expected it "
-                                                 "of a .cu",
+            problems_.add(found->at, fmt::format("'{}' for a file that is not compiled; expected "
+                                                 "only with a .cu",
                                                  key));
         }
         model::CompileOptions& options = read_.kernel.options;

@@ -147,7 +147,7 @@ class Related(Given):
     def test_list_and_validate_show_them_and_execute_nothing(self):
         self.expect()
         self.assertIn("2 relations\n", self.run_tool("validate", "suite.yaml").stdout)
-        self.assertIn("bench/sort[n=64].steps == 7  (of cases that the benchmark tells)",
+        self.assertIn("bench/sort[n=64].steps == 7  (of cases that the benchmark reports)",
                       self.run_tool("list", "suite.yaml", *HOST).stdout)
         self.assertFalse((self.folder / "started").exists())
 

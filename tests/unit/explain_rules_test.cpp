@@ -338,7 +338,7 @@ TEST(Rules, MoreEnergyInTheSameTimeIsWorkThatTheTimeDoesNotWaitFor) {
     EXPECT_EQ(cause->sentence,
               "more energy in the same time: energy 400.0 mJ → 440.0 mJ (+10.0 %), gpu_time 100.0 "
               "µs → 100.0 µs (0.0 %), power 400 W → 440 W (+10.0 %), instructions 1000 → 2000 "
-              "(+100.0 %); units work that the time does not wait for: look for arithmetic or "
+              "(+100.0 %); units do work that does not take longer: look for arithmetic or "
               "traffic that the result does not need");
     // Less is told likewise.
     EXPECT_TRUE(is(energetic({0.44, 0.4}, {1e5, 1e5})));

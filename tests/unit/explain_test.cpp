@@ -65,8 +65,8 @@ TEST(Explain, WhatMovesInNoKnownPatternIsNamed) {
                                     {"sm_throughput", {40, 37}}}));
     ASSERT_EQ(causes.size(), 1U);
     EXPECT_EQ(causes[0].sentence,
-              "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %); what was counted fits no known "
-              "cause, it moved most in l2_throughput 50.00 % → 10.00 % (-40.0 points), "
+              "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %); no known cause "
+              "fits, the largest changes are l2_throughput 50.00 % → 10.00 % (-40.0 points), "
               "dram_throughput 80.00 % → 60.00 % (-20.0 points)");
     EXPECT_EQ(causes[0].brief, "unexplained: l2_throughput moved, in no known pattern");
 }

@@ -70,9 +70,9 @@ TEST_F(Npy, WhatNumpyWrites) {
 }
 
 TEST_F(Npy, WhatIsNone) {
-    EXPECT_NE(refusal("", 1).find("no .npy file"), std::string::npos);
-    EXPECT_NE(refusal("\x93NUMPY\x01", 1).find("no .npy file"), std::string::npos);
-    EXPECT_NE(refusal("not an array at all", 1).find("no .npy file"), std::string::npos);
+    EXPECT_NE(refusal("", 1).find("not a .npy file"), std::string::npos);
+    EXPECT_NE(refusal("\x93NUMPY\x01", 1).find("not a .npy file"), std::string::npos);
+    EXPECT_NE(refusal("not an array at all", 1).find("not a .npy file"), std::string::npos);
     EXPECT_NE(refusal(saved(header("<f4", "(1,)"), "1234", 9), 1).find("version 9"),
               std::string::npos);
     fs::remove(file_);

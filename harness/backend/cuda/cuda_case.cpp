@@ -118,7 +118,7 @@ std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const 
     if (device_.persisting_l2().in_use()) {
         notes.push_back(fmt::format(
             "keeps lines in the L2 cache (persisting accesses, {:.1f} MiB set aside): they are "
-            "released before each cold launch that is timed; counters find them in the cache",
+            "released before each timed cold launch, but counters still find them in the cache",
             static_cast<double>(device_.persisting_l2().bytes()) / (1 << 20)));
     }
     // How the nodes of a graph are spread over streams is the driver's business.
@@ -129,9 +129,9 @@ std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const 
         });
     if (elsewhere > 0) {
         notes.push_back(
-            fmt::format("{} of {} kernels, copies and memsets ran on other streams than the one "
-                        "given: gpu_time "
-                        "includes them, gpu_span only if they are joined to that stream",
+            fmt::format("{} of {} kernels, copies and memsets ran on other streams, not on the "
+                        "given one: gpu_time includes them, gpu_span only if that stream waits "
+                        "for them",
                         elsewhere, launch.records.size()));
     }
     return notes;

@@ -152,7 +152,7 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     const std::string content = model::read_file(file, most, "array");
     const std::string_view text = content;
     if (!text.starts_with(magic) || text.size() < 10) {
-        refuse("no .npy file; expected one that numpy.save has written");
+        refuse("not a .npy file; expected one that numpy.save has written");
     }
     const auto version = static_cast<unsigned char>(text[6]);
     if (version < 1 || version > 3) {
@@ -171,8 +171,8 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
                                     [&](const auto& each) { return each.descr == header->descr; });
     if (type == known_types.end()) {
         refuse(
-            fmt::format("elements of type '{}'; expected float32, float64 or int32 in "
-                        "little-endian order",
+            fmt::format("elements of type '{}'; expected integers or floating-point "
+                        "numbers in little-endian order",
                         model::printable(header->descr, 40)));
     }
     if (header->fortran_order) {

@@ -42,11 +42,10 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
                    "Seconds after which a case is an error and its worker is ended")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option(
-           "--processes", choice.processes,
-           "Fresh processes that measure each case (default: 3 if it passes with them, else "
-           "5; for a baseline 20, and as many again for a case that is too noisy for its "
-           "tolerance)")
+    app.add_option("--processes", choice.processes,
+                   "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
+                   "passes with them; for a baseline 20, and as many again for a case that is too "
+                   "noisy for its tolerance)")
         ->check(CLI::Range(1, 1000))
         ->type_name("N");
     app.add_option("--lock-wait", choice.lock_wait_s,

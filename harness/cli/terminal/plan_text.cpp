@@ -105,7 +105,7 @@ std::string relations_text(const model::Plan& plan, const std::vector<suite::Sui
                                 count == 1 ? "time" : "times");
         }
         for (const suite::OpenRelation& each : open) {
-            text += fmt::format("  {}  (of cases that the benchmark tells)\n",
+            text += fmt::format("  {}  (of cases that the benchmark reports)\n",
                                 model::printable(to_text(each.relation)));
         }
     }

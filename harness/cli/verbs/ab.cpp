@@ -52,9 +52,10 @@ void add_ab(CLI::App& app, Invocation& invocation) {
             ->check(CLI::ExistingPath)
             ->type_name("PATH");
     CLI::Option* base_root =
-        verb->add_option("--base-root", request.base_root,
-                         "A checkout to compare with: the suite's programs run and its sources are "
-                         "in it, in place of the suite's folder")
+        verb->add_option(
+                "--base-root", request.base_root,
+                "A checkout to compare with: the suite's programs run in it and its sources "
+                "are read from it, in place of the suite's folder")
             ->check(CLI::ExistingDirectory)
             ->type_name("DIR");
     CLI::Option* head_root =

@@ -1,4 +1,4 @@
-// Stands for benchmarks of yours: how long scaling a vector takes.
+// Replace this with your benchmarks: how long scaling a vector takes.
 #include <nvbench/nvbench.cuh>
 
 #include <thrust/device_vector.h>

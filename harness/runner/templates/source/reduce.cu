@@ -1,4 +1,4 @@
-// A kernel as it is: perfgate compiles this file, launches and checks it as the suite says.
+// perfgate compiles this file, then launches and checks the kernel as the suite says.
 
 // Each block sums `in` from 16 elements per thread.
 template <int threads>
