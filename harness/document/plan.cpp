@@ -27,8 +27,9 @@ void write_gates(JsonWriter& json, const std::vector<model::GateRule>& gates) {
         write_field(json, "worse", gate.tolerance.worse);
         write_if_known(json, "better", gate.tolerance.better);
         write_field(json, "abs", gate.tolerance.abs);
-        if (gate.tolerance.severity)
+        if (gate.tolerance.severity) {
             write_field(json, "severity", to_text(*gate.tolerance.severity));
+        }
         write_field(json, "cross_board", gate.cross_board);
         json.end_object();
     }
