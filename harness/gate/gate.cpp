@@ -188,7 +188,9 @@ class Judging {
         }
         if (run_.verify_only) {
             verdict.verdict = Verdict::skipped;
-            verdict.reason = "verified and not measured (--verify-only)";
+            verdict.reason = result.verification
+                                 ? "verified and not measured (--verify-only)"
+                                 : "not verified: the suite states no 'check' (--verify-only)";
             return;
         }
         if (std::string why = too_fast(result, run_.environment); !why.empty()) {
@@ -470,17 +472,17 @@ class Judging {
     std::deque<MetricSeries> of_boards_;  ///< parts of baselines that comparisons point to
 };
 
-bool is_measured(const CaseResult& result) {
-    return result.status == CaseStatus::measured;
+bool is_verified(const CaseResult& result) {
+    return result.status == CaseStatus::measured && result.verification;
 }
 
 /// Cases that --changed-only left out count as measured: their values are the baseline's. A run
-/// with --verify-only did what it should.
+/// with --verify-only that verified something did what it should.
 bool nothing_measured(const Run& run, const VerdictDocument& document) {
     const bool verified =
         run.verify_only &&
         std::any_of(run.suites.begin(), run.suites.end(), [](const SuiteResult& suite) {
-            return std::any_of(suite.cases.begin(), suite.cases.end(), is_measured);
+            return std::any_of(suite.cases.begin(), suite.cases.end(), is_verified);
         });
     if (verified) return false;
     for (const SuiteVerdict& suite : document.suites) {

@@ -77,11 +77,12 @@ struct ApiCalls {
 
 /// The device memory of a variant, without what the context and the loaded code take.
 struct MemorySample {
-    std::string problem;        ///< why it was not measured, with the remedy; empty: it was
-    std::string method;         ///< "driver/free"
-    double peak_bytes = 0;      ///< the most that it held, from its set-up on
-    double leaked_bytes = 0;    ///< by how much that grew over `launches`
-    std::int64_t launches = 0;  ///< after the first ones
+    std::string problem;            ///< why it was not measured, with the remedy; empty: it was
+    std::string method;             ///< "driver/free"
+    double peak_bytes = 0;          ///< the most that it held, from its set-up on
+    double leaked_bytes = 0;        ///< by how much that grew over `launches`
+    std::int64_t launches = 0;      ///< after the first ones
+    std::string leak_problem = {};  ///< why `leaked_bytes` says nothing; empty: it does
 };
 
 /// One case, set up: memory allocated, nothing launched yet. Destroying it frees everything.

@@ -53,17 +53,18 @@ void add_memory(Backend& backend, const std::string& board, const CaseSettings& 
     if (!peak && !leak) return;
     const MemorySample sample =
         backend.memory(result.spec, settings.source ? &*settings.source : nullptr, settings.seed);
-    const auto add = [&](const char* metric, double value) {
-        if (sample.problem.empty()) {
+    const auto add = [&](const char* metric, double value, const std::string& problem) {
+        if (problem.empty()) {
             add_value(metric, value, sample.method, board, settings, result);
         } else {
-            result.not_collected.push_back({metric, sample.problem});
+            result.not_collected.push_back({metric, problem});
         }
     };
-    if (peak) add(metrics::memory_peak, sample.peak_bytes);
+    if (peak) add(metrics::memory_peak, sample.peak_bytes, sample.problem);
     if (!leak) return;
-    add(metrics::leak, sample.leaked_bytes);
-    if (sample.problem.empty()) {
+    const std::string& why_not = sample.problem.empty() ? sample.leak_problem : sample.problem;
+    add(metrics::leak, sample.leaked_bytes, why_not);
+    if (why_not.empty()) {
         result.metrics[metrics::leak].detail = fmt::format("over {} launches", sample.launches);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "model/sha256.hpp"
 
@@ -36,6 +37,21 @@ std::string_view to_text(ElementType type) {
             return "u64";
     }
     return "";
+}
+
+double largest_of(ElementType type) {
+    switch (type) {
+        case ElementType::f16:
+            return 65504;
+        case ElementType::bf16:
+            return 0x1.fep127;
+        case ElementType::f32:
+            return std::numeric_limits<float>::max();
+        case ElementType::f64:
+            return std::numeric_limits<double>::max();
+        default:
+            return 0;
+    }
 }
 
 std::int64_t bytes_of(ElementType type) {

@@ -17,6 +17,8 @@ enum class ElementType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u
 std::string_view to_text(ElementType type);
 std::int64_t bytes_of(ElementType type);
 bool is_integer(ElementType type);
+/// The largest finite value of a floating-point type; 0 for integers.
+double largest_of(ElementType type);
 
 struct SourceArgument {
     enum class Role {

@@ -166,6 +166,7 @@ std::string architecture_of(const std::string& compute_capability) {
 }
 
 model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
+    lacks_compiler_ = false;
     const fs::path file = path_of(kernel);
     std::error_code absent;
     if (!fs::is_regular_file(file, absent)) {
@@ -178,8 +179,14 @@ model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
     const std::vector<std::string> words = words_of(kernel, options_);
     const auto known = known_.find(words);
     if (known != known_.end()) return known->second;
-    model::SourceCode code = compiled(kernel);
-    known_.emplace(words, code);
+    model::SourceCode code;
+    try {
+        code = compiled(kernel);
+    } catch (const model::InputError& error) {
+        code.problem =
+            fmt::format("{} was not compiled: {}", model::printable(kernel.file), error.what());
+    }
+    if (!lacks_compiler_) known_.emplace(words, code);
     return code;
 }
 
@@ -259,6 +266,13 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
     code.digest = hash.fingerprint();
     code.kernel_symbol = symbols.front();
     if (symbols.size() > 1) code.reference_symbol = symbols[1];
+    if (code.reference_symbol == code.kernel_symbol) {
+        code.problem = fmt::format(
+            "{}: the check compares '{}' with itself, written as '{}': name another kernel",
+            model::printable(kernel.file), model::printable(kernel.kernel),
+            model::printable(kernel.check.against));
+        return code;
+    }
     const fs::path kept = options_.out / (code.digest + ".cubin");
     model::write_file_atomically(kept, content);
     code.file = fs::absolute(kept).string();

@@ -183,7 +183,7 @@ class ArgumentsReader {
             return true;
         }
         const std::optional<double> value = number_of(node);
-        if (!value || !std::isfinite(*value)) return false;
+        if (!value || !(std::fabs(*value) <= model::largest_of(argument.type))) return false;
         argument.real = *value;
         return true;
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "model/command_words.hpp"
@@ -126,6 +127,11 @@ class SourceFiller {
         } else {
             problems_.add(read.at, fmt::format("parameter {} is not a number; expected one",
                                                in_quotes(read.real_parameter)));
+        }
+        if (!(std::fabs(argument.real) <= model::largest_of(argument.type))) {
+            problems_.add(read.at,
+                          fmt::format("parameter {} is too large for {}",
+                                      in_quotes(read.real_parameter), to_text(argument.type)));
         }
     }
 

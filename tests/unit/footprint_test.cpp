@@ -78,6 +78,12 @@ TEST(Memory, IsMeasuredOnceTheCaseIsClosed) {
     EXPECT_EQ(one.result.metrics.at("leak").value, 64);
     EXPECT_EQ(one.result.metrics.at("leak").detail, "over 1000 launches");
     EXPECT_EQ(one.result.metrics.at("leak").method, "driver/free");
+    FakeVariant slow = busy();
+    slow.memory.leak_problem = "12 launches in 2 s are too few";
+    const Measured other(slow, settings_for({"gpu_time", "memory_peak", "leak"}));
+    EXPECT_TRUE(other.result.metrics.contains("memory_peak"));
+    EXPECT_FALSE(other.result.metrics.contains("leak"));
+    EXPECT_EQ(other.why_not("leak"), "12 launches in 2 s are too few");
 }
 
 TEST(Memory, ThatIsNotKnownIsNotCollected) {

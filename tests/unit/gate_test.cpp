@@ -273,6 +273,14 @@ TEST(Gate, ARunThatOnlyVerifiedPassesNothing) {
     run.suites[0].cases = {measured_case(1)};
     run.suites[0].cases[0].status = CaseStatus::skipped;
     EXPECT_EQ(judged(run).exit_code, 2) << "nothing was verified either";
+
+    CaseResult unchecked = measured_case(1);
+    unchecked.command = {"./program"};
+    unchecked.verification.reset();
+    run.suites[0].cases = {unchecked};
+    document = judged(run);
+    EXPECT_TRUE(says(only_case(document).reason, "not verified: the suite states no 'check'"));
+    EXPECT_EQ(document.exit_code, 2) << "there was nothing to verify it with";
 }
 
 TEST(Gate, WhatAnInterruptedRunDidNotReachIsSkippedWithoutRemark) {

@@ -103,6 +103,19 @@ TEST_F(SourceCompiler, MakesMachineCodeWithTheSymbolsOfItsKernels) {
     EXPECT_EQ(files_left(), 0U);
 }
 
+TEST_F(SourceCompiler, AKernelIsNotComparedWithItself) {
+    write("scale.cu", good_source);
+    model::SourceKernel scale = kernel("scale.cu", "scale<3>");
+    scale.check.kind = model::SourceCheck::Kind::kernel;
+    for (const char* against : {"scale< 3 >", "::scale<3>", "scale<1 + 2>"}) {
+        scale.check.against = against;
+        EXPECT_NE(Compiler(options()).code_of(scale).problem.find("with itself"), std::string::npos)
+            << against;
+    }
+    scale.check.against = "scale<4>";
+    EXPECT_EQ(Compiler(options()).code_of(scale).problem, "");
+}
+
 TEST_F(SourceCompiler, TheSameFileIsTheSameCode) {
     const std::string digest = compile(good_source, "plain").digest;
     EXPECT_EQ(Compiler(options()).code_of(kernel("k.cu", "plain")).digest, digest);

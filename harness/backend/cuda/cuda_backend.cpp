@@ -100,6 +100,12 @@ class CudaBackend : public measure::Backend {
         };
         measure::MemorySample sample;
         guarded(device_.context(), [&] {
+            // What the instance sets must not reach the next case.
+            const std::unique_ptr<const PersistingL2, void (*)(const PersistingL2*)> at_end(
+                &device_.persisting_l2(), [](const PersistingL2* settings) {
+                    driver().cuCtxSynchronize();
+                    settings->restore();
+                });
             device_.flush();  // as in free_memory()
             const NvtxRange range("memory");
             sample = measure_memory(device_, {open, seed, nvml_.get()});

@@ -228,18 +228,23 @@ void Subscriber::on_module(ModuleHandler handler) {
 
 void Subscriber::on_call(CallHandler handler) {
     const std::uint32_t enable = handler ? 1 : 0;
-    if (enable != 0) {
+    const auto set = [&](CallHandler to) {
+        const std::lock_guard lock(calls_mutex_);
         call_depth_.clear();
-        call_ = std::move(handler);
-    }
+        call_ = std::move(to);
+        counts_calls_ = static_cast<bool>(call_);
+    };
+    set(std::move(handler));
     for (const auto domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
-        check(cuptiEnableDomain(enable, handle_, domain), "cannot watch API calls");
+        const CUptiResult result = cuptiEnableDomain(enable, handle_, domain);
+        if (result != CUPTI_SUCCESS) set({});
+        check(result, "cannot watch API calls");
     }
-    if (enable == 0) call_ = nullptr;
 }
 
 void Subscriber::note_call(const CUpti_CallbackData& call) {
     const std::lock_guard lock(calls_mutex_);
+    if (!call_) return;
     int& depth = call_depth_[std::this_thread::get_id()];
     if (call.callbackSite == CUPTI_API_ENTER) {
         if (depth++ == 0) call_(call.functionName != nullptr ? call.functionName : "unnamed");
@@ -255,7 +260,7 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
         auto* subscriber = static_cast<Subscriber*>(self);
         const bool is_call =
             domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
-        if (is_call && subscriber->call_) {
+        if (is_call && subscriber->counts_calls_) {
             subscriber->note_call(*static_cast<const CUpti_CallbackData*>(data));
         } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);

@@ -6,6 +6,7 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -97,6 +98,7 @@ class Subscriber {
     ModuleHandler module_;
     CallHandler call_;
     std::mutex calls_mutex_;
+    std::atomic<bool> counts_calls_ = false;     ///< there is a `call_`
     std::map<std::thread::id, int> call_depth_;  ///< calls that the thread is in
 };
 

@@ -18,6 +18,8 @@ namespace {
 constexpr int kFirstLaunches = 10;
 /// More than the first ones, unless they take too long.
 constexpr int kLaunches = 1000;
+// With these, what leaks 20 KiB per launch is as much as the driver's piece.
+constexpr int kFewestLaunches = 100;
 constexpr std::chrono::seconds kLongest{2};
 constexpr int kLaunchesPerReading = 50;
 /// The driver hands out memory in such pieces.
@@ -96,6 +98,11 @@ measure::MemorySample measure_memory(const OpenDevice& device, const MemoryReque
                 others / (1024 * 1024));
             return sample;
         }
+    }
+    if (launches < kFewestLaunches) {
+        sample.leak_problem = fmt::format(
+            "{} launches in {} s are too few to see a leak: smaller parameters make it shorter",
+            launches, kLongest.count());
     }
     sample.method = "driver/free";
     sample.peak_bytes = before - least;

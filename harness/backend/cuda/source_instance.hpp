@@ -60,9 +60,13 @@ class SourceInstance final : public Instance {
     void check_parameters(CUfunction function, const std::string& name) const;
     /// The outputs, in the order of the arguments.
     std::vector<Elements> outputs() const;
+    void fill_inputs() const;
     void poison(unsigned char byte) const;
     void launch_function(CUfunction function, CUstream stream);
+    std::vector<Elements> outputs_of(CUfunction function, unsigned char before);
     std::vector<Elements> expected();
+    model::Verification compared(const std::vector<Elements>& found,
+                                 const std::vector<Elements>& wanted) const;
 
     OpenDevice& device_;
     model::SourceKernel kernel_;
