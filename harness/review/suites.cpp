@@ -146,7 +146,10 @@ std::string words(const model::Piece& piece) {
 
 std::string words(const std::vector<std::pair<std::string, std::string>>& environment) {
     std::vector<std::string> all;
-    for (const auto& [name, value] : environment) all.push_back(name + "=" + value);
+    all.reserve(environment.size());
+    for (const auto& [name, value] : environment) {
+        all.push_back(fmt::format("{}={}", name, value));
+    }
     return joined(all);
 }
 

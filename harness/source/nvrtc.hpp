@@ -42,6 +42,7 @@ class Nvrtc {
   private:
     using Program = struct NvrtcProgramHandle*;
     // As in nvrtc.h: a result of 0 is success, 6 an error of the source.
+    // NOLINTBEGIN(readability-identifier-naming): the names of the library's functions
     struct Api {
         int (*nvrtcVersion)(int* major, int* minor) = nullptr;
         const char* (*nvrtcGetErrorString)(int result) = nullptr;
@@ -58,6 +59,7 @@ class Nvrtc {
         int (*nvrtcGetCUBINSize)(Program program, std::size_t* size) = nullptr;
         int (*nvrtcGetCUBIN)(Program program, char* code) = nullptr;
     };
+    // NOLINTEND(readability-identifier-naming)
 
     void check(int result, const char* what) const;
     std::string text_of(Program program, int (*size)(Program, std::size_t*),

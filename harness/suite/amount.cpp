@@ -116,6 +116,7 @@ std::optional<AmountUnit> take_unit(std::string_view& text) {
 
 std::vector<std::string> unit_names() {
     std::vector<std::string> names;
+    names.reserve(std::size(units));
     for (const Unit& unit : units) names.emplace_back(unit.suffix);
     return names;
 }

@@ -257,12 +257,11 @@ class SideParser {
                 fail(at_, fmt::format("unexpected {}; expected ')' for the '(' at character {}",
                                       found(), open + 1));
             }
-        } else if (!known_name(workload_names(), "/").empty()) {
+        } else if (is_letter(peek()) || peek() == '_' ||
+                   !known_name(workload_names(), "/").empty()) {
             part = metric();
         } else if (is_digit(peek()) || peek() == '.') {
             part = number();
-        } else if (is_letter(peek()) || peek() == '_') {
-            part = metric();
         } else {
             fail(at_, fmt::format("unexpected {}; expected a number, a metric of a case such as "
                                   "gemm/tiled.gpu_time, or '('",

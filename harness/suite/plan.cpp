@@ -76,6 +76,7 @@ std::string not_built_reason(const SuiteCase& suite_case) {
 std::vector<std::string> lines_of(const std::string& file,
                                   const std::map<std::string, std::size_t>& cases) {
     std::vector<std::string> lines;
+    lines.reserve(cases.size());
     for (const auto& [reason, count] : cases) {
         lines.push_back(fmt::format("{}: {} {} {}", model::printable(file),
                                     model::counted(count, "case"), count == 1 ? "is" : "are",

@@ -140,6 +140,7 @@ class ArgumentsReader {
     void buffer(const YamlNode& type, const Fields& fields, SourceArgument& argument,
                 ReadSource::Argument& read) {
         std::vector<std::string> names;
+        names.reserve(std::size(element_types));
         for (const ElementType each : element_types) names.emplace_back(to_text(each));
         const std::string_view what = to_text(argument.role);
         if (const auto choice = read_choice(type, what, names, problems_)) {
