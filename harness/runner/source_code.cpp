@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "measure/workers.hpp"
@@ -33,10 +34,11 @@ int major_of(const std::string& version) {
 class TemporaryFolder {
   public:
     TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "perfgate-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) {
-            throw model::Error(
-                fmt::format("cannot create {}: set TMPDIR to a writable folder", name));
+        std::error_code problem;
+        const auto parent = std::filesystem::temp_directory_path(problem);
+        std::string name = (parent / "perfgate-XXXXXX").string();
+        if (problem || mkdtemp(name.data()) == nullptr) {
+            throw model::Error("cannot create a temporary folder: set TMPDIR to a writable one");
         }
         path_ = name;
     }
@@ -121,7 +123,8 @@ class Validation {
         if (found == compilers_.end()) {
             source::CompilerOptions options;
             options.perfgate = own_binary();
-            options.out = folder_.path();
+            if (!folder_) folder_.emplace();
+            options.out = folder_->path();
             options.architecture = architecture;
             options.stop = interrupted;
             found = compilers_.emplace(architecture, std::move(options)).first;
@@ -142,7 +145,7 @@ class Validation {
     }
 
     const std::vector<std::string>& architectures_;
-    TemporaryFolder folder_;
+    std::optional<TemporaryFolder> folder_;  ///< once something is compiled
     std::map<std::string, source::Compiler> compilers_;
     std::set<std::string> told_;
     SourceFindings findings_;

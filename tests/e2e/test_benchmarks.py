@@ -223,7 +223,7 @@ class Measured(Given):
         self.assertEqual({"pass"}, set(self.verdicts().values()))
         self.give(self.slower(2))
         done = self.run_suite(code=1)
-        self.assertRegex(done.stdout, r"regressed +bench/sort\[n=64\] .*\+100.*\n +real_time \S+ \S+ → ")
+        self.assertRegex(done.stdout, r"regressed +bench/sort\[n=64\] .*\+(?:99\.|100).*\n +real_time \S+ \S+ → ")
         self.assertEqual({"bench/sort[n=8]": "regressed", "bench/sort[n=64]": "regressed", "bench/copy[n=8]": "pass"},
                          self.verdicts())
         self.give([row(each["name"], each["n"], each["seconds"], steps=8) for each in ROWS])
