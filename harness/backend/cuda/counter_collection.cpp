@@ -202,8 +202,8 @@ class Collection {
 
     static std::string mismatch(const std::vector<std::string>& found,
                                 const std::vector<std::string>& expected) {
-        std::string text = fmt::format("the counter pass launched {} kernels, the dry launch {}",
-                                       found.size(), expected.size());
+        std::string text = fmt::format("the counter pass launched {}, the dry launch {}",
+                                       model::counted(found.size(), "kernel"), expected.size());
         for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
             if (found[i] != expected[i]) {
                 text += fmt::format("; kernel {} was {}, then {}", i, expected[i], found[i]);

@@ -66,7 +66,6 @@ SourceModule::SourceModule(const std::string& image, const std::string& file, Lo
 }
 
 SourceModule::~SourceModule() {
-    driver().cuModuleUnload(module_);
     code_.end_layer(layer_);
 }
 

@@ -16,8 +16,9 @@
 
 namespace perfgate::backend::cuda {
 
-/// A module that is unloaded at the end. While it lives, its functions hide those of the same name
-/// in other modules from `code`.
+/// A module of machine code. While this lives, its functions hide those of the same name in other
+/// modules from `code`. The module stays loaded until the process ends: CUPTI knows a kernel's name
+/// by its function's address, and would give a later module's kernel the name of an unloaded one.
 class SourceModule {
   public:
     /// `file` names it in messages; those of the driver's compiler (PTX) are passed on.
