@@ -24,6 +24,7 @@ struct CaseSettings {
     bool arguments_too = false;  ///< with times_only: a launch is recorded for its arguments
     bool untraced = false;  ///< with times_only: of a process without CUPTI; only what that needs
     bool verify_only = false;
+    bool deterministic = false;  ///< as model::PlannedCase has it
     bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
     std::optional<model::SourceKernel> source = std::nullopt;  ///< of a source's case
 
