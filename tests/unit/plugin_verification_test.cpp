@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <limits>
 
 #include "backend/plugin/loader.hpp"
+#include "backend/plugin/output_difference.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend {
@@ -126,7 +128,7 @@ TEST(Verification, ADifferenceIsAWrongResultAndSaysWhereAndWhat) {
     };
     EXPECT_EQ(one.why_not(),
               "not deterministic: launched again with the same inputs, output 'y' differs in 2 of "
-              "16 elements (4 bytes): element 5 was 0x41100000 (9), is 0x41180000 (9.5)");
+              "16 elements (3 bytes): element 5 was 0x41100000 (9), is 0x41180000 (9.5)");
 }
 
 TEST(Verification, ADifferenceOfTheGraphAloneIsFound) {
@@ -186,7 +188,7 @@ TEST(Verification, WhatALaunchLeavesOutIsFoundEvenIfFillDoesNotPoison) {
     never.instance.work = [](FakeInstance& self) {
         std::copy_n(self.x.begin(), 12, self.y.begin());
     };
-    EXPECT_NE(never.why_not().find("element 12 was 0xffffffff (nan), is 0x55555555"),
+    EXPECT_NE(never.why_not().find("element 12 was 0xffffffff (-nan), is 0x55555555"),
               std::string::npos);
 }
 

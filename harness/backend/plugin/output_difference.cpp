@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "model/text.hpp"
+
 namespace perfgate::backend {
 namespace {
 
@@ -97,7 +99,7 @@ std::string OutputDifference::text() const {
     const bool single_bytes = output_.element_bytes == 1;
     return fmt::format("output '{}' differs in {} of {} {}{}: {} {} was {}, is {}{}", output_.name,
                        elements_, all, single_bytes ? "bytes" : "elements",
-                       single_bytes ? "" : fmt::format(" ({} bytes)", bytes_),
+                       single_bytes ? "" : fmt::format(" ({})", model::counted(bytes_, "byte")),
                        single_bytes ? "byte" : "element", first_, was_, is_,
                        unwritten_ ? ", as before the launch: it may not write it" : "");
 }
