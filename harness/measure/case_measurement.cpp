@@ -294,7 +294,7 @@ void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
         LaunchRecord launch = opened.record_launch();
         result.kernels = std::move(launch.kernels);
         result.memory_operations = std::move(launch.memory_operations);
-        result.notes = std::move(launch.notes);
+        result.notes.insert(result.notes.end(), launch.notes.begin(), launch.notes.end());
     }
     if (settings.source) {
         result.host_code = model::set_up_fingerprint(*settings.source);

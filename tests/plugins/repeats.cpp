@@ -145,7 +145,7 @@ struct Hostile : Twice {
 Plugin plugin() {
     Variant in_place = host_variant<InPlace>("in_place");
     in_place.needs_reset = true;
-    return one_workload(
+    Plugin all = one_workload(
         "repeats", {Param::integer("n", "elements", 4, 1 << 28, "4096")},
         {host_variant<Twice>("same"), host_variant<Unnamed>("unnamed"),
          host_variant<WrongAndUnnamed>("wrong_and_unnamed"), host_variant<Counts>("counts"),
@@ -155,6 +155,14 @@ Plugin plugin() {
          host_variant<Hostile<1>>("empty"), host_variant<Hostile<2>>("beyond"),
          host_variant<Hostile<3>>("huge"), host_variant<Hostile<4>>("divided"),
          host_variant<Hostile<5>>("many"), host_variant<Hostile<6>>("unmapped")});
+    for (const char* name :
+         {"device_same", "device_waits", "device_other_by_graph", "device_elsewhere",
+          "device_to_host", "device_beyond", "device_unnamed"}) {
+        all.workloads.front().variants.push_back(
+            {.name = name, .help = "", .target = Target::cuda});
+    }
+    all.cuda_module = PROBE_CUDA_MODULE;
+    return all;
 }
 
 }  // namespace

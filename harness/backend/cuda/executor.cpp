@@ -16,37 +16,28 @@ std::byte* host_memory(std::uint64_t address) {
     return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
 }
 
-/// Nothing: the driver does not know the address, which is the host's then.
-std::optional<CUdeviceptr> attribute(CUpointer_attribute which, CUdeviceptr address) {
-    CUdeviceptr value = 0;
-    const CUresult code = driver().cuPointerGetAttribute(&value, which, address);
-    if (code == CUDA_ERROR_INVALID_VALUE) return std::nullopt;
-    check(code, "cannot ask what memory an output is in");
-    return value;
-}
-
-/// Whether all of the output is memory of the device; false: it is the host's. Throws if only its
+/// Whether the output is memory of the device; false: it is the host's. Throws if only its
 /// beginning is.
 bool on_device(const Output& output) {
+    const auto address = static_cast<CUdeviceptr>(output.address);
     unsigned kind = 0;
-    const CUresult code = driver().cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                         static_cast<CUdeviceptr>(output.address));
+    const CUresult code =
+        driver().cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    // The driver does not know pageable memory.
     if (code == CUDA_ERROR_INVALID_VALUE) return false;
     check(code, "cannot ask what memory an output is in");
     if (kind != CU_MEMORYTYPE_DEVICE) return false;
-    // An output may be several mappings that adjoin.
-    const std::uint64_t end = output.address + output.bytes;
-    for (std::uint64_t at = output.address; at < end;) {
-        const auto start = attribute(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at);
-        std::size_t size = 0;
-        const bool known = start && driver().cuPointerGetAttribute(
-                                        &size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) == CUDA_SUCCESS;
-        if (!known || *start + size <= at) {
-            throw model::Error(fmt::format(
-                "outputs: output '{}' of {} bytes is in device memory that ends after {} bytes",
-                output.name, output.bytes, at - output.address));
-        }
-        at = *start + size;
+    CUdeviceptr start = 0;
+    std::size_t size = 0;
+    check(driver().cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address),
+          "cannot ask where an output's memory begins");
+    check(driver().cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address),
+          "cannot ask for the size of an output's memory");
+    const std::size_t left = size - (address - start);
+    if (output.bytes > left) {
+        throw model::Error(fmt::format(
+            "outputs: output '{}' of {} bytes is in device memory that ends after {} bytes",
+            output.name, output.bytes, left));
     }
     return true;
 }
