@@ -66,6 +66,7 @@ void write_case(JsonWriter& json, const model::PlannedCase& planned) {
     write_field(json, "precision", planned.precision);
     write_field(json, "time_budget_s", planned.time_budget_s);
     write_field(json, "seed", planned.seed);
+    write_unless_default(json, "deterministic", planned.deterministic);
     write_unless_default(json, "skip_reason", planned.skip_reason);
     if (planned.source) write_source(json, *planned.source);
     json.end_object();

@@ -85,6 +85,19 @@ struct MemorySample {
     std::string leak_problem = {};  ///< why `leaked_bytes` says nothing; empty: it does
 };
 
+/// With what verifying compares the outputs of a launch.
+struct Checks {
+    bool reference = true;  ///< false: the case has none
+    /// Bit for bit, with the outputs of launches that have the same inputs: once more, and where
+    /// the launch can be captured by a CUDA graph.
+    bool repeats = false;
+};
+
+struct Verified {
+    model::Verification verification;
+    std::string note = {};  ///< as one of CaseResult::notes; empty: none
+};
+
 /// One case, set up: memory allocated, nothing launched yet. Destroying it frees everything.
 class Case {
   public:
@@ -93,8 +106,9 @@ class Case {
     /// Generates the inputs for `seed` and poisons the output.
     virtual void fill(std::uint64_t seed) = 0;
 
-    /// Fills with `seed`, launches once and checks the output against the reference.
-    virtual model::Verification verify(std::uint64_t seed) = 0;
+    /// Fills with `seed`, launches and checks the outputs. Throws if `repeats` are asked for and
+    /// the case names no outputs.
+    virtual Verified verify(std::uint64_t seed, const Checks& checks) = 0;
 
     /// Launches (with resets if the workload needs them) until both bounds are reached; waits.
     virtual void warm_up(int launches, std::chrono::duration<double> at_least) = 0;

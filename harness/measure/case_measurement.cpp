@@ -89,6 +89,23 @@ model::MetricSeries one_value(const metrics::Metric& metric, double value, std::
             {{settings.process, board, settings.seed, {value}}}};
 }
 
+void verify(Case& opened, model::CaseResult& result, const CaseSettings& settings) {
+    const Checks checks{!states_no_check(settings), settings.deterministic};
+    if (!checks.reference && !checks.repeats) {
+        opened.fill(settings.verify_seed);
+        opened.warm_up(1, Seconds(0));  // at least it must run
+        return;
+    }
+    Verified verified = opened.verify(settings.verify_seed, checks);
+    if (!verified.note.empty()) result.notes.push_back(std::move(verified.note));
+    if (checks.reference || !verified.verification.passed) {
+        result.verification = std::move(verified.verification);
+        return;
+    }
+    // Without a reference nothing says that the result is right.
+    result.notes.push_back("deterministic: " + verified.verification.detail);
+}
+
 /// Slows down the case by the fraction.
 void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) {
     opened.add_work(least_added_ns);
@@ -233,12 +250,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (!settings.times_only) {
             observe("verify");
             const Range phase(backend_, "verify");
-            if (states_no_check(settings)) {
-                opened->fill(settings.verify_seed);
-                opened->warm_up(1, Seconds(0));  // at least it must run
-            } else {
-                result.verification = opened->verify(settings.verify_seed);
-            }
+            verify(*opened, result, settings);
             if (result.verification && !result.verification->passed) {
                 result.status = model::CaseStatus::incorrect;
                 result.reason = fmt::format("wrong result (inputs of seed {}): {}",
@@ -282,7 +294,7 @@ void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
         LaunchRecord launch = opened.record_launch();
         result.kernels = std::move(launch.kernels);
         result.memory_operations = std::move(launch.memory_operations);
-        result.notes = std::move(launch.notes);
+        result.notes.insert(result.notes.end(), launch.notes.begin(), launch.notes.end());
     }
     if (settings.source) {
         result.host_code = model::set_up_fingerprint(*settings.source);

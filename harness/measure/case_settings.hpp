@@ -24,7 +24,8 @@ struct CaseSettings {
     bool arguments_too = false;  ///< with times_only: a launch is recorded for its arguments
     bool untraced = false;  ///< with times_only: of a process without CUPTI; only what that needs
     bool verify_only = false;
-    bool code_only = false;  ///< one launch is recorded: nothing is verified or timed
+    bool deterministic = false;  ///< as model::PlannedCase has it
+    bool code_only = false;      ///< one launch is recorded: nothing is verified or timed
     std::optional<model::SourceKernel> source = std::nullopt;  ///< of a source's case
 
     bool operator==(const CaseSettings&) const = default;

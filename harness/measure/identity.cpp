@@ -34,6 +34,7 @@ std::string settings_text(const model::PlannedCase& planned) {
                             piece.within, piece.own_thread, piece.skip);
     }
     if (planned.source) text += source_text(*planned.source);
+    if (planned.deterministic) text += ", deterministic";
     return planned.skip_reason.empty() ? text : text + ", skipped: " + planned.skip_reason;
 }
 

@@ -215,6 +215,7 @@ CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::i
     settings.verify_seed = options.verify_seed;
     settings.precision = item.planned->precision;
     settings.time_budget_s = item.planned->time_budget_s;
+    settings.deterministic = item.planned->deterministic;
     settings.added_work = item.planned->added_work;
     settings.process = process;
     settings.verify_only = options.verify_only;

@@ -103,6 +103,7 @@ struct PlannedCase {
     std::uint64_t seed = 0;            ///< of the measured inputs
     double precision = 0.005;    ///< stop when the median is known to this fraction (95 % interval)
     double time_budget_s = 0.1;  ///< at most this much launching per kind of time
+    bool deterministic = false;  ///< verified by repeats too, which must be equal bit for bit
     /// What a self-test adds to each timed launch, as a fraction of the launch including the small
     /// work that every launch gets; absent: no work is added to any case.
     std::optional<double> added_work = std::nullopt;

@@ -18,6 +18,7 @@ enum class Loosening {
     gate_removed,      ///< a metric that had a tolerance has none
     relation_removed,  ///< or changed to one that is not known to be as strict
     measured_less,     ///< less precision or time for a case
+    check_removed,     ///< a result is verified less
     program_changed,   ///< what a program's case runs, measures or checks
     source_changed,    ///< what a source's case launches or checks
     tag_removed,       ///< a run with --tag does not select the case any more

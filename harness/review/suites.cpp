@@ -121,6 +121,9 @@ void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& ol
                      model::number_text(old_settings.time_budget_s) + " s",
                      model::number_text(new_settings.time_budget_s) + " s", before.id);
     }
+    if (old_settings.deterministic.value && !new_settings.deterministic.value) {
+        findings.add(Loosening::check_removed, place, "deterministic", "true", "false", before.id);
+    }
 }
 
 void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_tags,

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PG_ABI_MAJOR 1 /* another major number is refused */
-#define PG_ABI_MINOR 1 /* fields appended since are recognised by the struct's size */
+#define PG_ABI_MINOR 2 /* fields appended since are recognised by the struct's size */
 #define PG_PLUGIN_SYMBOL "pg_plugin_entry"
 
 #if defined(_WIN32)
@@ -117,6 +117,32 @@ typedef struct pg_verification {
     char detail[512]; /* what was checked, or what was wrong; NUL-terminated */
 } pg_verification;
 
+/* What the elements of an output are, for messages. */
+typedef enum pg_element {
+    PG_ELEMENT_UNKNOWN = 0,
+    PG_ELEMENT_FLOAT = 1, /* IEEE 754, of 2, 4 or 8 bytes */
+    PG_ELEMENT_BFLOAT16 = 2,
+    PG_ELEMENT_SIGNED = 3,
+    PG_ELEMENT_UNSIGNED = 4
+} pg_element;
+
+/* Memory that a launch writes, every byte of it. */
+typedef struct pg_output {
+    size_t size;
+    const char* name; /* for messages; NULL: none */
+    void* data;       /* on the host; for CUDA also on the device, or managed */
+    uint64_t bytes;
+    uint32_t element_bytes; /* a divisor of `bytes`, at most 64; 0: unknown */
+    uint32_t element;       /* a pg_element */
+} pg_output;
+
+/* Takes the outputs that a case names. */
+typedef struct pg_outputs {
+    size_t size;
+    void* context;
+    void (*add)(void* context, const pg_output* output); /* copies it, with its name */
+} pg_outputs;
+
 typedef struct pg_instance pg_instance; /* one case, set up; owned by the plugin */
 
 /* One implementation of a workload. In a descriptor module, the functions of a CUDA variant are
@@ -155,6 +181,11 @@ struct pg_variant {
     /* Compares the outputs of the last launch with a float64 reference for the inputs of the last
      * fill. The device is idle. Returns PG_OK even if the result is wrong. */
     pg_status (*verify)(pg_instance*, pg_verification* out);
+    /* Since 1.2: calls `add` for each output, for suites that say `deterministic: true`. Called
+     * after a launch, and again after a fill that follows one; what it names may move meanwhile.
+     * The harness reads the outputs, and overwrites them between fill and launch (before reset, if
+     * needs_reset). NULL: the case names none. */
+    pg_status (*outputs)(pg_instance*, const pg_outputs*);
 };
 
 typedef struct pg_workload pg_workload;

@@ -26,6 +26,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "perfgate.h"
@@ -84,6 +85,37 @@ class Values {
     const pg_values* values_;
 };
 
+/// Memory that a launch writes, every byte of it: `{"y", y}` for a HostBuffer, DeviceBuffer,
+/// DeviceMemory or std::vector.
+struct Output {
+    template <class Buffer>
+    Output(std::string name_, Buffer& buffer)
+        : name(std::move(name_)),
+          data(buffer.data()),
+          bytes(buffer.size() * sizeof(*buffer.data())) {
+        using T = std::decay_t<decltype(*buffer.data())>;
+        if (sizeof(T) <= 64) element_bytes = sizeof(T);
+        if constexpr (std::is_floating_point_v<T>) {
+            element = PG_ELEMENT_FLOAT;
+        } else if constexpr (std::is_integral_v<T>) {
+            element = std::is_signed_v<T> ? PG_ELEMENT_SIGNED : PG_ELEMENT_UNSIGNED;
+        }
+    }
+    Output(std::string name_, void* data_, std::size_t bytes_, std::size_t element_bytes_ = 1,
+           pg_element element_ = PG_ELEMENT_UNKNOWN)
+        : name(std::move(name_)),
+          data(data_),
+          bytes(bytes_),
+          element_bytes(element_bytes_),
+          element(element_) {}
+
+    std::string name;
+    void* data;
+    std::size_t bytes;
+    std::size_t element_bytes = 1;
+    pg_element element = PG_ELEMENT_UNKNOWN;  ///< what values are shown as, beside their bits
+};
+
 /// One case, set up. Constructed by Variant::create, which allocates.
 class Instance {
   public:
@@ -97,6 +129,10 @@ class Instance {
     virtual void reset(void* /*stream*/) {}
     /// Compares the outputs of the last launch with a float64 reference. The device is idle.
     virtual Verification verify() = 0;
+    /// What a launch writes, for suites that say `deterministic: true`. Called after a launch, and
+    /// after a fill that follows one. The harness reads the outputs, and overwrites them between
+    /// fill and launch (before reset, if Variant::needs_reset).
+    virtual std::vector<Output> outputs() { return {}; }
 };
 
 struct Param {
@@ -373,6 +409,19 @@ class Tables {
                     std::min(verification.detail.size(), sizeof(out->detail) - 1);
                 std::memcpy(out->detail, verification.detail.data(), length);
                 out->detail[length] = '\0';
+            });
+        };
+        c.outputs = [](pg_instance* self, const pg_outputs* list) {
+            return guarded(self->host, [&] {
+                for (const Output& output : self->instance->outputs()) {
+                    const pg_output one{sizeof(pg_output),
+                                        output.name.c_str(),
+                                        output.data,
+                                        output.bytes,
+                                        static_cast<std::uint32_t>(output.element_bytes),
+                                        static_cast<std::uint32_t>(output.element)};
+                    list->add(list->context, &one);
+                }
             });
         };
         return c;

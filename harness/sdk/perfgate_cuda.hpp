@@ -76,6 +76,8 @@ class DeviceMemory {
 
     void* get() const { return data_; }
     std::size_t bytes() const { return bytes_; }
+    unsigned char* data() const { return as<unsigned char>(); }
+    std::size_t size() const { return bytes_; }
     template <class T>
     T* as() const {
         return static_cast<T*>(data_);

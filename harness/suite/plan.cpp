@@ -190,6 +190,9 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         if (gates.empty() && !suite_case.expected) {
             problems.add(suite_case.at, no_gate_message(suite_case, options.device_key));
         }
+        if (suite_case.program && settings.deterministic.value) {
+            problems.add(settings.deterministic.at, unknown_outputs_message(suite_case));
+        }
 
         model::PlannedCase& out = planned.suite.cases.emplace_back();
         out.spec = suite_case.spec;
@@ -204,6 +207,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.seed = settings.seed;
         out.precision = settings.precision;
         out.time_budget_s = settings.time_budget_s;
+        out.deterministic = settings.deterministic.value;
         out.skip_reason = stated_skip(suite_case, options.device_key);
         out.skipped_by_suite = !out.skip_reason.empty();
         if (!out.skipped_by_suite) {

@@ -19,8 +19,9 @@ constexpr double longest_time_budget_s = 600;
 /// In the metric's unit (eleven days, a petabyte): nothing that is measured differs by more.
 constexpr double most_leeway = 1e15;
 
-constexpr std::array<std::string_view, 7> keys{
-    "metrics", "tolerances", "cross_board_tolerance", "cache", "precision", "time_budget", "seed"};
+constexpr std::array<std::string_view, 8> keys{"metrics", "tolerances",   "cross_board_tolerance",
+                                               "cache",   "precision",    "time_budget",
+                                               "seed",    "deterministic"};
 constexpr std::array<std::string_view, 4> tolerance_keys{"worse", "better", "abs", "severity"};
 
 const metrics::MetricSet* find_set(std::string_view name) {
@@ -240,6 +241,13 @@ std::optional<std::uint64_t> read_seed(const YamlNode& node, Problems& problems)
     return std::nullopt;
 }
 
+std::optional<Settings::Deterministic> read_deterministic(const YamlNode& node,
+                                                          Problems& problems) {
+    if (const auto value = boolean_of(node)) return Settings::Deterministic{*value, node.at};
+    add_wrong_type(node, "deterministic", "true or false", problems);
+    return std::nullopt;
+}
+
 const std::vector<std::string>& default_metrics() {
     static const std::vector<std::string> names = [] {
         const metrics::MetricSet* set = find_set(default_metric_set);
@@ -309,6 +317,8 @@ Settings read_settings(const Fields& fields, Problems& problems) {
     with("time_budget",
          [&](const YamlNode& n) { settings.time_budget_s = read_time_budget(n, problems); });
     with("seed", [&](const YamlNode& n) { settings.seed = read_seed(n, problems); });
+    with("deterministic",
+         [&](const YamlNode& n) { settings.deterministic = read_deterministic(n, problems); });
     return settings;
 }
 
@@ -335,6 +345,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         resolved.precision = layer.precision.value_or(resolved.precision);
         resolved.time_budget_s = layer.time_budget_s.value_or(resolved.time_budget_s);
         resolved.seed = layer.seed.value_or(resolved.seed);
+        resolved.deterministic = layer.deterministic.value_or(resolved.deterministic);
     }
     resolved.metrics = metrics != nullptr ? metrics->names : default_metrics();
 

@@ -42,12 +42,18 @@ struct Settings {
         Position at;
     };
 
+    struct Deterministic {
+        bool value = false;
+        Position at{};
+    };
+
     std::optional<Metrics> metrics;
     /// Metrics that the suite itself defines (`values` of a benchmark).
     std::map<std::string, metrics::Metric> own;
     std::map<std::string, ToleranceEntry> tolerances;  ///< merged by metric over the layers
     std::optional<double> cross_board, precision, time_budget_s;
     std::optional<std::uint64_t> seed;
+    std::optional<Deterministic> deterministic;
     std::optional<std::vector<model::Cache>> cache;
 };
 
@@ -74,6 +80,7 @@ struct ResolvedSettings {
     double precision = default_precision;
     double time_budget_s = default_time_budget_s;
     std::uint64_t seed = default_seed;
+    Settings::Deterministic deterministic;  ///< by default not
 
     const std::vector<model::GateRule>& gates(model::Target target) const {
         return by_target.at(target);

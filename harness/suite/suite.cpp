@@ -408,6 +408,7 @@ class SuiteParser {
                 // What the Plan will hold, once.
                 if (device.empty()) work_.spend(2 * found->second.metrics.size(), suite_case.at);
                 check_gates(suite_case, found->second, device);
+                check_outputs(suite_case, found->second.deterministic);
             }
         }
     }
@@ -418,6 +419,14 @@ class SuiteParser {
         // Once per place: most cases of an entry share their settings.
         if (!gateless_.insert(suite_case.at).second) return;
         problems_.add(suite_case.at, no_gate_message(suite_case, device));
+    }
+
+    /// An override may ask it of a program, whose outputs nobody knows.
+    void check_outputs(const SuiteCase& suite_case, const Settings::Deterministic& asked) {
+        if (!suite_case.program || !asked.value || !asked_of_programs_.insert(asked.at).second) {
+            return;
+        }
+        problems_.add(asked.at, unknown_outputs_message(suite_case));
     }
 
     /// The metrics of a case if no device override applies; null if its settings have problems.
@@ -471,6 +480,7 @@ class SuiteParser {
     bool settings_are_good_ = false;
     bool all_expanded_ = true;
     std::set<Position> gateless_;
+    std::set<Position> asked_of_programs_;  ///< `deterministic`, where it is a problem
     /// Name and `expect` of each program that has one.
     std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
     std::vector<StatedRelation> health_;  ///< of all programs
@@ -517,6 +527,13 @@ std::string no_gate_message(const SuiteCase& suite_case, const std::string& devi
     return fmt::format("no gated metric applies to {}{}; expected a tolerance for {}",
                        model::printable(suite_case.id, 200),
                        device.empty() ? "" : " on " + in_quotes(device), expected());
+}
+
+std::string unknown_outputs_message(const SuiteCase& suite_case) {
+    return fmt::format(
+        "'deterministic' for {}, whose outputs perfgate does not know; expected it for plugins and "
+        "sources only",
+        model::printable(suite_case.id, 200));
 }
 
 namespace {

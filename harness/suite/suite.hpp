@@ -95,4 +95,7 @@ std::string matches_none_message(const Override& over, std::string_view whose);
 /// The message for a case to which no gated metric applies; `device` empty: on any.
 std::string no_gate_message(const SuiteCase& suite_case, const std::string& device);
 
+/// The message for a program's case that is said to be deterministic.
+std::string unknown_outputs_message(const SuiteCase& suite_case);
+
 }  // namespace perfgate::suite

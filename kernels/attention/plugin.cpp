@@ -40,6 +40,11 @@ class Reference : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        return {{"O", o_.data(), o_.size() * sizeof(std::uint16_t), sizeof(std::uint16_t),
+                 PG_ELEMENT_BFLOAT16}};
+    }
+
   private:
     Problem problem_;
     std::vector<std::uint16_t> q_, k_, v_, o_;

@@ -48,6 +48,10 @@ class Heads : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        return {{"O", o_.get(), o_.bytes(), sizeof(std::uint16_t), PG_ELEMENT_BFLOAT16}};
+    }
+
   private:
     Problem problem_;
     DeviceMemory q_, k_, v_, o_;

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "common/cuda.hpp"
 #include "perfgate.hpp"
@@ -41,6 +42,8 @@ class DeviceInOut : public perfgate::sdk::Instance {
         const Report report = check_(problem_, seed_, out_.template read<unsigned char>().data());
         return {report.passed, report.detail};
     }
+
+    std::vector<perfgate::sdk::Output> outputs() override { return {{"out", out_}}; }
 
   private:
     Problem problem_;

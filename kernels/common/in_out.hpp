@@ -30,6 +30,8 @@ class HostInOut : public perfgate::sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<perfgate::sdk::Output> outputs() override { return {{"out", out_}}; }
+
   private:
     Problem problem_;
     std::vector<unsigned char> in_, out_;  // operator new aligns them for any element

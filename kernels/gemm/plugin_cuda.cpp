@@ -84,6 +84,10 @@ class Product : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        return {{"C", c_.get(), c_.bytes(), sizeof(float), PG_ELEMENT_FLOAT}};
+    }
+
   private:
     Problem bare() const {
         Problem problem = problem_;

@@ -28,6 +28,12 @@ class Reference : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        std::vector<sdk::Output> all;
+        for (std::size_t f = 0; f < kFields; ++f) all.emplace_back(fields[f].name, result_[f]);
+        return all;
+    }
+
   private:
     Problem problem_;
     Scene scene_;

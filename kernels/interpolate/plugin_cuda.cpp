@@ -57,6 +57,16 @@ class Interpolation : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        std::vector<sdk::Output> all;
+        for (std::size_t f = 0; f < kFields; ++f) {
+            all.emplace_back(fields[f].name, const_cast<float*>(result_of(f)),
+                             problem_.elements(fields[f]) * sizeof(float), sizeof(float),
+                             PG_ELEMENT_FLOAT);
+        }
+        return all;
+    }
+
   protected:
     // Fills with NaN whatever the next launch is going to write.
     virtual void poison() = 0;

@@ -29,6 +29,8 @@ class Reference : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override { return {{"out", out_}}; }
+
   private:
     Problem problem_;
     std::vector<std::uint32_t> in_, out_;

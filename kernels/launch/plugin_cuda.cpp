@@ -53,6 +53,11 @@ class Chain : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        const common::DeviceMemory& out = buffers_.out;
+        return {{"out", out.get(), out.bytes(), sizeof(std::uint32_t), PG_ELEMENT_UNSIGNED}};
+    }
+
   private:
     Buffers buffers_;
     Submit submit_;

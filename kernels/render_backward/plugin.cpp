@@ -49,6 +49,12 @@ class Reference : public sdk::Instance {
         return {true, detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        std::vector<sdk::Output> all;
+        for (Side& side : sides_) all.emplace_back("gradients", side.gradients);
+        return all;
+    }
+
   private:
     Problem problem_;
     std::vector<Side> sides_;

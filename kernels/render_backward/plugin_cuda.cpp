@@ -111,6 +111,11 @@ class Gradients : public sdk::Instance {
         return {true, detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        return {
+            {"gradients", gradients_.get(), gradients_.bytes(), sizeof(float), PG_ELEMENT_FLOAT}};
+    }
+
   private:
     std::size_t gaussians() const { return static_cast<std::size_t>(problem_.gaussians); }
     std::size_t count() const { return gaussians() * kFields; }

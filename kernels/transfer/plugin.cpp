@@ -28,6 +28,8 @@ class Reference : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override { return {{"out", out_}}; }
+
   private:
     Problem problem_;
     std::vector<float> in_, out_;

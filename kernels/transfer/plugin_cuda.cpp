@@ -88,6 +88,10 @@ class RoundTrip : public sdk::Instance {
         return {report.passed, report.detail};
     }
 
+    std::vector<sdk::Output> outputs() override {
+        return {{"out", host_out_.get(), problem_.bytes(), sizeof(float), PG_ELEMENT_FLOAT}};
+    }
+
   protected:
     const Problem& problem() const { return problem_; }
 

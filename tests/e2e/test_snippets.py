@@ -54,7 +54,7 @@ class Snippets(tool.Case):
         page = (tool.SOURCE / "docs/plugins.md").read_text()
         sources = [(name, content) for _, kind, name, content in snippets(page)
                    if kind == "file" and name.endswith(".cpp")]
-        self.assertEqual(3, len(sources))
+        self.assertEqual(4, len(sources))
         for name, content in sources:
             stem = name.rpartition("/")[2].removesuffix(".cpp")
             self.write(name, content)
@@ -67,13 +67,15 @@ class Snippets(tool.Case):
             workload = re.search(r'(?:one_workload\(|triple\.name = )"(\w+)"', content).group(1)
             self.write(f"{stem}.yaml", f"name: {stem}\nworkloads:\n  - workload: {workload}\n"
                                        f"    variants: [{', '.join(variants)}]\n"
-                                       "    tolerances: {host_time: 50%}\n    params: {n: 3000000}\n")
+                                       "    tolerances: {host_time: 50%}\n    params: {n: 3000000}\n"
+                                       f"    deterministic: {str('outputs()' in content).lower()}\n")
             done = self.run_tool("run", f"{stem}.yaml", "--backend", "host", "--verify-only",
                                  "--plugin", f"{stem}.so")
             cases = self.read_json("perfgate-out/run.json")["suites"][0]["cases"]
             self.assertEqual(len(variants), len(cases))
             for case in cases:
                 self.assertTrue(case["verification"]["passed"], done.stdout)
+                self.assertEqual("outputs()" in content, "bit for bit" in case["verification"]["detail"])
 
     def test_an_edit_of_a_snippet_is_seen(self):
         text = "```sh run=.\nfalse\n```\n```cpp\nnot copied\n```\n"

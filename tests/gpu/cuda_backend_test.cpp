@@ -86,10 +86,10 @@ TEST_F(CudaBackendTest, RefusesADeviceThatIsNotThere) {
 }
 
 TEST_F(CudaBackendTest, VerifiesRightAndWrongResults) {
-    EXPECT_TRUE(open("one")->verify(7).passed);
-    EXPECT_TRUE(open("several")->verify(7).passed);
-    EXPECT_TRUE(open("graph")->verify(7).passed);
-    const model::Verification wrong = open("wrong")->verify(7);
+    EXPECT_TRUE(open("one")->verify(7, {}).verification.passed);
+    EXPECT_TRUE(open("several")->verify(7, {}).verification.passed);
+    EXPECT_TRUE(open("graph")->verify(7, {}).verification.passed);
+    const model::Verification wrong = open("wrong")->verify(7, {}).verification;
     EXPECT_FALSE(wrong.passed);
     EXPECT_EQ(wrong.seed, 7u);
     EXPECT_NE(wrong.detail.find("element"), std::string::npos);
@@ -177,7 +177,7 @@ TEST_F(CudaBackendTest, ColdIsColdForAVariantThatKeepsItsInputInTheCache) {
 
 TEST_F(CudaBackendTest, SaysThatWorkRanOnAnotherStream) {
     auto elsewhere = open("elsewhere");
-    EXPECT_TRUE(elsewhere->verify(1).passed);
+    EXPECT_TRUE(elsewhere->verify(1, {}).verification.passed);
     const auto notes = elsewhere->record_launch().notes;
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_NE(notes[0].find("1 of 1 kernels, copies and memsets ran on other streams"),
@@ -231,7 +231,7 @@ TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
         EXPECT_NE(std::string(error.what()).find("declare it synchronous"), std::string::npos);
     }
     // The device is none the worse for it.
-    EXPECT_TRUE(open("one")->verify(3).passed);
+    EXPECT_TRUE(open("one")->verify(3, {}).verification.passed);
 }
 
 TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
@@ -340,7 +340,7 @@ TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
 
 TEST_F(CudaBackendTest, RunsHostVariantsToo) {
     auto host = open("host");
-    EXPECT_TRUE(host->verify(1).passed);
+    EXPECT_TRUE(host->verify(1, {}).verification.passed);
     EXPECT_EQ(host->time(TimeKind::host_time, Cache::hot, 3).values_ns.size(), 3u);
 }
 
@@ -358,7 +358,7 @@ TEST_F(CudaBackendTest, TimesWithoutCupti) {
 // Last: the context does not survive it.
 TEST_F(CudaBackendTest, ZzACrashLosesTheDevice) {
     auto crash = open("crash");
-    EXPECT_THROW(crash->verify(1), measure::DeviceLost);
+    EXPECT_THROW(crash->verify(1, {}), measure::DeviceLost);
     EXPECT_THROW(open("one"), measure::DeviceLost);
 }
 

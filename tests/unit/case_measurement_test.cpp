@@ -103,6 +103,56 @@ TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
     EXPECT_EQ(one.result.metrics.at("gpu_time").value, 1000);
 }
 
+TEST(CaseMeasurement, RepeatsAreVerifiedOnceIfTheSuiteSaysSo) {
+    FakeVariant variant = two_kernels();
+    variant.note = "only the repeat";
+    Measured one(variant);
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.deterministic = true;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::measured);
+    EXPECT_EQ(one.backend.calls.at(2), "verify repeats");
+    EXPECT_EQ(one.result.notes, std::vector<std::string>{"only the repeat"});
+
+    Measured again(variant);
+    settings.times_only = true;
+    again.measure(settings);
+    EXPECT_EQ(again.backend.calls,
+              (std::vector<std::string>{"open", "fill", "launch", "time", "close"}));
+}
+
+TEST(CaseMeasurement, OutputsThatDifferAreAWrongResult) {
+    FakeVariant variant = two_kernels();
+    variant.repeatable = false;
+    Measured one(variant);
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.deterministic = true;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::incorrect);
+    EXPECT_EQ(one.result.reason, "wrong result (inputs of seed 9): output 'y' differs");
+    EXPECT_TRUE(one.result.metrics.empty());
+}
+
+TEST(CaseMeasurement, ASourceWithoutCheckIsRepeatedButNotVerified) {
+    Measured one(two_kernels());
+    one.result.source = "k.cu";
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.source = source_kernel();
+    settings.deterministic = true;
+    one.measure(settings);
+    EXPECT_EQ(one.result.status, CaseStatus::measured);
+    EXPECT_EQ(one.backend.calls.at(2), "verify repeats");
+    EXPECT_FALSE(one.result.verification);
+    EXPECT_EQ(one.result.notes, std::vector<std::string>{"deterministic: all elements"});
+
+    FakeVariant wrong = two_kernels();
+    wrong.repeatable = false;
+    Measured other(wrong);
+    other.measure(settings);
+    EXPECT_EQ(other.result.status, CaseStatus::incorrect);
+    EXPECT_FALSE(other.result.verification->passed);
+}
+
 TEST(CaseMeasurement, ASourceIsTimedAgainInProcessesThatKnowOnlyItsSettings) {
     Measured one(two_kernels());
     CaseSettings settings = settings_for({"gpu_time"});

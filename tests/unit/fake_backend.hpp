@@ -32,6 +32,8 @@ struct FakeVariant {
     double spread_ns = 0;  ///< samples are this much above and below in turn
     bool gives_samples = true;
     bool correct = true;
+    bool repeatable = true;  ///< repeats have the same outputs
+    std::string note{};      ///< of verifying with repeats
     /// The call that throws model::Error: "open", "fill", "verify", "launch", "record" or "time".
     std::string fails_in{};
     bool loses_device = false;  ///< it throws DeviceLost instead
@@ -61,9 +63,11 @@ class FakeCase : public Case {
         seed_ = seed;
         called("fill");
     }
-    model::Verification verify(std::uint64_t seed) override {
-        called("verify");
-        return {variant_.correct, seed, variant_.correct ? "all elements" : "element 0"};
+    Verified verify(std::uint64_t seed, const Checks& checks) override {
+        called(checks.repeats ? "verify repeats" : "verify");
+        if (checks.repeats && !variant_.repeatable) return {{false, seed, "output 'y' differs"}};
+        return {{variant_.correct, seed, variant_.correct ? "all elements" : "element 0"},
+                checks.repeats ? variant_.note : ""};
     }
     void warm_up(int launches, std::chrono::duration<double> at_least) override {
         warm_ups_.emplace_back(launches, at_least.count());

@@ -172,6 +172,7 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
         in_case([](Case& c) { c.seed = 2; }),
         in_case([](Case& c) { c.precision = 2; }),
         in_case([](Case& c) { c.time_budget_s = 2; }),
+        in_case([](Case& c) { c.deterministic = true; }),
         in_case([](Case& c) { c.metrics = {"x"}; }),
         in_case([](Case& c) { c.gates.clear(); }),
         in_case([](Case& c) { c.gates[0].metric = "x"; }),

@@ -22,6 +22,7 @@ model::PlannedCase planned(const std::string& variant) {
     result.precision = 0.25;
     result.time_budget_s = 1.5;
     result.added_work = 0.125;
+    result.deterministic = true;
     return result;
 }
 
@@ -105,6 +106,7 @@ TEST(Preparation, ABatchIsTakenAsThePlanSays) {
     expected.precision = 0.25;
     expected.time_budget_s = 1.5;
     expected.added_work = 0.125;
+    expected.deterministic = true;
     expected.process = 3;
     expected.verify_only = true;
     EXPECT_EQ(settings_of(made.items[0], options, 3), expected);

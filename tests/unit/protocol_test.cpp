@@ -51,6 +51,7 @@ CaseSettings unusual_settings() {
     settings.untraced = true;
     settings.verify_only = true;
     settings.code_only = true;
+    settings.deterministic = true;
     model::SourceKernel& source = settings.source.emplace();
     source.file = "kernels/reduce.cu";
     source.folder = "/work";

@@ -227,6 +227,29 @@ TEST(Review, FindsARemovedGateTagAndBudget) {
         "(4)");
 }
 
+TEST(Review, FindsResultsThatNeedNotRepeatAnyMore) {
+    const auto changed = [](const std::string& from, const std::string& to) {
+        Files before = files();
+        Files after = files();
+        for (auto [tree, keys] : {std::pair(&before, &from), std::pair(&after, &to)}) {
+            std::string& text = tree->at(suite_path).content;
+            text.replace(text.find("defaults:\n"), 10, "defaults:\n" + *keys);
+        }
+        return in_words(reviewed(before, after));
+    };
+    const std::string on = "  deterministic: true\n";
+    const std::string off = "  deterministic: false\n";
+    EXPECT_EQ(changed(on, ""), "check removed deterministic: true → false (4)");
+    EXPECT_EQ(changed(on, off), "check removed deterministic: true → false (4)");
+    EXPECT_EQ(changed(off, ""), "");
+    EXPECT_EQ(changed("", on), "");
+    // For one device alone.
+    Files before = edited(suite_path, "defaults:\n", "defaults:\n" + on);
+    Files after = before;
+    after.at(suite_path).content += "overrides:\n  - {device: 'x*', deterministic: false}\n";
+    EXPECT_EQ(in_words(reviewed(before, after)), "check removed deterministic: true → false (4)");
+}
+
 TEST(Review, FindsWhatAProgramsCaseRunsAndMeasures) {
     constexpr const char* path = "suites/train.yaml";
     Files before = files();

@@ -168,7 +168,7 @@ TEST(SuiteParse, TellsAllProblemsAtOnceInTheFilesOrder) {
         "s.yaml:10:24: wrong value for 'aligned'; expected true or false, found 1\n"
         "s.yaml:11:5: unknown key 'tag'; expected one of workload, variants, params, matrix, "
         "tags, overrides, metrics, tolerances, cross_board_tolerance, cache, precision, "
-        "time_budget, seed; did you mean 'tags'?\n"
+        "time_budget, seed, deterministic; did you mean 'tags'?\n"
         "s.yaml:12:5: a workload entry has no 'variants'; expected that key\n"
         "s.yaml:12:15: unknown workload 'gem'; expected one of gemm, copy; did you mean "
         "'gemm'?\n"

@@ -73,6 +73,7 @@ TEST(SuitePlan, CarriesOverWhatTheSuiteSays) {
         "    precision: 2%\n"
         "    time_budget: 250ms\n"
         "    seed: 42\n"
+        "    deterministic: true\n"
         "    cross_board_tolerance: 7%\n");
     const SuitePlan plan = plan_suite(suite, {});
     EXPECT_EQ(plan.suite.name, "s");
@@ -88,6 +89,7 @@ TEST(SuitePlan, CarriesOverWhatTheSuiteSays) {
     EXPECT_EQ(planned.precision, 0.02);
     EXPECT_EQ(planned.time_budget_s, 0.25);
     EXPECT_EQ(planned.seed, 42U);
+    EXPECT_TRUE(planned.deterministic);
     ASSERT_EQ(planned.gates.size(), 1U);
     EXPECT_EQ(planned.gates[0].cross_board, 0.07);
     EXPECT_EQ(planned.skip_reason, "");
@@ -105,6 +107,7 @@ TEST(SuitePlan, HasDocumentedDefaults) {
     EXPECT_EQ(planned.precision, 0.005);
     EXPECT_EQ(planned.time_budget_s, 0.1);
     EXPECT_EQ(planned.seed, 1U);
+    EXPECT_FALSE(planned.deterministic);
     EXPECT_EQ(planned.gates.at(0).cross_board, 0.05);
     EXPECT_NE(std::find(planned.metrics.begin(), planned.metrics.end(), "gpu_time"),
               planned.metrics.end());

@@ -12,10 +12,12 @@
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/energy.hpp"
 #include "backend/cuda/event_timer.hpp"
+#include "backend/cuda/executor.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
 #include "backend/plugin/loader.hpp"
+#include "backend/plugin/verification.hpp"
 #include "model/source_place.hpp"
 
 namespace perfgate::backend::cuda {
@@ -144,22 +146,15 @@ void CudaCase::fill(std::uint64_t seed) {
     });
 }
 
-model::Verification CudaCase::verify(std::uint64_t seed) {
-    model::Verification verification;
+measure::Verified CudaCase::verify(std::uint64_t seed, const measure::Checks& checks) {
+    measure::Verified verified;
     guarded(device_.context(), [&] {
         const NvtxRange range("verify");
-        instance_->fill(seed);
-        {
-            // With its own name, so that a tool can select only the case's kernels.
-            const NvtxRange launch("launch");
-            enqueue_launch();
-        }
-        device_.context().synchronize();
-        verification = instance_->verify();
+        CudaExecutor executor(device_.context(), device_.stream());
+        verified = backend::verify(*instance_, executor, seed, checks);
         device_.context().synchronize();
     });
-    verification.seed = seed;
-    return verification;
+    return verified;
 }
 
 void CudaCase::warm_up(int launches, std::chrono::duration<double> at_least) {

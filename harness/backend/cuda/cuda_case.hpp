@@ -37,7 +37,7 @@ class CudaCase : public measure::Case {
     ~CudaCase() override;
 
     void fill(std::uint64_t seed) override;
-    model::Verification verify(std::uint64_t seed) override;
+    measure::Verified verify(std::uint64_t seed, const measure::Checks& checks) override;
     void warm_up(int launches, std::chrono::duration<double> at_least) override;
     measure::LaunchRecord record_launch() override;
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;

@@ -47,6 +47,29 @@ bool is_output(const model::SourceArgument& argument) {
     return argument.role == Role::out || argument.role == Role::inout;
 }
 
+pg_element element_of(model::ElementType type) {
+    using model::ElementType;
+    switch (type) {
+        case ElementType::f16:
+        case ElementType::f32:
+        case ElementType::f64:
+            return PG_ELEMENT_FLOAT;
+        case ElementType::bf16:
+            return PG_ELEMENT_BFLOAT16;
+        case ElementType::i8:
+        case ElementType::i16:
+        case ElementType::i32:
+        case ElementType::i64:
+            return PG_ELEMENT_SIGNED;
+        case ElementType::u8:
+        case ElementType::u16:
+        case ElementType::u32:
+        case ElementType::u64:
+            return PG_ELEMENT_UNSIGNED;
+    }
+    return PG_ELEMENT_UNKNOWN;
+}
+
 }  // namespace
 
 SourceModule::SourceModule(const std::string& image, const std::string& file, LoadedCode& code)
@@ -186,7 +209,7 @@ void SourceInstance::launch(void* stream) {
     launch_function(function_, static_cast<CUstream>(stream));
 }
 
-std::vector<Elements> SourceInstance::outputs() const {
+std::vector<Elements> SourceInstance::read_outputs() const {
     std::vector<Elements> all;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
         if (!is_output(kernel_.arguments[i])) continue;
@@ -199,6 +222,21 @@ std::vector<Elements> SourceInstance::outputs() const {
               "cannot read an output");
     }
     check(driver().cuStreamSynchronize(device_.stream()), "cannot read the outputs");
+    return all;
+}
+
+std::vector<Output> SourceInstance::outputs() {
+    std::vector<Output> all;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+        const model::SourceArgument& argument = kernel_.arguments[i];
+        if (!is_output(argument)) continue;
+        Output& output = all.emplace_back();
+        output.name = fmt::format("argument {}", i + 1);
+        output.address = arguments_[i].buffer->address();
+        output.bytes = arguments_[i].buffer->bytes();
+        output.element_bytes = static_cast<std::uint64_t>(model::bytes_of(argument.type));
+        output.element = element_of(argument.type);
+    }
     return all;
 }
 
@@ -220,11 +258,11 @@ std::vector<Elements> SourceInstance::outputs_of(CUfunction function, unsigned c
     poison(before);
     reset(device_.stream());
     launch_function(function, device_.stream());
-    return outputs();
+    return read_outputs();
 }
 
 model::Verification SourceInstance::verify() {
-    const std::vector<Elements> found = outputs();
+    const std::vector<Elements> found = read_outputs();
     const std::vector<Elements> wanted = expected();
     model::Verification result = compared(found, wanted);
     const bool has_integers = std::any_of(found.begin(), found.end(),

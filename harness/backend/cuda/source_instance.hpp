@@ -49,6 +49,7 @@ class SourceInstance final : public Instance {
     bool needs_reset() const override { return model::needs_reset(kernel_); }
     pg_submission submission() const override { return PG_ASYNC; }
     model::Verification verify() override;
+    std::vector<Output> outputs() override;
 
   private:
     /// An argument on the device.
@@ -59,8 +60,8 @@ class SourceInstance final : public Instance {
     };
 
     void check_parameters(CUfunction function, const std::string& name) const;
-    /// The outputs, in the order of the arguments.
-    std::vector<Elements> outputs() const;
+    /// The elements of the outputs, in the order of the arguments.
+    std::vector<Elements> read_outputs() const;
     void fill_inputs() const;
     void poison(unsigned char byte) const;
     void launch_function(CUfunction function, CUstream stream);

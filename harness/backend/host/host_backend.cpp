@@ -5,16 +5,36 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
+#include <span>
 
 #include "backend/host/cache_eviction.hpp"
 #include "backend/host/host_environment.hpp"
 #include "backend/plugin/loader.hpp"
+#include "backend/plugin/verification.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::backend {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+class HostExecutor final : public Executor {
+  public:
+    void launch(Instance& instance, const char* /*range*/) override { instance.launch(nullptr); }
+    void reset(Instance& instance) override { instance.reset(nullptr); }
+    void read(const Output& output, std::uint64_t offset, std::span<std::byte> to) override {
+        std::memcpy(to.data(), memory(output) + offset, to.size());
+    }
+    void overwrite(const Output& output, std::byte with) override {
+        std::memset(memory(output), std::to_integer<int>(with), output.bytes);
+    }
+
+  private:
+    static std::byte* memory(const Output& output) {
+        return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(output.address));
+    }
+};
 
 class HostCase : public measure::Case {
   public:
@@ -23,12 +43,9 @@ class HostCase : public measure::Case {
 
     void fill(std::uint64_t seed) override { instance_->fill(seed); }
 
-    model::Verification verify(std::uint64_t seed) override {
-        instance_->fill(seed);
-        instance_->launch(nullptr);
-        model::Verification verification = instance_->verify();
-        verification.seed = seed;
-        return verification;
+    measure::Verified verify(std::uint64_t seed, const measure::Checks& checks) override {
+        HostExecutor executor;
+        return backend::verify(*instance_, executor, seed, checks);
     }
 
     void warm_up(int launches, std::chrono::duration<double> at_least) override {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "backend/plugin/output.hpp"
 #include "model/run.hpp"
 #include "perfgate.h"
 
@@ -24,6 +26,9 @@ class Instance {
     virtual pg_submission submission() const = 0;
     /// Of the last launch; `seed` is filled in by the caller.
     virtual model::Verification verify() = 0;
+    /// What a launch writes, as it lies now: the next fill or launch may move it. Callable after a
+    /// launch. Empty: the case names none.
+    virtual std::vector<Output> outputs() = 0;
 };
 
 }  // namespace perfgate::backend

@@ -300,6 +300,14 @@ model::Verification PluginInstance::verify() {
     return {result.passed != 0, 0, model::printable(result.detail)};
 }
 
+std::vector<Output> PluginInstance::outputs() {
+    // A variant of an older plugin ends before this field.
+    const auto name = known_part(variant_).outputs;
+    if (name == nullptr) return {};
+    return collect_outputs(
+        [&](const pg_outputs& list) { check(name(instance_, &list), "outputs"); });
+}
+
 PluginSet::PluginSet(const measure::BackendOptions& options) {
     const auto loading = options.loading ? options.loading : [](const std::string&) {};
     note_own_libraries();

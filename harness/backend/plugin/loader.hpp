@@ -39,6 +39,7 @@ class PluginInstance final : public Instance {
     bool needs_reset() const override;
     pg_submission submission() const override;
     model::Verification verify() override;
+    std::vector<Output> outputs() override;
 
   private:
     void check(pg_status status, const char* what);
