@@ -333,8 +333,10 @@ TEST_F(CudaBackendTest, TimesRightAfterCountersAndTheOtherWayRound) {
         const double time_ns = median(one->time(TimeKind::gpu_time, Cache::cold, 20).values_ns);
         const double counter_ns = results[0].values.at(0).at("gpu__time_duration.sum");
         std::cout << "records " << time_ns << " ns, counters " << counter_ns << " ns\n";
-        // On an H200 this kernel takes 7.5 to 7.9 % longer by its records; why is open.
-        EXPECT_NEAR(time_ns, counter_ns, 0.08 * counter_ns);
+        // Concurrent kernel records make each of the kernel's many short blocks take longer: by
+        // 0.07 ns on an H200.
+        EXPECT_GE(time_ns, 0.98 * counter_ns);
+        EXPECT_LE(time_ns, 1.02 * counter_ns + 0.1 * kLarge / 256);
     }
 }
 
