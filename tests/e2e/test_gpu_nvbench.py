@@ -15,7 +15,7 @@ PROGRAMS = pathlib.Path(os.environ.get("PERFGATE_NVBENCH") or "/nonexistent")
 SUITE = """
 name: mine
 workloads:
-  - benchmark: [./bench, --devices, 0, --benchmark, fma, --benchmark, copy, --timeout, 5, --no-batch, --stopping-criterion, sample-count, --target-samples, 200, %s, "{out}"]
+  - benchmark: [./bench, --devices, 0, --no-batch, --stopping-criterion, sample-count, --target-samples, 100, --benchmark, fma, --benchmark, copy, %s, "{out}"]
     name: bench
     format: nvbench
     tolerances: {real_time: 1.5%%}
@@ -40,7 +40,7 @@ class GpuNvbench(tool.Case):
 
     def ab(self, base, head, code):
         return self.run_tool("ab", "--base-root", base, "--head-root", head, "suite.yaml", "--backend", "cuda",
-                             "--processes", 6, code=code)
+                             "--processes", 6, code=code, patience_s=300)
 
     def test_three_percent_more_work_is_found_and_the_same_passes(self):
         shutil.copytree(self.folder / "base", self.folder / "same")
@@ -73,7 +73,7 @@ class GpuNvbench(tool.Case):
         (project / "build").mkdir()
         shutil.copy(PROGRAMS / "template", project / "build/bench")
         for command in commands:
-            self.run_tool(*command.split(), cwd=project)
+            self.run_tool(*command.split(), cwd=project, patience_s=300)
         self.assertIn("bench/scale[N=1048576,T=F32]", (project / "perfgate-out/run.json").read_text())
 
 

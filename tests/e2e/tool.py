@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
             cwd=kwargs.pop("cwd", self.folder),
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=kwargs.pop("patience_s", PATIENCE_S),
             env={**os.environ, **(env or {})},
             **kwargs,
         )
