@@ -197,9 +197,11 @@ void Counting::start() noexcept {
 void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                  const void* data) {
     auto& own = *static_cast<Counting*>(self);
-    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data == nullptr || inside || own.over_) return;
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data == nullptr || inside) return;
     // Before start() has opened the recording, or in a child after fork, there is none.
     if (!own.writer_.is_open()) return;
+    // A launch that is being counted is brought to its end.
+    if (own.over_ && !counting_launch) return;
     inside = true;
     try {
         own.on_call(id, *static_cast<const CUpti_CallbackData*>(data));
@@ -208,6 +210,7 @@ void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_
         own.over_ = true;
         if (counting_launch) {
             counting_launch = false;
+            own.counter_->give_up();
             own.mutex_.unlock();
         }
     }

@@ -186,6 +186,7 @@ class LabelReader {
                 wrong_gates_ = wrong_gates_ || label == nullptr;
                 ask_for_counters(*entry.key, true);
                 ask_for_counters(*entry.value, false);
+                for (const YamlNode* each : entry.value->items) ask_for_counters(*each, false);
             }
         }
         if (const YamlNode* node = fields_.find("health")) health(*node);
@@ -307,7 +308,6 @@ class LabelReader {
     /// Those that an expectation names: "flash.dram_bytes" at the beginning of its left side, and
     /// "train/flash.dram_bytes" anywhere.
     void ask_for_counters(const YamlNode& node, bool left_side) {
-        for (const YamlNode::Entry& entry : node.entries) ask_for_counters(*entry.value, false);
         if (node.kind != YamlNode::Kind::scalar) return;
         constexpr std::string_view of_metric =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
