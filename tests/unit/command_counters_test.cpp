@@ -220,8 +220,7 @@ TEST(ProgramCounters, what_the_chip_lacks_or_counts_in_several_passes) {
                                         .launch("flash")
                                         .counted(0, {{std::string(dram), 1}})}};
     EXPECT_TRUE(contains(problem(passes, "sm_throughput"), "needs 8 passes by itself"));
-    EXPECT_TRUE(
-        contains(problem(passes, "nothing__here.sum"), "GH100 has no counter"));
+    EXPECT_TRUE(contains(problem(passes, "nothing__here.sum"), "GH100 has no counter"));
     // Blackwell does not count it.
     Process blackwell(0, 1);
     blackwell.launch("flash").counted(0, {{std::string(dram), 1}});
