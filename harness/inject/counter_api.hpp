@@ -52,6 +52,6 @@ void check(const CounterApi& api, CUptiResult code, std::string_view what);
 /// Zeroed parameters of a CUPTI call. Their size is CUPTI's macro, which differs from sizeof.
 #define PERFGATE_CUPTI_PARAMS(type, name) \
     type name{};                          \
-    name.structSize = type##_STRUCT_SIZE
+    (name).structSize = type##_STRUCT_SIZE
 
 }  // namespace perfgate::inject

@@ -442,5 +442,19 @@ TEST(Settings, what_does_not_parse_has_its_default) {
     for (const auto& [name, value] : environment_for({}, "")) unsetenv(name.c_str());
 }
 
+TEST(Settings, a_request_for_counters_goes_to_the_program_at_its_level_alone) {
+    Settings settings;
+    settings.counters = "1:0";
+    for (const Level level : levels) {
+        settings.level = level;
+        for (const auto& [name, value] : environment_for(settings, "/library")) {
+            setenv(name.c_str(), value.c_str(), 1);
+        }
+        EXPECT_EQ(level, settings_from_environment().level);
+        EXPECT_EQ(level == Level::counters ? "1:0" : "", settings_from_environment().counters);
+        for (const auto& [name, value] : environment_for(settings, "")) unsetenv(name.c_str());
+    }
+}
+
 }  // namespace
 }  // namespace perfgate::inject
