@@ -106,12 +106,14 @@ workloads:
       copy.sectors_per_request_load: 0
       copy.l2_hit_rate: 20%
       copy.cycles: 50%
-      add.flops: 0
+      add.smsp__sass_thread_inst_executed_op_ffma_pred_on.sum: 0
       add.instructions: 0
       add.warp_efficiency: 0
       add.occupancy: 20%
       add.dram_bytes: {{worse: 400%, abs: 16MiB}}
 """
+
+FMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 
 # Launches in a graph are not counted, those outside are.
 GRAPH_COUNTERS = """
@@ -403,7 +405,7 @@ def part_counters():
     moved = known["copied_bytes"]
     for label, name, expected, share in (("copy", "dram_bytes", 2 * moved, 0.05), ("copy", "dram_read_bytes", moved, 0.03),
                                          ("copy", "load_bytes", moved, 0), ("copy", "sectors_per_request_load", 16, 0),
-                                         ("add", "flops", known["flops"], 0), ("add", "warp_efficiency", 100, 0.001)):
+                                         ("add", FMA, known["multiply_adds"], 0), ("add", "warp_efficiency", 100, 0.001)):
         value = values.get((label, name))
         tools.expect(value is not None, f"{label}.{name} was collected")
         tools.expect(abs(value - expected) <= share * expected, f"{label}.{name} is {value:.10g}, known {expected:.10g}")
@@ -417,7 +419,7 @@ def part_counters():
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(1,))
     counters_of(folder)
     cases = folder.cases("verdict.json")
-    for label, name in (("copy", "dram_bytes"), ("copy", "instructions"), ("add", "instructions"), ("add", "flops")):
+    for label, name in (("copy", "dram_bytes"), ("copy", "instructions"), ("add", "instructions"), ("add", FMA)):
         verdict = {each["metric"]: each["verdict"] for each in cases[label]["metrics"]}.get(name)
         tools.expect(verdict == "regressed", f"twice the work: {label}.{name} is {verdict}")
 
