@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded stream `perfgate.activity`, version 1, as it lies in a file:
+// The recorded stream `perfgate.activity`, version 2, as it lies in a file:
 //
 //     prologue                             name and version of the format
 //     block*                               BlockHeader, then its payload
@@ -7,7 +7,7 @@
 // A block is whole or worthless: its checksum is CRC-32 (zlib's) over kind, length and payload. The
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
-// changes none.
+// changes none: version 2 added those of counted.hpp.
 #pragma once
 
 #include <array>
@@ -16,12 +16,13 @@
 #include <span>
 #include <vector>
 
+#include "activity/counted.hpp"
 #include "activity/record.hpp"
 
 namespace perfgate::activity {
 
 inline constexpr std::array<char, 20> format_name = {"perfgate.activity"};
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 
 struct Prologue {
     std::array<char, 20> name = format_name;
@@ -63,6 +64,12 @@ enum class BlockKind : std::uint32_t {
     counts = 17,   ///< one Counts
     problem = 18,  ///< a text: why this recording is not all that was asked for
     end = 19,      ///< a text: how recording ended ("exit")
+    launches = 20,
+    counter_passes = 21,
+    planned_counters = 22,
+    counted_launches = 23,
+    counter_values = 24,
+    counter_refusals = 25,
 };
 
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
@@ -85,6 +92,12 @@ struct Records {
     std::vector<Context> contexts;
     std::vector<FunctionCode> function_codes;
     std::vector<ClockReading> clocks;
+    std::vector<Launched> launches;
+    std::vector<CounterPass> counter_passes;
+    std::vector<PlannedCounter> planned_counters;
+    std::vector<CountedLaunch> counted_launches;
+    std::vector<CounterValue> counter_values;
+    std::vector<CounterRefusal> counter_refusals;
 };
 
 /// Calls `visit(kind, vector)` for each kind of record.
@@ -103,6 +116,12 @@ void for_each_kind(AnyRecords& records, Visit&& visit) {
     visit(BlockKind::contexts, records.contexts);
     visit(BlockKind::function_codes, records.function_codes);
     visit(BlockKind::clocks, records.clocks);
+    visit(BlockKind::launches, records.launches);
+    visit(BlockKind::counter_passes, records.counter_passes);
+    visit(BlockKind::planned_counters, records.planned_counters);
+    visit(BlockKind::counted_launches, records.counted_launches);
+    visit(BlockKind::counter_values, records.counter_values);
+    visit(BlockKind::counter_refusals, records.counter_refusals);
 }
 
 }  // namespace perfgate::activity

@@ -175,6 +175,29 @@ class Reader {
         check(code.symbol);
         check(code.fingerprint);
     }
+    void check(const Launched& launched) const {
+        if (launched.configuration >= recording_.configurations.size()) {
+            throw Damage{"a launch refers to no launch configuration"};
+        }
+    }
+    void check(const CounterPass& pass) const { check(pass.chip); }
+    void check(const PlannedCounter& counter) const {
+        check(counter.counter);
+        if (counter.fate > CounterFate::several_passes) {
+            throw Damage{"what becomes of a counter is not known"};
+        }
+    }
+    void check_launch(std::uint64_t launch) const {
+        if (launch >= recording_.records.launches.size()) {
+            throw Damage{"a counter refers to no launch"};
+        }
+    }
+    void check(const CountedLaunch& counted) const { check_launch(counted.launch); }
+    void check(const CounterValue& value) const {
+        check_launch(value.launch);
+        check(value.counter);
+    }
+    void check(const CounterRefusal& refusal) const { check(refusal.reason); }
     template <class Record>
     void check(const Record&) const {}
 
@@ -233,10 +256,11 @@ Recording read(const Fill& fill, std::string_view name) {
         throw model::InputError(
             fmt::format("{} is no recording of GPU activity", model::printable(name)));
     }
-    if (prologue.version != format_version) {
-        throw model::InputError(fmt::format(
-            "{} is a recording of version {}, this perfgate reads version {}; record it again",
-            model::printable(name), prologue.version, format_version));
+    if (prologue.version == 0 || prologue.version > format_version) {
+        throw model::InputError(
+            fmt::format("{} is a recording of version {}, this perfgate reads versions 1 to {}; "
+                        "record it again",
+                        model::printable(name), prologue.version, format_version));
     }
 
     Reader reader;

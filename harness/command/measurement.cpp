@@ -12,9 +12,11 @@
 
 #include "activity/recording.hpp"
 #include "command/benchmark_batch.hpp"
+#include "command/counter_passes.hpp"
 #include "command/pieces.hpp"
 #include "command/program_runs.hpp"
 #include "command/recorder.hpp"
+#include "inject/counter_request.hpp"
 #include "inject/settings.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
@@ -33,6 +35,7 @@ constexpr std::int64_t bare_batches = 3;
 constexpr const char* wall_method = "wall";
 constexpr const char* recorded_method = "activity/callbacks";
 constexpr const char* api_method = "activity/api";
+constexpr const char* counter_method = "counter/auto-range/application-replay";
 
 /// One batch of one command.
 class BatchTaker {
@@ -136,6 +139,19 @@ class BatchTaker {
         observe_(kind);
         const RecordingFolder folder("");
         wall_ns = run(kind, environment_of(level, folder));
+        std::vector<activity::Recording> recordings = recordings_of(folder);
+        for (const activity::Recording& recording : recordings) {
+            const std::vector<std::string>& why = recording.incomplete;
+            if (!why.empty()) {
+                throw Failure{"the recording is incomplete: " + model::printable(why.front(), 300),
+                              ""};
+            }
+        }
+        return std::make_unique<Recorded>(std::move(recordings));
+    }
+
+    /// Complete or not.
+    static std::vector<activity::Recording> recordings_of(const RecordingFolder& folder) {
         std::error_code error;
         if (fs::is_empty(folder.path(), error)) {
             throw Failure{
@@ -146,13 +162,8 @@ class BatchTaker {
         std::vector<activity::Recording> recordings;
         for (const fs::path& file : activity::recordings_in(folder.path())) {
             recordings.push_back(activity::read_recording(file));
-            const std::vector<std::string>& why = recordings.back().incomplete;
-            if (!why.empty()) {
-                throw Failure{"the recording is incomplete: " + model::printable(why.front(), 300),
-                              ""};
-            }
         }
-        return std::make_unique<Recorded>(std::move(recordings));
+        return recordings;
     }
 
     void measure(const std::optional<Bare>& bare) {
@@ -178,7 +189,10 @@ class BatchTaker {
             add(i, "wall_time", wall_method, {bare->wall_ns});
             add_overhead(i, *bare, *recorded, recorded_ns);
         }
-        if (request_.first) count_once();
+        if (request_.first) {
+            count_once();
+            collect_counters();
+        }
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
     }
 
@@ -207,6 +221,85 @@ class BatchTaker {
         }
     }
 
+    // --- counters of kernels: a run of the program for each pass
+
+    /// The counter metrics of a case that was measured.
+    [[nodiscard]] std::vector<metrics::Metric> counter_metrics(std::size_t index) const {
+        std::vector<metrics::Metric> found;
+        if (results_[index].status == model::CaseStatus::error) return found;
+        for (const std::string& name : request_.cases[index]->metrics) {
+            auto metric = metrics::find_metric(name);
+            if (metric && metric->source == metrics::Source::counter) {
+                found.push_back(std::move(*metric));
+            }
+        }
+        return found;
+    }
+
+    void collect_counters() {
+        inject::CounterRequest wanted;
+        std::vector<std::size_t> counted;  // the case of each label
+        std::vector<metrics::Metric> all;
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            std::vector<metrics::Metric> metrics = counter_metrics(i);
+            if (metrics.empty()) continue;
+            all.insert(all.end(), metrics.begin(), metrics.end());
+            const model::Piece& piece = request_.cases[i]->program->piece;
+            wanted.labels.push_back({piece.pattern, piece.within, piece.own_thread,
+                                     static_cast<std::uint64_t>(piece.skip),
+                                     static_cast<std::uint64_t>(piece.counted)});
+            counted.push_back(i);
+        }
+        if (counted.empty()) return;
+        wanted.counters = counters_for(all);
+        ProgramCounters counters;
+        try {
+            std::vector<Recordings> passes{collect_pass(wanted, 1)};
+            const std::size_t needed = passes_needed(passes[0]);
+            while (passes.size() < needed) {
+                wanted.pass = static_cast<std::uint32_t>(passes.size());
+                passes.push_back(collect_pass(wanted, needed));
+            }
+            counters = counters_of(passes, counted.size());
+        } catch (const Failure& failure) {
+            // What was measured before is good.
+            counters.problem = failure.reason;
+            counters.labels.resize(counted.size());
+        } catch (const model::Error& error) {
+            counters.problem = error.what();
+            counters.labels.resize(counted.size());
+        }
+        for (std::size_t label = 0; label < counted.size(); ++label) {
+            for (const metrics::Metric& metric : counter_metrics(counted[label])) {
+                add_counter(counted[label], metric, metric_of(counters, label, metric));
+            }
+        }
+    }
+
+    Recordings collect_pass(const inject::CounterRequest& wanted, std::size_t passes) {
+        observe_(fmt::format("counters {}/{}", wanted.pass + 1, passes));
+        const RecordingFolder folder("");
+        inject::Settings settings;
+        settings.folder = folder.path();
+        settings.level = inject::Level::counters;
+        settings.counters = inject::to_text(wanted);
+        run(fmt::format("counters-{}", wanted.pass + 1),
+            inject::environment_for(settings, options_.library));
+        return recordings_of(folder);
+    }
+
+    void add_counter(std::size_t index, const metrics::Metric& metric, CounterMetric found) {
+        const std::string& name = metric.definition.name;
+        model::CaseResult& result = results_[index];
+        if (found.not_applicable) {
+            result.not_applicable.push_back(name);
+        } else if (!found.problem.empty()) {
+            result.not_collected.push_back({name, found.problem});
+        } else {
+            add(index, name, counter_method, std::move(found.samples));
+        }
+    }
+
     void add(std::size_t index, const std::string& metric, const char* method,
              std::vector<double> samples) {
         const model::PlannedCase& planned = *request_.cases[index];
@@ -226,7 +319,13 @@ class BatchTaker {
         model::CaseResult& result = results_[index];
         if (!request_.first || result.status == model::CaseStatus::error) return;
         for (const model::GateRule& gate : request_.cases[index]->gates) {
-            if (result.metrics.contains(gate.metric)) continue;
+            const auto named = [&](const auto& entry) { return entry.metric == gate.metric; };
+            if (result.metrics.contains(gate.metric) ||
+                std::any_of(result.not_collected.begin(), result.not_collected.end(), named) ||
+                std::find(result.not_applicable.begin(), result.not_applicable.end(),
+                          gate.metric) != result.not_applicable.end()) {
+                continue;
+            }
             result.not_collected.push_back(
                 {gate.metric, gate.metric == "peak_memory"
                                   ? "the recording has no allocation of device memory"

@@ -3,7 +3,8 @@
 // for what it did on the device. The first three batches, or all if a gate needs it, run it bare
 // before, for what recording costs and the time from start to end; NVTX ranges are then timed
 // without CUPTI. The first batch runs it once more with API calls on record, for what is counted
-// once. Benchmarks measure themselves: benchmark_batch.hpp.
+// once, and, if counters are asked for, once for each pass of them. Benchmarks measure themselves:
+// benchmark_batch.hpp.
 #pragma once
 
 #include <functional>

@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/callbacks.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
 #include <utility>
 
 #include "backend/cuda/cubin.hpp"
+#include "inject/launch_calls.hpp"
 
 namespace perfgate::inject {
 namespace {
 
-constexpr std::array kernel_launches{
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
-};
-constexpr std::array graph_launches{
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
-};
 /// Copies and memsets: the time of the call determines the range they belong to.
 constexpr std::array copies_and_memsets{
     CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
@@ -108,49 +93,15 @@ constexpr std::array copies_and_memsets{
     CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2_ptsz,
 };
-constexpr std::array capture_begins{
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
-};
-constexpr std::array capture_ends{
-    CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
-};
-
-template <class Ids>
-bool contains(const Ids& ids, CUpti_CallbackId id) {
-    for (const auto each : ids) {
-        if (each == id) return true;
-    }
-    return false;
-}
-
 /// Launch calls are handed over in chunks, or here if nobody fetches them.
 constexpr std::size_t calls_at_most = 16384;
 
 }  // namespace
 
 bool Callbacks::subscribe(const Settings& settings, std::string& why) {
-    std::array<char, 256> holder{};
-    CUpti_SubscriberParams params{};
-    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-    params.subscriberName = "perfgate";
-    params.oldSubscriberName = holder.data();
-    params.oldSubscriberSize = holder.size() - 1;
-    CUptiResult code = api_.cuptiSubscribe_v2(&subscriber_, &callback, this, &params);
-    if (code != CUPTI_SUCCESS) {
-        why = describe(api_, code);
-        if (holder[0] != '\0') why += std::string(", held by \"") + holder.data() + "\"";
-        return false;
-    }
-    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); driver != nullptr) {
-        stream_is_capturing_ =
-            reinterpret_cast<decltype(stream_is_capturing_)>(dlsym(driver, "cuStreamIsCapturing"));
-    }
+    CUptiResult code = inject::subscribe(api_, &subscriber_, &callback, this, why);
+    if (code != CUPTI_SUCCESS) return false;
+    captures_.find_driver();
 
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
         const CUptiResult result = api_.cuptiEnableCallback(1, subscriber_, domain, id);
@@ -223,32 +174,6 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     }
 }
 
-bool Callbacks::is_capturing(CUpti_CallbackId id, const CUpti_CallbackData& data) const {
-    if (captures_ <= 0 || stream_is_capturing_ == nullptr) return false;
-    CUstream stream = nullptr;
-    switch (id) {
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-            stream = static_cast<const cuLaunchKernel_params*>(data.functionParams)->hStream;
-            break;
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-            stream =
-                static_cast<const cuLaunchKernelEx_params*>(data.functionParams)->config->hStream;
-            break;
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-            stream =
-                static_cast<const cuLaunchCooperativeKernel_params*>(data.functionParams)->hStream;
-            break;
-        default:
-            return false;
-    }
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return stream_is_capturing_(stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     if (data.callbackSite != CUPTI_API_EXIT) return;
     const bool succeeded = data.functionReturnValue != nullptr &&
@@ -259,7 +184,7 @@ void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& da
             return;
         }
         ++launches_.kernels;
-        if (is_capturing(id, data)) {
+        if (captures_.any() && captures_.holds(launch_of(id, data).stream)) {
             ++launches_.captured;
             return;
         }
@@ -272,9 +197,7 @@ void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& da
     } else if (contains(copies_and_memsets, id)) {
         if (!succeeded) return;
     } else {
-        if (contains(capture_begins, id) && succeeded) ++captures_;
-        // An invalid capture ends with an error, but it ends.
-        if (contains(capture_ends, id)) --captures_;
+        captures_.on_call(id, succeeded);
         return;
     }
     if (!keep_calls_) return;

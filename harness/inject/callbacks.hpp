@@ -15,6 +15,7 @@
 
 #include "activity/writer.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/launch_calls.hpp"
 #include "inject/settings.hpp"
 
 namespace perfgate::inject {
@@ -48,7 +49,6 @@ class Callbacks {
     void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
     void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
     void on_module(const CUpti_ModuleResourceData& module);
-    bool is_capturing(CUpti_CallbackId id, const CUpti_CallbackData& data) const;
 
     const CuptiApi& api_;
     activity::Writer& writer_;
@@ -58,8 +58,7 @@ class Callbacks {
     CUpti_SubscriberHandle subscriber_ = nullptr;
     LaunchCounts launches_;
     std::atomic<std::uint64_t> unreadable_modules_{0};
-    std::atomic<std::int64_t> captures_{0};  ///< streams that are being captured
-    decltype(&cuStreamIsCapturing) stream_is_capturing_ = nullptr;
+    Captures captures_;
     std::mutex mutex_;
     std::vector<activity::LaunchCall> calls_;
 };

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -98,6 +99,22 @@ std::string describe(const CuptiApi& api, CUptiResult code) {
     if (api.cuptiGetResultString != nullptr) api.cuptiGetResultString(code, &name);
     return std::string(name != nullptr ? name : "unknown CUPTI error") + " (" +
            std::to_string(static_cast<int>(code)) + ")";
+}
+
+CUptiResult subscribe(const CuptiApi& api, CUpti_SubscriberHandle* handle,
+                      CUpti_CallbackFunc callback, void* self, std::string& why) {
+    std::array<char, 256> holder{};
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    params.subscriberName = "perfgate";
+    params.oldSubscriberName = holder.data();
+    params.oldSubscriberSize = holder.size() - 1;
+    const CUptiResult code = api.cuptiSubscribe_v2(handle, callback, self, &params);
+    if (code != CUPTI_SUCCESS) {
+        why = describe(api, code);
+        if (holder[0] != '\0') why += std::string(", held by \"") + holder.data() + "\"";
+    }
+    return code;
 }
 
 void* library_function(void* library, const char* name) {

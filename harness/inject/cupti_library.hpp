@@ -36,6 +36,10 @@ bool load_cupti(const std::string& named, CuptiApi& api, std::string& why);
 /// "CUPTI_ERROR_HARDWARE_BUSY (26)".
 std::string describe(const CuptiApi& api, CUptiResult code);
 
+/// Subscribes to callbacks; on failure `why` names who holds CUPTI.
+CUptiResult subscribe(const CuptiApi& api, CUpti_SubscriberHandle* handle,
+                      CUpti_CallbackFunc callback, void* self, std::string& why);
+
 /// A function of a loaded library; null if it does not have it.
 void* library_function(void* library, const char* name);
 

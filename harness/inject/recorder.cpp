@@ -23,6 +23,7 @@
 
 #include "activity/writer.hpp"
 #include "inject/callbacks.hpp"
+#include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
 #include "inject/process.hpp"
@@ -257,6 +258,7 @@ void Recorder::enable_api_calls() {
 
 void Recorder::start() noexcept {
     if (settings_.folder.empty() || settings_.level == Level::ranges || pid_ != 0) return;
+    if (settings_.level == Level::counters) return start_counting(settings_);
     try {
         std::string why;
         const bool usable = load(why);
@@ -291,6 +293,9 @@ int Recorder::serve_nvtx(void* export_table) noexcept {
     if (settings_.folder.empty()) return 0;
     if (settings_.level == Level::ranges) {
         return record_ranges(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), settings_);
+    }
+    if (settings_.level == Level::counters) {
+        return watch_ranges(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), settings_);
     }
     try {
         std::string why;

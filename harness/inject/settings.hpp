@@ -10,15 +10,17 @@
 
 namespace perfgate::inject {
 
-/// How much is recorded; each level includes the previous ones and costs more.
+/// What is recorded; up to `api`, each level includes the previous ones and costs more.
 enum class Level {
     ranges,     ///< only NVTX ranges, without CUPTI, with the host's clock
     records,    ///< kernels, copies, memsets, NVTX
     callbacks,  ///< and a callback for each launch, which counts it and records its time
     api,        ///< and API calls, synchronisations, memory
+    counters,  ///< apart from all others: counters of chosen launches, and the sequence of launches
 };
 
-inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks, Level::api};
+inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks, Level::api,
+                                   Level::counters};
 const char* to_text(Level level);
 
 struct Settings {
@@ -26,8 +28,9 @@ struct Settings {
     Level level = Level::records;
     std::uint64_t limit_bytes = std::uint64_t{2} << 30;  ///< of one recording
     std::uint32_t flush_ms = 1000;                       ///< the most a killed program can lose
-    bool code = true;   ///< fingerprints of the functions' machine code
-    std::string cupti;  ///< libcupti for programs that bring none; empty: look for it
+    bool code = true;      ///< fingerprints of the functions' machine code
+    std::string counters;  ///< a CounterRequest, for level `counters`
+    std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
 };
 
 /// From this process's environment. Values that do not parse have their default.

@@ -83,6 +83,8 @@ struct Piece {
     std::string within;       ///< for kernels: the ranges they are launched in; empty: anywhere
     bool own_thread = false;  ///< a range contains only launches of its own thread
     std::int64_t skip = 0;    ///< how many first instances of each process are left out
+    std::int64_t counted =
+        1;  ///< for kernels: launches of each process whose counters are collected
 
     bool operator==(const Piece&) const = default;
 };

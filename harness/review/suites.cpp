@@ -144,6 +144,7 @@ std::string words(const model::Piece& piece) {
     if (!piece.within.empty()) text += " within " + piece.within;
     if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
     if (piece.own_thread) text += ", own thread";
+    if (piece.counted != 1) text += fmt::format(", count {}", piece.counted);
     return text;
 }
 

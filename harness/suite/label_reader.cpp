@@ -24,7 +24,10 @@ using model::longest_pattern;
 constexpr std::size_t most_labels = 100;
 constexpr std::int64_t most_skipped = 1'000'000;
 
-constexpr std::array<std::string_view, 5> label_keys{"nvtx", "kernel", "within", "threads", "skip"};
+constexpr std::int64_t most_counted = 100;
+
+constexpr std::array<std::string_view, 6> label_keys{"nvtx",    "kernel", "within",
+                                                     "threads", "skip",   "count"};
 
 /// The metrics of each kind of piece, in the order of reports.
 std::vector<std::string> metrics_of(model::Piece::Kind kind) {
@@ -139,7 +142,23 @@ class LabelReader {
         if (const YamlNode* skip = fields.find("skip")) {
             piece.skip = read_count(*skip, "skip", most_skipped, problems_).value_or(0);
         }
+        if (const YamlNode* count = fields.find("count")) counted(*count, kernel != nullptr, piece);
         return piece;
+    }
+
+    void counted(const YamlNode& node, bool of_kernels, model::Piece& piece) {
+        if (!of_kernels) {
+            problems_.add(node.at, "'count' of a range; expected it of a 'kernel' alone");
+            return;
+        }
+        const std::optional<std::int64_t> count = integer_of(node);
+        if (count && *count >= 1 && *count <= most_counted) {
+            piece.counted = *count;
+        } else {
+            add_wrong_type(node, "count", fmt::format("an integer from 1 to {}", most_counted),
+                           problems_);
+        }
+        counts_.push_back(node.at);
     }
 
     /// The label that "step.gpu_time" begins with; the program's is added when it is first used.
@@ -165,6 +184,9 @@ class LabelReader {
                 Label* label = label_of(*entry.key);
                 if (label != nullptr) label->expected = true;
                 wrong_gates_ = wrong_gates_ || label == nullptr;
+                ask_for_counters(*entry.key, true);
+                ask_for_counters(*entry.value, false);
+                for (const YamlNode* each : entry.value->items) ask_for_counters(*each, false);
             }
         }
         if (const YamlNode* node = fields_.find("health")) health(*node);
@@ -178,6 +200,11 @@ class LabelReader {
             problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
                                                 "{}.gpu_time: 3%, or an expectation",
                                                 in_quotes(label.name), label.name));
+        }
+        if (!counts_.empty() && !wrong_gates_ && !any_counters()) {
+            problems_.add(counts_.front(),
+                          "'count' without a counter; expected one in 'tolerances' or 'expect', "
+                          "such as flash.dram_bytes: 1%");
         }
         if (read_.labels.empty() && !wrong_gates_ && fields_.find("measure") == nullptr) {
             problems_.add(at,
@@ -243,6 +270,7 @@ class LabelReader {
         Label* label = label_of(*entry.key);
         if (label == nullptr) return;
         const std::string name = key.substr(std::min(dot, key.size() - 1) + 1);
+        if (is_counter(name) && !ask_for(*label, name, entry.key->at)) return;
         const std::vector<std::string>& names = label->settings.metrics->names;
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             problems_.add_unknown(entry.key->at,
@@ -255,11 +283,65 @@ class LabelReader {
         }
     }
 
+    // --- counters: naming one asks for it
+
+    static bool is_counter(const std::string& name) {
+        const std::optional<metrics::Metric> metric = metrics::find_metric(name);
+        return metric && metric->source == metrics::Source::counter;
+    }
+
+    /// False, and a problem, if the label is not one of kernels.
+    bool ask_for(Label& label, const std::string& counter, Position at) {
+        if (label.piece.kind != model::Piece::Kind::kernels) {
+            problems_.add(at, fmt::format("{} of {}; counters are collected of kernels, expected a "
+                                          "label with 'kernel'",
+                                          in_quotes(counter), in_words(label.piece.kind)));
+            return false;
+        }
+        std::vector<std::string>& names = label.settings.metrics->names;
+        if (std::find(names.begin(), names.end(), counter) == names.end()) {
+            names.push_back(counter);
+        }
+        return true;
+    }
+
+    /// Those that an expectation names: "flash.dram_bytes" at the beginning of its left side, and
+    /// "train/flash.dram_bytes" anywhere.
+    void ask_for_counters(const YamlNode& node, bool left_side) {
+        if (node.kind != YamlNode::Kind::scalar) return;
+        constexpr std::string_view of_metric =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+        const std::string& text = node.text;
+        for (std::size_t i = 0; i < read_.labels.size(); ++i) {
+            Label& label = read_.labels[i];
+            const std::string own = label.name + '.';
+            const std::string full = command_ + '/' + own;
+            const auto take = [&](std::size_t begin) {
+                const std::size_t end = text.find_first_not_of(of_metric, begin);
+                const std::string name = text.substr(begin, std::min(end, text.size()) - begin);
+                if (is_counter(name) && !ask_for(label, name, node.at)) wrong_gates_ = true;
+            };
+            if (left_side && text.starts_with(own)) take(own.size());
+            for (std::size_t at = text.find(full); at != std::string::npos;
+                 at = text.find(full, at + 1)) {
+                take(at + full.size());
+            }
+        }
+    }
+
+    [[nodiscard]] bool any_counters() const {
+        return std::any_of(read_.labels.begin(), read_.labels.end(), [](const Label& label) {
+            const auto& names = label.settings.metrics->names;
+            return std::any_of(names.begin(), names.end(), is_counter);
+        });
+    }
+
     const Fields& fields_;
     const std::string& command_;
     Problems& problems_;
     ReadLabels read_;
     bool wrong_gates_ = false;
+    std::vector<Position> counts_;  ///< of the keys 'count'
 };
 
 }  // namespace

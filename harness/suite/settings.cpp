@@ -282,7 +282,7 @@ bool applies(const metrics::Metric& metric, model::Target target) {
                    metric.source != Source::benchmark;
         case model::Target::program:
             return metric.source == Source::program || metric.source == Source::activity ||
-                   metric.source == Source::benchmark;
+                   metric.source == Source::counter || metric.source == Source::benchmark;
     }
     return false;
 }

@@ -3,8 +3,8 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
-replays, triton, cupy, jax, overhead, health, gpus and ranks (which need two). A part edits:NAME tries one
-edit alone.
+replays, counters, torch_counters, triton, cupy, jax, overhead, health, gpus and ranks (which need two). A part
+edits:NAME tries one edit alone.
 """
 
 import json
@@ -86,6 +86,63 @@ workloads:
       step: {{nvtx: step, skip: 20}}
     tolerances: {{step.gpu_time: 10%, step.kernels: 0, step.host_launches: 0}}
     expect: {{step.graph_launches: "== 1"}}
+"""
+
+# Kernels of known work. All metrics together need several passes.
+COUNTERS = """
+name: counters
+workloads:
+  - command: ["{program}", "{work}"]
+    name: counted
+    max_overhead: 10000%
+    measure:
+      copy: {{kernel: "*copy_bytes*", skip: 1}}
+      add: {{kernel: "*multiply_add*", within: step, skip: 1, count: 3}}
+    tolerances:
+      copy.dram_bytes: 2%
+      copy.dram_read_bytes: 2%
+      copy.load_bytes: 0
+      copy.instructions: 0
+      copy.sectors_per_request_load: 0
+      copy.l2_hit_rate: 20%
+      copy.cycles: 50%
+      add.smsp__sass_thread_inst_executed_op_ffma_pred_on.sum: 0
+      add.instructions: 0
+      add.warp_efficiency: 0
+      add.occupancy: 20%
+      add.dram_bytes: {{worse: 400%, abs: 16MiB}}
+"""
+
+FMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+# Launches in a graph are not counted, those outside are.
+GRAPH_COUNTERS = """
+name: graphs
+workloads:
+  - command: ["{program}"]
+    name: graphs
+    max_overhead: 10000%
+    measure:
+      spin: {{kernel: "*spin*", skip: 4, count: 2}}
+      node: {{kernel: "*node*"}}
+    tolerances: {{spin.instructions: 0, node.instructions: 0}}
+"""
+
+TORCH_COUNTERS = """
+name: training
+workloads:
+  - command: ["{python}", training_step.py, --steps, 1]
+    name: train
+    max_overhead: 10000%
+    measure:
+      flash: {{kernel: "*flash*", within: step, skip: 10, count: 4}}
+    tolerances:
+      flash.instructions: 1%
+      flash.dram_bytes: 30%
+      flash.tensor_instructions: 1%
+      flash.l2_hit_rate: 30%
+      flash.occupancy: 30%
+      flash.sm__inst_executed_pipe_tensor_op_gmma.sum: 1%
 """
 
 # Flagged cases are not measured again: what is tested here is what a run finds and says.
@@ -316,6 +373,71 @@ def part_ab():
     head.edit(*EDITS["flash attention off"][:2])
     head.tool(*words, codes=(1, 3))
     tools.expect(True, "flash attention switched off is found")
+
+
+def counters_of(folder):
+    """The counters of the run, by label and metric; prints all, as ncu would be asked for them."""
+    values = {}
+    for label, case in folder.cases("run.json").items():
+        tools.say(f"{label}: {case['status']} {case.get('reason', '')}")
+        for name, series in case["metrics"].items():
+            if not series["method"].startswith("counter/"):
+                continue
+            values[label, name] = series["value"]
+            samples = [value for batch in series.get("batches", []) for value in batch["samples"]]
+            tools.say(f"  {name}: {series['value']:.10g} {series['unit']}, launches {samples}")
+        for missing in case.get("not_collected", []):
+            tools.say(f"  {missing['metric']} not collected: {missing['reason']}")
+    return values
+
+
+def part_counters():
+    """Counters of kernels whose work is known, alone on the GPU; and that twice the work is found."""
+    program = tools.PROGRAMS / "counted_kernels"
+    known = json.loads(tools.run([program, 1]).stdout)
+    tools.say(f"the program states {known}; compare with ncu --metrics NAME.sum {program} 1")
+    folder = fresh(COUNTERS.format(program=program, work=1))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(0, 3, 4))
+    values = counters_of(folder)
+    for process in sorted((folder.path / "out" / "commands").glob("*/*.stderr")):
+        if process.stat().st_size:
+            tools.say(f"{process.name}: {process.read_text()[-500:]}")
+    moved = known["copied_bytes"]
+    for label, name, expected, share in (("copy", "dram_bytes", 2 * moved, 0.05), ("copy", "dram_read_bytes", moved, 0.03),
+                                         ("copy", "load_bytes", moved, 0), ("copy", "sectors_per_request_load", 16, 0),
+                                         ("add", FMA, known["multiply_adds"], 0), ("add", "warp_efficiency", 100, 0.001)):
+        value = values.get((label, name))
+        tools.expect(value is not None, f"{label}.{name} was collected")
+        tools.expect(abs(value - expected) <= share * expected, f"{label}.{name} is {value:.10g}, known {expected:.10g}")
+    # What runs beside it moves a gigabyte in a step.
+    tools.expect(values["add", "dram_bytes"] < 0.05 * moved, f"add is counted alone: {values['add', 'dram_bytes']:.10g} bytes")
+    folder.tool("baseline", "refresh", folder.path / "suite.yaml", "--processes", 2)
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2)
+    tools.expect(True, "unchanged passes")
+    text = (folder.path / "suite.yaml").read_text()
+    (folder.path / "suite.yaml").write_text(text.replace(f'"{program}", "1"', f'"{program}", "2"'))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(1,))
+    counters_of(folder)
+    cases = folder.cases("verdict.json")
+    for label, name in (("copy", "dram_bytes"), ("copy", "instructions"), ("add", "instructions"), ("add", FMA)):
+        verdict = {each["metric"]: each["verdict"] for each in cases[label]["metrics"]}.get(name)
+        tools.expect(verdict == "regressed", f"twice the work: {label}.{name} is {verdict}")
+
+    folder = fresh(GRAPH_COUNTERS.format(program=tools.PROGRAMS / "streams_and_graphs"))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(3,))
+    values = counters_of(folder)
+    tools.expect(("spin", "instructions") in values, "spin, outside of the graph, is counted")
+    reasons = [each["reason"] for each in folder.cases("run.json")["node"].get("not_collected", [])]
+    tools.expect(any("CUDA graph" in reason for reason in reasons), f"node is refused: {reasons}")
+
+
+def part_torch_counters():
+    """Flash attention inside of PyTorch, which brings its own CUPTI."""
+    folder = fresh(TORCH_COUNTERS.format(python=sys.executable))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(0, 3, 4))
+    values = counters_of(folder)
+    for name in ("instructions", "dram_bytes", "tensor_instructions", "l2_hit_rate", "occupancy"):
+        tools.expect(values.get(("flash", name), 0) > 0, f"flash.{name} was collected")
 
 
 def part_graphs():

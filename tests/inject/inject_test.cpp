@@ -22,90 +22,14 @@
 #include "activity/recording.hpp"
 #include "activity/timeline.hpp"
 #include "inject/settings.hpp"
+#include "injected_program.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::inject {
 namespace {
 
 using activity::Recording;
-using Words = std::vector<std::string>;
 using Reasons = std::vector<std::string>;
-
-struct Ended {
-    int status = 0;
-    std::string output;  ///< stdout and stderr
-};
-
-class Injection : public testing::Test {
-  protected:
-    Injection() {
-        std::string folder = testing::TempDir() + "inject-XXXXXX";
-        folder_ = mkdtemp(folder.data());
-        std::filesystem::create_directory(folder_ / "recordings");
-        settings_.folder = folder_ / "recordings";
-        settings_.level = Level::callbacks;
-        settings_.flush_ms = 20;
-    }
-    ~Injection() override { std::filesystem::remove_all(folder_); }
-
-    /// Starts the program; `in_child` runs before exec.
-    pid_t start(const Words& words, const std::function<void()>& in_child = {}) {
-        std::vector<char*> argv{const_cast<char*>(program_.c_str())};
-        for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-        argv.push_back(nullptr);
-        const pid_t child = fork();
-        if (child != 0) return child;
-        for (const auto& [name, value] : environment_for(settings_, library_)) {
-            setenv(name.c_str(), value.c_str(), 1);
-        }
-        setenv("LD_LIBRARY_PATH", PERFGATE_MOCK_FOLDER, 1);
-        for (const auto& [name, value] : environment_) setenv(name.c_str(), value.c_str(), 1);
-        const int output = open((folder_ / "output").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-        dup2(output, STDOUT_FILENO);
-        dup2(output, STDERR_FILENO);
-        if (in_child) in_child();
-        execv(argv[0], argv.data());
-        _exit(127);
-    }
-
-    /// Its end, waited for.
-    Ended wait(pid_t child) {
-        Ended ended;
-        waitpid(child, &ended.status, 0);
-        std::ifstream output(folder_ / "output");
-        ended.output.assign(std::istreambuf_iterator<char>(output), {});
-        return ended;
-    }
-
-    /// Runs the program, which must end well and have printed nothing of ours.
-    void run(const Words& words) {
-        const Ended ended = wait(start(words));
-        EXPECT_TRUE(WIFEXITED(ended.status)) << ended.status;
-        EXPECT_EQ(0, WEXITSTATUS(ended.status));
-        EXPECT_EQ("", ended.output);
-    }
-
-    [[nodiscard]] std::vector<std::filesystem::path> files() const {
-        std::vector<std::filesystem::path> all;
-        for (const auto& entry : std::filesystem::directory_iterator(settings_.folder)) {
-            all.push_back(entry.path());
-        }
-        return all;
-    }
-
-    /// The one recording.
-    [[nodiscard]] Recording recording() const {
-        const auto all = files();
-        EXPECT_EQ(1u, all.size());
-        return all.empty() ? Recording{} : activity::read_recording(all[0]);
-    }
-
-    std::filesystem::path folder_;
-    Settings settings_;
-    std::string program_ = PERFGATE_MOCK_PROGRAM;
-    std::string library_ = PERFGATE_INJECTION_LIBRARY;
-    std::vector<std::pair<std::string, std::string>> environment_;
-};
 
 std::size_t count(const Recording& recording, const std::string& symbol) {
     return static_cast<std::size_t>(std::count_if(
@@ -516,6 +440,20 @@ TEST(Settings, what_does_not_parse_has_its_default) {
     EXPECT_EQ(Settings{}.limit_bytes, settings.limit_bytes);
     EXPECT_EQ(Settings{}.flush_ms, settings.flush_ms);
     for (const auto& [name, value] : environment_for({}, "")) unsetenv(name.c_str());
+}
+
+TEST(Settings, a_request_for_counters_goes_to_the_program_at_its_level_alone) {
+    Settings settings;
+    settings.counters = "1:0";
+    for (const Level level : levels) {
+        settings.level = level;
+        for (const auto& [name, value] : environment_for(settings, "/library")) {
+            setenv(name.c_str(), value.c_str(), 1);
+        }
+        EXPECT_EQ(level, settings_from_environment().level);
+        EXPECT_EQ(level == Level::counters ? "1:0" : "", settings_from_environment().counters);
+        for (const auto& [name, value] : environment_for(settings, "")) unsetenv(name.c_str());
+    }
 }
 
 }  // namespace

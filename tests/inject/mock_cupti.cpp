@@ -21,6 +21,7 @@
 #include <string>
 #include <utility>
 
+#include "mock_counters.hpp"
 #include "mock_hooks.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -117,6 +118,21 @@ void fill(Record& record, const Work& work) {
     record.graphNodeId = work.graph_node;
 }
 
+/// The calling thread's, where the driver's mock is loaded.
+CUcontext current_context() {
+    static auto* get = reinterpret_cast<decltype(&cuCtxGetCurrent)>(
+        dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "cuCtxGetCurrent"));
+    CUcontext context = nullptr;
+    if (get != nullptr) get(&context);
+    return context;
+}
+
+/// The kernel of a launch; null for other calls.
+const char* symbol_of(std::uint32_t id, const void* parameters) {
+    if (id != CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return nullptr;
+    return reinterpret_cast<const char*>(static_cast<const cuLaunchKernel_params*>(parameters)->f);
+}
+
 void on_work(const Work& work) {
     State& own = state();
     if (work.kind == Work::copy) {
@@ -151,6 +167,7 @@ void on_work(const Work& work) {
         } else if (own.reversed.strikes()) {
             kernel.end = kernel.start - 1;
         }
+        count_kernel(current_context(), work.name, work.grid);
         add(kernel);
     }
 }
@@ -159,6 +176,7 @@ void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uin
              bool exit) {
     State& own = state();
     thread_local std::uint64_t entered = 0;
+    if (exit && id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) note_synchronised();
     if (!exit) entered = now();
     bool wanted = false;
     CUpti_CallbackFunc subscriber = nullptr;
@@ -173,6 +191,8 @@ void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uin
         data.functionParams = parameters;
         data.functionReturnValue = &result;
         data.correlationId = correlation;
+        data.context = current_context();
+        data.symbolName = symbol_of(id, parameters);
         subscriber(own.user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
     }
     if (!exit) return;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 #include "mock_hooks.hpp"
 
@@ -19,6 +20,8 @@ const Hooks* hooks = nullptr;
 std::atomic<std::uint32_t> last_correlation{0};
 std::atomic<int> captures{0};
 bool ready = false;
+/// Context 1 and 2 are on the first device, 3 is on the second.
+thread_local CUcontext current = reinterpret_cast<CUcontext>(1);
 
 template <class Parameters, class Body>
 CUresult call(std::uint32_t id, const Parameters& parameters, const Body& body) {
@@ -64,8 +67,33 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuCtxSetCurrent(CUcontext) {
+EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
+    current = context;
     return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+    std::memset(uuid, 0, sizeof(*uuid));
+    const char* first = std::getenv("MOCK_UUID");
+    uuid->bytes[0] = static_cast<char>((first == nullptr ? 10 : std::atoi(first)) + device);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetName(const char** name, CUfunction function) {
+    *name = reinterpret_cast<const char*>(function);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                        std::size_t count, const CUDA_KERNEL_NODE_PARAMS* kernel) {
+    const cuGraphAddKernelNode_v2_params parameters{node, graph, after, count, kernel};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2, parameters,
+                [](std::uint32_t) { return CUDA_SUCCESS; });
 }
 
 EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z,

@@ -2,11 +2,12 @@
 // A program with CUDA, as the injection library meets it: does what its words say, in order.
 //
 //     kernels N NAME, grid BLOCKS (of the kernels from here on), copy BYTES, memset BYTES, graph
-//     NODES, capture N, fail N, module FILE, push NAME, pop, range NAME (start and end), sync,
-//     alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and exits), forkexec WORD
-//     (itself, with that word), threads N, leave (_exit), crash, terminate (SIGTERM to itself),
-//     handler (its own for SIGTERM), forever (kernels, and their number on stdout), noinit (first:
-//     without CUDA)
+//     NODES, capture N (or N =NAME), fail N, module FILE, push NAME, pop, range NAME (start and
+//     end), sync, alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and exits),
+//     forkexec WORD (itself, with that word), threads N, leave (_exit), crash, terminate (SIGTERM
+//     to itself), context N (of the launches from here on), node NAME (of a graph, without
+//     capture), handler (its own for SIGTERM), forever (kernels, and their number on stdout),
+//     noinit (first: without CUDA)
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
@@ -67,9 +68,17 @@ int main(int argc, char** argv) {
                           nullptr);
         } else if (what == "capture") {
             cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL);
-            kernels(number(), "captured");
+            const int count = number();
+            kernels(count, next < argc && argv[next][0] == '=' ? word() + 1 : "captured");
             CUgraph graph = nullptr;
             cuStreamEndCapture(nullptr, &graph);
+        } else if (what == "node") {
+            CUDA_KERNEL_NODE_PARAMS kernel{};
+            kernel.func = reinterpret_cast<CUfunction>(word());
+            CUgraphNode node = nullptr;
+            cuGraphAddKernelNode(&node, nullptr, nullptr, 0, &kernel);
+        } else if (what == "context") {
+            cuCtxSetCurrent(reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(number())));
         } else if (what == "fail") {
             for (int i = number(); i > 0; --i) {
                 cuLaunchKernel(nullptr, 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);

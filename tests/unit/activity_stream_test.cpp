@@ -124,13 +124,15 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     std::string bytes = content(small(path()));
     EXPECT_THROW(parse_recording("", "empty"), model::InputError);
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), model::InputError);
-    bytes[20] = 2;
+    bytes[20] = 1;
+    EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
+    bytes[20] = 3;
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
     } catch (const model::InputError& error) {
         EXPECT_STREQ(
-            "new.activity is a recording of version 2, this perfgate reads version 1; "
+            "new.activity is a recording of version 3, this perfgate reads versions 1 to 2; "
             "record it again",
             error.what());
     }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/counting.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "activity/writer.hpp"
+#include "inject/counter_api.hpp"
+#include "inject/counter_request.hpp"
+#include "inject/cupti_library.hpp"
+#include "inject/graph_kernels.hpp"
+#include "inject/launch_calls.hpp"
+#include "inject/launch_watch.hpp"
+#include "inject/process.hpp"
+#include "inject/range_watch.hpp"
+#include "inject/settings.hpp"
+
+namespace perfgate::inject {
+namespace {
+
+/// How long another thread's launch waits for a counted one, which it would disturb.
+constexpr std::chrono::seconds patience{20};
+/// Where the calling thread is: CUPTI's own calls must not be seen as the program's.
+thread_local bool inside = false;
+/// It holds the lock from a counted launch's entry to its exit.
+thread_local bool counting_launch = false;
+
+class Counting {
+  public:
+    explicit Counting(const Settings& settings)
+        : settings_(settings),
+          request_(counter_request_from(settings.counters)),
+          ranges_(request_ ? request_->labels : std::vector<CounterLabel>{}) {}
+
+    /// The settings are those of the first call.
+    static Counting& instance(const Settings& settings) {
+        static auto* counting = new Counting(settings);  // callbacks may come until the end
+        return *counting;
+    }
+
+    void start() noexcept;
+    RangeWatch& ranges() { return ranges_; }
+
+  private:
+    static inline Counting* running = nullptr;
+
+    bool prepare(std::string& why);
+    bool enable_callbacks(std::string& why);
+    static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                  const void* data);
+    void on_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
+    void end() noexcept;
+    void on_fork() noexcept;
+
+    const Settings settings_;
+    const std::optional<CounterRequest> request_;
+    RangeWatch ranges_;
+    CuptiApi api_;
+    CounterApi counters_;
+    activity::Writer writer_;
+    std::atomic<pid_t> pid_{0};
+    std::atomic<bool> over_{false};
+    CUpti_SubscriberHandle subscriber_ = nullptr;
+    Captures captures_;
+    DriverApi driver_;
+
+    /// Lets one thread into what follows. A counted launch holds it, so that no other launch runs
+    /// meanwhile.
+    std::timed_mutex mutex_;
+    std::optional<LaunchWatch> launches_;
+};
+
+bool Counting::prepare(std::string& why) {
+    if (!request_) {
+        why = "the request for counters cannot be read";
+        return false;
+    }
+    if (!load_cupti(settings_.cupti, api_, why) || !load_counters(api_, counters_, why) ||
+        !find_driver(driver_, why)) {
+        return false;
+    }
+    launches_.emplace(counters_, driver_, captures_, writer_, *request_, ranges_);
+    captures_.find_driver();
+    return enable_callbacks(why);
+}
+
+bool Counting::enable_callbacks(std::string& why) {
+    if (subscribe(api_, &subscriber_, &callback, this, why) != CUPTI_SUCCESS) {
+        why = "CUPTI gives no callbacks (" + why + "): run without other profilers";
+        return false;
+    }
+    CUptiResult code = CUPTI_SUCCESS;
+    const auto enable = [&](const auto& ids) {
+        for (const auto id : ids) {
+            const CUptiResult result =
+                api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+            if (code == CUPTI_SUCCESS) code = result;
+        }
+    };
+    enable(kernel_launches);
+    enable(launches_on_several_devices);
+    enable(graph_launches);
+    enable(graph_kernels);
+    enable(capture_begins);
+    enable(capture_ends);
+    if (code != CUPTI_SUCCESS) why = "CUPTI gives no callbacks: " + describe(api_, code);
+    return code == CUPTI_SUCCESS;
+}
+
+void Counting::start() noexcept {
+    if (settings_.folder.empty() || pid_ != 0) return;
+    try {
+        pid_ = getpid();
+        std::string why;
+        const bool prepared = prepare(why);
+        const activity::Writer::Header header = {{"pid", std::to_string(getpid())},
+                                                 {"parent", std::to_string(getppid())},
+                                                 {"start", std::to_string(process_start())},
+                                                 {"command", command_line()},
+                                                 {"rank", rank()},
+                                                 {"level", to_text(settings_.level)},
+                                                 {"cupti", std::to_string(api_.version)},
+                                                 {"cupti_library", api_.path}};
+        const std::string file = settings_.folder + "/" + file_name();
+        if (writer_.open(file.c_str(), header, settings_.limit_bytes) != 0) {
+            over_ = true;
+            return;
+        }
+        if (!prepared) {
+            over_ = true;
+            writer_.problem(why);
+            writer_.end("not started");
+            return;
+        }
+        running = this;
+        pthread_atfork(nullptr, nullptr, [] { running->on_fork(); });
+        std::atexit([] { running->end(); });
+    } catch (...) {
+        over_ = true;
+        writer_.problem("memory ran out while counting was started");
+    }
+}
+
+// Nothing may be thrown through the driver's frames.
+void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void* data) {
+    auto& own = *static_cast<Counting*>(self);
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data == nullptr || inside) return;
+    // Before start() has opened the recording, or in a child after fork, there is none.
+    if (!own.writer_.is_open()) return;
+    // A launch that is being counted is brought to its end.
+    if (own.over_ && !counting_launch) return;
+    inside = true;
+    try {
+        own.on_call(id, *static_cast<const CUpti_CallbackData*>(data));
+    } catch (...) {
+        // Without an end the recording is incomplete.
+        own.over_ = true;
+        if (counting_launch) {
+            counting_launch = false;
+            own.launches_->give_up();
+            own.mutex_.unlock();
+        }
+    }
+    inside = false;
+}
+
+void Counting::on_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    const bool entry = data.callbackSite == CUPTI_API_ENTER;
+    if (counting_launch) {
+        if (entry || !contains(kernel_launches, id)) return;
+        launches_->on_exit(data);
+        counting_launch = false;
+        mutex_.unlock();
+        return;
+    }
+    if (!entry) {
+        const bool succeeded =
+            data.functionReturnValue != nullptr &&
+            *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+        captures_.on_call(id, succeeded);
+        return;
+    }
+    if (contains(capture_begins, id) || contains(capture_ends, id)) return;
+    std::unique_lock lock(mutex_, patience);
+    if (!lock.owns_lock()) {
+        // The other launch may wait for this one. What it counts is not its own alone.
+        over_ = true;
+        writer_.problem("a launch waited for " + std::to_string(patience.count()) +
+                        " s for a counted one: kernels that wait for each other cannot be counted");
+        return;
+    }
+    if (contains(graph_launches, id)) return;
+    if (contains(graph_kernels, id)) return launches_->on_graph_node(id, data);
+    if (launches_->on_entry(id, data)) {
+        counting_launch = true;
+        lock.release();
+    }
+}
+
+void Counting::end() noexcept {
+    if (pid_ != getpid() || over_) return;
+    try {
+        const std::unique_lock lock(mutex_, std::chrono::seconds(5));
+        // A launch is being counted: the recording stays without an end.
+        if (!lock.owns_lock() || over_.exchange(true)) return;
+        if (launches_->flush()) writer_.end("exit");
+    } catch (...) {
+        // Without an end the recording is incomplete.
+    }
+}
+
+void Counting::on_fork() noexcept {
+    // The child has none of the parent's threads, and any locks they held stay locked.
+    pid_ = -1;
+    over_ = true;
+    ranges_.abandon();
+    writer_.abandon();
+}
+
+}  // namespace
+
+void start_counting(const Settings& settings) noexcept {
+    try {
+        Counting::instance(settings).start();
+    } catch (...) {
+        // Without a recording nothing is counted, which shows.
+    }
+}
+
+int watch_ranges(NvtxGetExportTableFunc_t export_table, const Settings& settings) noexcept {
+    try {
+        RangeWatch& ranges = Counting::instance(settings).ranges();
+        return ranges.recording() ? take_ranges(export_table, ranges) : 0;
+    } catch (...) {
+        return 0;
+    }
+}
+
+}  // namespace perfgate::inject

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/range_watch.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "model/text.hpp"
+
+namespace perfgate::inject {
+
+RangeWatch::RangeWatch(const std::vector<CounterLabel>& labels) {
+    for (const CounterLabel& label : labels) {
+        Label& own = labels_.emplace_back();
+        own.within = label.within;
+        own.own_thread = label.own_thread;
+        own.to_skip = label.skip;
+        if (!label.within.empty()) watching_ = true;
+    }
+}
+
+activity::StringId RangeWatch::text(std::string_view text) noexcept {
+    if (!watching_ || text.empty()) return 0;
+    try {
+        const std::lock_guard lock(mutex_);
+        const auto [known, added] =
+            ids_.try_emplace(std::string(text), static_cast<activity::StringId>(texts_.size()));
+        if (added) texts_.emplace_back(text);
+        return known->second;
+    } catch (...) {
+        failed_ = true;
+        return 0;
+    }
+}
+
+std::uint32_t RangeWatch::begin(activity::StringId domain, activity::StringId name) noexcept {
+    std::uint32_t id = next_.fetch_add(1);
+    if (id == 0) id = next_.fetch_add(1);  // 0 is not a range id in NVTX
+    if (!watching_) return id;
+    try {
+        const std::lock_guard lock(mutex_);
+        const std::string full = domain == 0 ? texts_[name] : texts_[domain] + ":" + texts_[name];
+        Open open{static_cast<std::uint32_t>(gettid()), {}};
+        for (std::size_t i = 0; i < labels_.size(); ++i) {
+            Label& label = labels_[i];
+            if (label.within.empty()) continue;
+            const auto [match, added] = label.matches.try_emplace(full, false);
+            if (added) match->second = model::glob_match(label.within, full);
+            if (!match->second) continue;
+            if (label.to_skip > 0) {
+                --label.to_skip;
+                continue;
+            }
+            open.labels.push_back(i);
+            ++label.open;
+            ++label.open_by_thread[open.thread];
+        }
+        if (!open.labels.empty()) open_.emplace(id, std::move(open));
+    } catch (...) {
+        failed_ = true;
+    }
+    return id;
+}
+
+void RangeWatch::end(std::uint32_t id) noexcept {
+    if (!watching_) return;
+    try {
+        const std::lock_guard lock(mutex_);
+        const auto found = open_.find(id);
+        if (found == open_.end()) return;
+        for (const std::size_t i : found->second.labels) {
+            --labels_[i].open;
+            --labels_[i].open_by_thread[found->second.thread];
+        }
+        open_.erase(found);
+    } catch (...) {
+        failed_ = true;
+    }
+}
+
+bool RangeWatch::is_inside(std::size_t label, std::uint32_t thread) {
+    const std::lock_guard lock(mutex_);
+    const Label& own = labels_[label];
+    if (!own.own_thread) return own.open > 0;
+    const auto found = own.open_by_thread.find(thread);
+    return found != own.open_by_thread.end() && found->second > 0;
+}
+
+}  // namespace perfgate::inject

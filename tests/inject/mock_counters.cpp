@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counters of the mock of CUPTI: its Host API and Range Profiler, with made-up counters. What a
+// kernel counts is proportional to its blocks.
+//
+// It refuses what the real one gets wrong or refuses: parameters of another size, a profiler that
+// starts before earlier work is done or stops before the launch is, an object after a bad name.
+//
+// Faults, by environment: MOCK_COUNTERS_ERROR (a CUptiResult of the permission probe), MOCK_BUSY
+// (of enabling), MOCK_RANGES (so many more ranges than launches), MOCK_NAN (a counter without a
+// number), MOCK_PER_PASS (hardware counters in one pass: 2), MOCK_COUNT_FACTOR (of each value: 1),
+// MOCK_ALL_PASSES=0 (a pass more than announced).
+#include "mock_counters.hpp"
+
+#include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+#define REQUIRE_SIZE(type)                                                    \
+    if (params->structSize != type##_STRUCT_SIZE || params->pPriv != nullptr) \
+    return CUPTI_ERROR_INVALID_PARAMETER
+
+struct CUpti_Profiler_Host_Object {
+    std::vector<std::string> names;
+    bool usable = true;
+};
+struct CUpti_RangeProfiler_Object {
+    CUcontext context = nullptr;
+};
+
+namespace perfgate::mock {
+namespace {
+
+double number(const char* variable, double otherwise) {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? otherwise : std::atof(value);
+}
+
+/// Of one block.
+const std::map<std::string, double> known = {
+    {"dram__bytes.sum", 4096},
+    {"dram__bytes_read.sum", 3000},
+    {"dram__bytes_write.sum", 1096},
+    {"smsp__inst_executed.sum", 100},
+    {"smsp__thread_inst_executed.sum", 3200},
+    {"gpu__time_duration.sum", 10},
+    {"sm__warps_active.avg.pct_of_peak_sustained_active", 5},
+    {"smsp__sass_data_bytes_mem_global_op_ld.sum", 2048},
+    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 1},
+};
+
+std::size_t passes_of(const std::vector<std::string>& names) {
+    const auto starting = [&](const char* with) {
+        return static_cast<std::size_t>(
+            std::count_if(names.begin(), names.end(),
+                          [&](const std::string& name) { return name.starts_with(with); }));
+    };
+    const std::size_t sass = starting("smsp__sass_"), throughput = starting("sm__throughput");
+    const std::size_t hardware = names.size() - sass - throughput;
+    const auto room = static_cast<std::size_t>(number("MOCK_PER_PASS", 2));
+    return (hardware + room - 1) / room + (sass > 0 ? 1 : 0) + 8 * throughput;
+}
+
+struct Launch {
+    CUcontext context;
+    double blocks;
+};
+
+std::mutex mutex;
+bool pending = false;  ///< work that was not waited for
+bool started = false;
+CUpti_RangeProfiler_Object* enabled = nullptr;
+std::vector<Launch> ranges;
+
+}  // namespace
+
+void count_kernel(CUcontext context, const char*, unsigned int blocks) {
+    const std::lock_guard lock(mutex);
+    pending = true;
+    if (started && enabled != nullptr && enabled->context == context) {
+        ranges.push_back({context, static_cast<double>(blocks)});
+    }
+}
+
+void note_synchronised() {
+    const std::lock_guard lock(mutex);
+    pending = false;
+}
+
+EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* device) {
+    *device = reinterpret_cast<std::uintptr_t>(context) == 3 ? 1 : 0;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
+    REQUIRE_SIZE(CUpti_Device_GetChipName_Params);
+    params->pChipName = "GH100";
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Initialize_Params);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_DeviceSupported_Params);
+    params->isSupported = std::getenv("MOCK_UNSUPPORTED") != nullptr
+                              ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
+                              : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_GetCounterAvailability_Params);
+    if (const double code = number("MOCK_COUNTERS_ERROR", 0); code != 0) {
+        return static_cast<CUptiResult>(static_cast<int>(code));
+    }
+    params->counterAvailabilityImageSize = 16;
+    if (params->pCounterAvailabilityImage != nullptr) {
+        std::memset(params->pCounterAvailabilityImage, 1, 16);
+    }
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_Initialize_Params);
+    if (std::string("GH100") != params->pChipName || params->pCounterAvailabilityImage == nullptr) {
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    params->pHostObject = new CUpti_Profiler_Host_Object;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_Deinitialize_Params);
+    delete params->pHostObject;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_GetMetricProperties_Params);
+    // As the real one, it also knows names without a rollup.
+    const std::string name = params->pMetricName;
+    const bool found = std::any_of(known.begin(), known.end(), [&](const auto& each) {
+        return each.first == name || each.first.starts_with(name + ".");
+    });
+    return found ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+EXPORT CUptiResult
+cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_ConfigAddMetrics_Params);
+    CUpti_Profiler_Host_Object& object = *params->pHostObject;
+    for (std::size_t i = 0; i < params->numMetrics && object.usable; ++i) {
+        object.usable = known.contains(params->ppMetricNames[i]);
+        object.names.emplace_back(params->ppMetricNames[i]);
+    }
+    return object.usable ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+EXPORT CUptiResult
+cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_GetConfigImageSize_Params);
+    if (!params->pHostObject->usable) return CUPTI_ERROR_INVALID_OPERATION;
+    params->configImageSize = 1;
+    for (const std::string& name : params->pHostObject->names) {
+        params->configImageSize += name.size() + 1;
+    }
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_GetConfigImage_Params);
+    std::string image;
+    for (const std::string& name : params->pHostObject->names) image += name + " ";
+    if (image.size() >= params->configImageSize) return CUPTI_ERROR_INVALID_PARAMETER;
+    std::memcpy(params->pConfigImage, image.c_str(), image.size() + 1);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_GetNumOfPasses_Params);
+    std::vector<std::string> names;
+    std::string rest = reinterpret_cast<const char*>(params->pConfigImage);
+    for (std::size_t space = rest.find(' '); space != std::string::npos; space = rest.find(' ')) {
+        names.push_back(rest.substr(0, space));
+        rest.erase(0, space + 1);
+    }
+    params->numOfPasses = passes_of(names);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
+    REQUIRE_SIZE(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+    double blocks = 0;
+    std::memcpy(&blocks, params->pCounterDataImage, sizeof(blocks));
+    const char* without = std::getenv("MOCK_NAN");
+    for (std::size_t i = 0; i < params->numMetrics; ++i) {
+        const std::string name = params->ppMetricNames[i];
+        params->pMetricValues[i] = without != nullptr && name == without
+                                       ? std::nan("")
+                                       : known.at(name) * blocks * number("MOCK_COUNT_FACTOR", 1);
+    }
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_Enable_Params);
+    const std::lock_guard lock(mutex);
+    if (const double code = number("MOCK_BUSY", 0); code != 0) {
+        return static_cast<CUptiResult>(static_cast<int>(code));
+    }
+    if (enabled != nullptr || params->ctx == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+    enabled = params->pRangeProfilerObject = new CUpti_RangeProfiler_Object{params->ctx};
+    ranges.clear();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_Disable_Params);
+    const std::lock_guard lock(mutex);
+    if (started || params->pRangeProfilerObject != enabled) return CUPTI_ERROR_INVALID_OPERATION;
+    delete enabled;
+    enabled = nullptr;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_GetCounterDataSize_Params);
+    if (params->maxNumRangeTreeNodes < params->maxNumOfRanges) return CUPTI_ERROR_INVALID_PARAMETER;
+    params->counterDataSize = 64;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_SetConfig_Params);
+    const bool right = params->range == CUPTI_AutoRange && params->replayMode == CUPTI_UserReplay &&
+                       params->passIndex == 0 && params->pConfig != nullptr;
+    return right ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_Start_Params);
+    const std::lock_guard lock(mutex);
+    if (pending || started) return CUPTI_ERROR_INVALID_OPERATION;
+    started = true;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_Stop_Params);
+    const std::lock_guard lock(mutex);
+    if (!started) return CUPTI_ERROR_INVALID_OPERATION;
+    started = false;
+    if (pending) return CUPTI_ERROR_INVALID_OPERATION;
+    params->isAllPassSubmitted = number("MOCK_ALL_PASSES", 1) != 0 ? 1 : 0;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_DecodeData_Params);
+    params->numOfRangeDropped = 0;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_GetCounterDataInfo_Params);
+    const std::lock_guard lock(mutex);
+    params->numTotalRanges =
+        static_cast<std::size_t>(static_cast<double>(ranges.size()) + number("MOCK_RANGES", 0));
+    if (!ranges.empty()) {
+        auto* image = const_cast<std::uint8_t*>(params->pCounterDataImage);
+        std::memcpy(image, &ranges.front().blocks, sizeof(double));
+    }
+    return CUPTI_SUCCESS;
+}
+
+}  // namespace perfgate::mock

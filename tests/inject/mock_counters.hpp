@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mock of CUPTI tells its counters.
+#pragma once
+
+#include <cuda.h>
+
+namespace perfgate::mock {
+
+/// A kernel ran in the context.
+void count_kernel(CUcontext context, const char* name, unsigned int blocks);
+/// All work of the context is done.
+void note_synchronised();
+
+}  // namespace perfgate::mock
