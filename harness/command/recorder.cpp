@@ -16,13 +16,7 @@ namespace fs = std::filesystem;
 
 RecordingFolder::RecordingFolder(const std::string& named) {
     if (named.empty()) {
-        std::string name = (fs::temp_directory_path() / "perfgate-recording-XXXXXX").native();
-        if (mkdtemp(name.data()) == nullptr) {
-            throw model::Error(fmt::format("cannot create a folder in {}",
-                                           model::printable(fs::temp_directory_path().native())));
-        }
-        path_ = name;
-        temporary_ = true;
+        path_ = temporary_.emplace("perfgate-recording").path();
         return;
     }
     path_ = fs::absolute(named);
@@ -37,11 +31,6 @@ RecordingFolder::RecordingFolder(const std::string& named) {
             fmt::format("{} is not empty: it would mix recordings of two runs; name a new folder",
                         model::printable(named)));
     }
-}
-
-RecordingFolder::~RecordingFolder() {
-    std::error_code ignored;
-    if (temporary_) fs::remove_all(path_, ignored);
 }
 
 void require_recorder(const fs::path& library) {

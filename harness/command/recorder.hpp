@@ -3,7 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "model/temporary_folder.hpp"
 
 namespace perfgate::command {
 
@@ -12,15 +15,12 @@ class RecordingFolder {
   public:
     /// Throws InputError if the named folder is not empty, Error if it cannot be created.
     explicit RecordingFolder(const std::string& named);
-    ~RecordingFolder();
-    RecordingFolder(const RecordingFolder&) = delete;
-    RecordingFolder& operator=(const RecordingFolder&) = delete;
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   private:
     std::filesystem::path path_;
-    bool temporary_ = false;
+    std::optional<model::TemporaryFolder> temporary_;
 };
 
 /// Throws model::InputError where another profiler would be in the program too, or other programs

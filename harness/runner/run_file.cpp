@@ -3,38 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <system_error>
 
 #include "document/run.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/temporary_folder.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::runner {
-
-namespace {
-
-/// A private folder with an unguessable name: in the folder for temporary files, others may have
-/// planted links under any guessable name.
-std::filesystem::path make_private_folder() {
-    std::error_code error;
-    const std::filesystem::path place = std::filesystem::temp_directory_path(error);
-    if (error) {
-        throw model::Error("no folder for temporary files: $TMPDIR names none; expected one");
-    }
-    std::string name = (place / "perfgate-run-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-        throw model::Error(fmt::format("cannot create a folder in {}: {}", place.string(),
-                                       std::generic_category().message(errno)));
-    }
-    return name;
-}
-
-}  // namespace
 
 model::Run read_run(const std::filesystem::path& file) {
     return document::parse_run(model::read_file(file, run_limit_bytes, "run"), file.string());
@@ -49,8 +27,10 @@ int store_run(const model::Run& run, const std::filesystem::path& folder) {
         fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
     }
     try {
-        const std::filesystem::path elsewhere = make_private_folder() / "run.json";
+        model::TemporaryFolder folder("perfgate-run");
+        const std::filesystem::path elsewhere = folder.path() / "run.json";
         model::write_file_atomically(elsewhere, text);
+        folder.keep();
         fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
     } catch (const model::Error& error) {
         fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));

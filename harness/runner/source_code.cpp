@@ -14,6 +14,7 @@
 
 #include "measure/workers.hpp"
 #include "model/error.hpp"
+#include "model/temporary_folder.hpp"
 #include "model/text.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
@@ -29,31 +30,6 @@ int major_of(const std::string& version) {
     std::from_chars(version.data(), version.data() + version.size(), major);
     return major;
 }
-
-/// A folder that is removed at the end.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::error_code problem;
-        const auto parent = std::filesystem::temp_directory_path(problem);
-        std::string name = (parent / "perfgate-XXXXXX").string();
-        if (problem || mkdtemp(name.data()) == nullptr) {
-            throw model::Error("cannot create a temporary folder: set TMPDIR to a writable one");
-        }
-        path_ = name;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 /// Validates each source once for each kernel and architecture.
 class Validation {
@@ -145,7 +121,7 @@ class Validation {
     }
 
     const std::vector<std::string>& architectures_;
-    std::optional<TemporaryFolder> folder_;  ///< once something is compiled
+    std::optional<model::TemporaryFolder> folder_;  ///< once something is compiled
     std::map<std::string, source::Compiler> compilers_;
     std::set<std::string> told_;
     SourceFindings findings_;

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 #include <system_error>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/sha256.hpp"
+#include "model/temporary_folder.hpp"
 #include "model/text.hpp"
 #include "program/program.hpp"
 #include "source/compile_job.hpp"
@@ -21,32 +21,6 @@ namespace perfgate::source {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own for the compiler's files, removed at the end.
-class WorkFolder {
-  public:
-    explicit WorkFolder(const fs::path& parent) {
-        std::error_code failed;
-        fs::create_directories(parent, failed);
-        std::string name = (parent / "compile-XXXXXX").string();
-        if (failed || mkdtemp(name.data()) == nullptr) {
-            throw model::Error(
-                fmt::format("cannot create a folder in {}: make it writable", parent.string()));
-        }
-        path_ = name;
-    }
-    ~WorkFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    WorkFolder(const WorkFolder&) = delete;
-    WorkFolder& operator=(const WorkFolder&) = delete;
-
-    const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
 
 fs::path path_of(const model::SourceKernel& kernel) {
     return fs::absolute(fs::path(kernel.folder) / kernel.file).lexically_normal();
@@ -213,7 +187,7 @@ model::SourceCode Compiler::as_it_is(const model::SourceKernel& kernel) const {
 }
 
 model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
-    const WorkFolder folder(options_.out);
+    const model::TemporaryFolder folder(options_.out, "compile");
     if (options_.compiling) options_.compiling(kernel.file);
     program::Program program;
     program.words = words_of(kernel, options_);

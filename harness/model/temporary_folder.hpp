@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new, private folder with an unguessable name: where others may write, too, they may have
+// planted links under any guessable one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace perfgate::model {
+
+/// Removed at the end, with all that is in it.
+class TemporaryFolder {
+  public:
+    /// In the folder for temporary files ($TMPDIR); `name` is its beginning. Throws Error if it
+    /// cannot be created.
+    explicit TemporaryFolder(const std::string& name = "perfgate");
+    /// In `parent`, which is created if it is missing.
+    TemporaryFolder(const std::filesystem::path& parent, const std::string& name);
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    /// It is not removed any more.
+    const std::filesystem::path& keep();
+
+  private:
+    std::filesystem::path path_;
+    bool kept_ = false;
+};
+
+}  // namespace perfgate::model
