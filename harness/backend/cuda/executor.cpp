@@ -80,7 +80,8 @@ void CudaExecutor::overwrite(const Output& output, std::byte with) {
     check(driver().cuStreamSynchronize(stream_), "cannot overwrite an output");
 }
 
-std::optional<Executor::GraphLaunch> CudaExecutor::launch_graph(Instance& instance) {
+std::optional<Executor::GraphLaunch> CudaExecutor::launch_graph(
+    Instance& instance, const std::function<void()>& captured) {
     if (instance.submission() == PG_SYNCHRONOUS) {
         return GraphLaunch{false,
                            "the launch may wait for the device (its submission is "
@@ -88,6 +89,8 @@ std::optional<Executor::GraphLaunch> CudaExecutor::launch_graph(Instance& instan
     }
     try {
         const Graph graph(stream_, [&] { instance.launch(stream_); });
+        context_.synchronize();
+        captured();
         const NvtxRange range("graph");
         graph.launch(stream_);
         context_.synchronize();

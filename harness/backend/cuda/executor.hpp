@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -24,7 +25,8 @@ class CudaExecutor final : public Executor {
     void reset(Instance& instance) override;
     void read(const Output& output, std::uint64_t offset, std::span<std::byte> to) override;
     void overwrite(const Output& output, std::byte with) override;
-    std::optional<GraphLaunch> launch_graph(Instance& instance) override;
+    std::optional<GraphLaunch> launch_graph(Instance& instance,
+                                            const std::function<void()>& captured) override;
 
   private:
     const PrimaryContext& context_;

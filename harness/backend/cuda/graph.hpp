@@ -20,9 +20,9 @@ class NotCaptured : public model::Error {
 
 class Graph {
   public:
-    /// Calls `enqueue` while `stream` captures; nothing runs. The stream is idle and is not the
-    /// default stream. Throws NotCaptured if `enqueue` throws or enqueues nothing, or if what it
-    /// enqueues cannot be in a graph.
+    /// Calls `enqueue` while `stream` captures: what it enqueues there does not run, what it does
+    /// elsewhere does. The stream is idle and is not the default stream. Throws NotCaptured if
+    /// `enqueue` throws or enqueues nothing, or if what it enqueues cannot be in a graph.
     Graph(CUstream stream, const std::function<void()>& enqueue);
     ~Graph();
     Graph(const Graph&) = delete;

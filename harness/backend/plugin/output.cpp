@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
@@ -45,7 +46,9 @@ std::string add(std::vector<Output>& outputs, const pg_output* from) {
         return fmt::format("the case names more than {} outputs", most_outputs);
     }
     const std::size_t number = outputs.size() + 1;
-    if (from == nullptr || from->size < sizeof(pg_output)) {
+    // Fields appended after 1.2 are not needed.
+    constexpr std::size_t known = offsetof(pg_output, element) + sizeof(pg_output::element);
+    if (from == nullptr || from->size < known) {
         return fmt::format("output {} is no pg_output of perfgate.h", number);
     }
     Output output;

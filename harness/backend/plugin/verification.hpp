@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,8 +28,12 @@ class Executor {
         bool launched = false;
         std::string why_not;
     };
-    /// Launches what a launch enqueues as a CUDA graph. Nothing: there are no graphs.
-    virtual std::optional<GraphLaunch> launch_graph(Instance& /*instance*/) { return std::nullopt; }
+    /// Captures what a launch enqueues, calls `captured`, and launches it as a CUDA graph. Nothing:
+    /// there are no graphs.
+    virtual std::optional<GraphLaunch> launch_graph(Instance& /*instance*/,
+                                                    const std::function<void()>& /*captured*/) {
+        return std::nullopt;
+    }
 };
 
 /// As measure::Case::verify.
