@@ -8,10 +8,12 @@
 // metrics: the same value in the same number of passes, and exact over several kernels.
 #include "metrics/catalogue.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <utility>
+
+#include "metrics/raw_counter.hpp"
 
 namespace perfgate::metrics {
 
@@ -509,47 +511,6 @@ std::vector<MetricSet> make_sets() {
     };
 }
 
-// --- raw counters
-
-/// "dram__bytes.sum": a unit and a quantity joined by "__", then a rollup after a '.'.
-bool is_raw_name(std::string_view name) {
-    constexpr std::size_t longest = 200;
-    const auto plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '.';
-    };
-    const std::size_t joint = name.find("__");
-    if (name.size() > longest || joint == 0 || joint == std::string_view::npos) return false;
-    const std::size_t rollup = name.find('.', joint);
-    return rollup != std::string_view::npos && rollup > joint + 2 && name.back() != '.' &&
-           std::all_of(name.begin(), name.end(), plain);
-}
-
-std::string raw_unit(std::string_view name) {
-    const auto contains = [](std::string_view text, std::string_view part) {
-        return text.find(part) != std::string_view::npos;
-    };
-    const std::string_view quantity = name.substr(0, name.find('.', name.find("__")));
-    if (name.ends_with(".pct") || contains(name, ".pct_of_peak")) return "%";
-    if (name.ends_with(".ratio") || name.ends_with(".max_rate")) return "ratio";
-    const bool per_second = name.ends_with(".per_second");
-    const bool per_cycle = contains(name, ".per_cycle");
-    if (contains(quantity, "__bytes")) {
-        return per_second ? "bytes/s" : per_cycle ? "bytes/cycle" : "bytes";
-    }
-    if (contains(quantity, "__time_duration")) return "ns";
-    return per_second ? "Hz" : per_cycle ? "ratio" : "count";
-}
-
-Metric raw_metric(std::string_view name) {
-    const Fold fold = name.ends_with(".sum")   ? Fold::sum
-                      : name.ends_with(".max") ? Fold::max
-                                               : Fold::weighted_mean;
-    return counted(
-        {std::string(name), "CUPTI's counter of that name", raw_unit(name), none, counter, fold},
-        {one(std::string(name))});
-}
-
 }  // namespace
 
 std::span<const Metric> catalogue() {
@@ -561,7 +522,9 @@ std::optional<Metric> find_metric(std::string_view name) {
     for (const Metric& metric : catalogue()) {
         if (metric.definition.name == name) return metric;
     }
-    if (is_raw_name(name)) return raw_metric(name);
+    if (std::optional<model::MetricDefinition> raw = raw_counter(name)) {
+        return counted(std::move(*raw), {one(std::string(name))});
+    }
     return std::nullopt;
 }
 

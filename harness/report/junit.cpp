@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// JUnit XML for the readers of CI systems, which differ: flat suites, exact counts, one testcase
-// per case with a unique classname and name, seconds in fixed point, and no character that XML 1.0
-// forbids (one of them makes some readers reject the whole file). See JunitProfile for the two
-// profiles.
+// JUnit XML for the readers of CI systems: flat suites, exact counts, one testcase per case with a
+// unique classname and name. See JunitProfile for the two profiles.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "model/quantity.hpp"
@@ -22,6 +16,7 @@
 #include "report/columns.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
+#include "report/junit_xml.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
 
@@ -31,9 +26,7 @@ namespace {
 
 using model::Outcome;
 
-// GitHub cuts an annotation at 4,096 characters and Jenkins a passing case's output at 1,000; a
-// name longer than this is hostile.
-constexpr std::size_t longest_name = 1000;
+// GitHub cuts an annotation at 4,096 characters and Jenkins a passing case's output at 1,000.
 constexpr std::size_t longest_log = 32'768;
 constexpr std::size_t longest_passing_output = 1000;
 constexpr std::size_t longest_output = 32'768;
@@ -53,92 +46,6 @@ Counts& operator+=(Counts& left, const Counts& right) {
     left.skipped += right.skipped;
     left.time_s += right.time_s;
     return left;
-}
-
-double sane_seconds(double seconds) {
-    // False for NaN.
-    return seconds > 0 ? std::min(seconds, 1e9) : 0;
-}
-
-/// At most three decimals (Jenkins' schema), never an exponent or a locale's comma.
-std::string seconds_text(double seconds) {
-    return fmt::format("{:.3f}", sane_seconds(seconds));
-}
-
-bool all_digits(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-int digits_value(std::string_view digits) {
-    int value = 0;
-    for (const char c : digits) value = value * 10 + (c - '0');
-    return value;
-}
-
-/// "2026-11-21T10:00:00Z" without the zone, which the Ant schema forbids; the epoch if the document
-/// has no such time, because readers reject a file with an invalid attribute.
-std::string timestamp_text(std::string_view utc) {
-    constexpr std::string_view form = "0000-00-00T00:00:00";
-    constexpr std::string_view epoch = "1970-01-01T00:00:00";
-    if (utc.size() < form.size()) return std::string(epoch);
-    utc = utc.substr(0, form.size());
-    for (std::size_t i = 0; i < form.size(); ++i) {
-        const bool fits = form[i] == '0' ? all_digits(utc.substr(i, 1)) : utc[i] == form[i];
-        if (!fits) return std::string(epoch);
-    }
-    const auto field = [utc](std::size_t begin, std::size_t count) {
-        return digits_value(utc.substr(begin, count));
-    };
-    const std::chrono::year_month_day date{std::chrono::year(field(0, 4)),
-                                           std::chrono::month(static_cast<unsigned>(field(5, 2))),
-                                           std::chrono::day(static_cast<unsigned>(field(8, 2)))};
-    const bool exists =
-        date.ok() && field(0, 4) > 0 && field(11, 2) < 24 && field(14, 2) < 60 && field(17, 2) < 60;
-    return std::string(exists ? utc : epoch);
-}
-
-/// Gives every testcase of a file a unique name: readers drop or merge duplicates.
-class UniqueNames {
-  public:
-    std::string claim(const std::string& classname, const std::string& name) {
-        const std::string first = classname + '\n' + name;
-        if (taken_.insert(first).second) return name;
-        std::int64_t& number = last_number_.try_emplace(first, 1).first->second;
-        std::string candidate;
-        do {
-            candidate = fmt::format("{} ({})", name, ++number);
-        } while (!taken_.insert(classname + '\n' + candidate).second);
-        return candidate;
-    }
-
-  private:
-    std::unordered_set<std::string> taken_;
-    std::unordered_map<std::string, std::int64_t> last_number_;
-};
-
-std::string name_text(std::string_view text) {
-    std::string name = plain_line(text, longest_name);
-    return name.empty() ? "(unnamed)" : name;
-}
-
-// All text enters the document through these two, which remove what XML forbids.
-
-void set_attribute(pugi::xml_node node, const char* name, std::string_view value) {
-    node.append_attribute(name).set_value(plain_line(value, longest_line).c_str());
-}
-
-void set_attribute(pugi::xml_node node, const char* name, std::int64_t value) {
-    node.append_attribute(name).set_value(static_cast<long long>(value));
-}
-
-void set_text(pugi::xml_node node, std::string_view text) {
-    node.append_child(pugi::node_pcdata).set_value(plain_text(text).c_str());
-}
-
-void add_property(pugi::xml_node properties, std::string_view name, std::string_view value) {
-    pugi::xml_node property = properties.append_child("property");
-    set_attribute(property, "name", name_text(name));
-    set_attribute(property, "value", value);
 }
 
 std::string join_lines(const std::vector<std::string>& lines) {
@@ -215,6 +122,16 @@ void add_flagged(pugi::xml_node testcase, const JoinedCase& joined) {
     }
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(end + 1);
+    }
+    return lines;
+}
+
 std::string quantity_cell(const std::optional<double>& value, std::string_view unit) {
     return value ? model::quantity_text(*value, unit) : "-";
 }
@@ -232,27 +149,16 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     std::vector<std::vector<std::string>> rows = {
         {"metric", "baseline", "measured", "change", "tolerance", "verdict"}};
     for (const model::MetricVerdict& metric : verdict.metrics) {
-        rows.push_back({name_text(metric.metric), quantity_cell(metric.baseline, metric.unit),
+        rows.push_back({junit_name(metric.metric), quantity_cell(metric.baseline, metric.unit),
                         quantity_cell(metric.measured, metric.unit), change_cell(metric),
-                        plain_line(metric.tolerance, longest_name),
+                        plain_line(metric.tolerance, longest_junit_name),
                         std::string(to_text(metric.verdict))});
-    }
-    std::vector<std::size_t> widths(rows.front().size());
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], display_width(row[i]));
-        }
     }
     std::vector<std::string> lines;
     if (rows.size() > 1) {
-        for (const auto& row : rows) {
-            std::string line;
-            for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-                const bool number = i >= 1 && i <= 3;
-                line += pad(row[i], widths[i], number ? Align::right : Align::left) + "  ";
-            }
-            lines.push_back(line + row.back());
-        }
+        constexpr Align numbers = Align::right;
+        lines =
+            lines_of(table(rows, {.indent = 0, .align = {Align::left, numbers, numbers, numbers}}));
     }
     for (const std::string& note : verdict.notes) {
         lines.push_back("note: " + plain_line(note, longest_line));
@@ -272,17 +178,6 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     return text;
 }
 
-/// GitLab attaches the file that "[[ATTACHMENT|path]]" in an output names; untrusted text must not
-/// be able to request one.
-std::string without_attachments(std::string text) {
-    constexpr std::string_view marker = "[[ATTACHMENT|";
-    for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at)) {
-        at += marker.size() - 1;
-        text.insert(at, 1, ' ');
-    }
-    return text;
-}
-
 /// A value and its unit, with every digit: dashboards read numbers.
 std::string property_value(double value, std::string_view unit) {
     std::string text = model::number_text(value);
@@ -292,7 +187,7 @@ std::string property_value(double value, std::string_view unit) {
 
 void add_place(pugi::xml_node testcase, const model::SourcePlace& place) {
     if (place.file.empty()) return;
-    set_attribute(testcase, "file", plain_line(place.file, longest_name));
+    set_attribute(testcase, "file", plain_line(place.file, longest_junit_name));
     if (place.line > 0) set_attribute(testcase, "line", place.line);
 }
 
@@ -321,7 +216,7 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool onl
 
 void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict, Outcome outcome) {
     const std::string table = metric_table(verdict, outcome);
-    if (!table.empty()) set_text(testcase.append_child("system-out"), without_attachments(table));
+    if (!table.empty()) add_output(testcase, table);
 }
 
 void count(Counts& counts, Outcome outcome, double wall_s) {
@@ -356,7 +251,7 @@ void add_environment(pugi::xml_node suite, const model::VerdictDocument& documen
 std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
     std::string text;
     if (!verdict.summary.empty()) text = plain_line(verdict.summary, longest_line) + '\n';
-    text += fmt::format("{}: {}\n", name_text(verdict.name), counts_text(verdict));
+    text += fmt::format("{}: {}\n", junit_name(verdict.name), counts_text(verdict));
     const std::string relations = relations_text(verdict);
     if (!relations.empty()) text += relations + '\n';
     if (only_gated) {
@@ -366,7 +261,7 @@ std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
         if (text.size() > longest_output) break;
         text += "note: " + plain_line(note, longest_line) + '\n';
     }
-    return without_attachments(std::move(text));
+    return text;
 }
 
 void set_counts(pugi::xml_node node, const Counts& counts) {
@@ -403,7 +298,7 @@ class Writer {
         for (std::size_t i = 0; i < suites.size(); ++i) {
             add_suite(root, suites[i], static_cast<std::int64_t>(i));
         }
-        return text_of(xml);
+        return xml_text(xml);
     }
 
   private:
@@ -430,32 +325,32 @@ class Writer {
 
     void add_suite(pugi::xml_node root, const JoinedSuite& suite, std::int64_t number) {
         const model::SuiteVerdict& verdict = *suite.verdict;
-        const std::string name = name_text(verdict.name);
+        const std::string name = junit_name(verdict.name);
         pugi::xml_node node = root.append_child("testsuite");
         set_attribute(node, "name", name);
         set_attribute(node, "id", number);
         set_attribute(node, "package", name);
-        set_attribute(node, "hostname", name_text(options_.hostname));
+        set_attribute(node, "hostname", junit_name(options_.hostname));
         set_attribute(node, "timestamp", timestamp_text(document_.started_at));
         set_counts(node, count_suite(suite));
         if (github_ && !verdict.file.empty()) {
-            set_attribute(node, "file", plain_line(verdict.file, longest_name));
+            set_attribute(node, "file", plain_line(verdict.file, longest_junit_name));
         }
         add_environment(node, document_, run_, verdict);
         for (const JoinedCase& joined : suite.cases) add_case(node, name, joined);
         for (const model::RelationVerdict& relation : verdict.relations) {
             add_relation(node, name, relation);
         }
-        set_text(node.append_child("system-out"), suite_output(verdict, github_ && only_gated_));
+        add_output(node, suite_output(verdict, github_ && only_gated_));
         node.append_child("system-err");
     }
 
     void add_case(pugi::xml_node suite, const std::string& suite_name, const JoinedCase& joined) {
         const Outcome outcome = outcome_of(*joined.verdict, document_.policy);
-        const std::string classname = suite_name + '.' + name_text(joined.verdict->workload);
+        const std::string classname = suite_name + '.' + junit_name(joined.verdict->workload);
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);
-        set_attribute(node, "name", names_.claim(classname, name_text(joined.verdict->id)));
+        set_attribute(node, "name", names_.claim(classname, junit_name(joined.verdict->id)));
         set_attribute(node, "time", seconds_text(joined.verdict->wall_s));
         if (github_) add_annotations(node, joined, only_gated_);
         add_outcome(node, joined, outcome, document_.policy);
@@ -471,7 +366,7 @@ class Writer {
         const std::string classname = suite_name + ".expect";
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);
-        set_attribute(node, "name", names_.claim(classname, name_text(relation_name(relation))));
+        set_attribute(node, "name", names_.claim(classname, junit_name(relation_name(relation))));
         set_attribute(node, "time", seconds_text(0));
         if (github_) add_place(node, relation.place);
         if (github_ && relation.left && relation.right) {
@@ -489,17 +384,6 @@ class Writer {
         set_attribute(bad, "type", to_text(relation.verdict));
         set_attribute(bad, "message", sentence);
         set_text(bad, sentence + '\n');
-    }
-
-    static std::string text_of(const pugi::xml_document& xml) {
-        struct StringWriter : pugi::xml_writer {
-            std::string text;
-            void write(const void* data, std::size_t size) override {
-                text.append(static_cast<const char*>(data), size);
-            }
-        } writer;
-        xml.save(writer, "  ", pugi::format_indent, pugi::encoding_utf8);
-        return std::move(writer.text);
     }
 
     const model::VerdictDocument& document_;

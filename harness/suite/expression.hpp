@@ -18,46 +18,15 @@
 #include <string>
 #include <vector>
 
-#include "model/case.hpp"
-#include "model/catalogue.hpp"
 #include "model/relation.hpp"
+#include "suite/case_reference.hpp"
 #include "suite/placed_text.hpp"
-#include "suite/settings.hpp"
 
 namespace perfgate::suite {
 
 inline constexpr std::size_t longest_expression = 1000;
 inline constexpr std::size_t deepest_expression = 32;
 inline constexpr std::size_t most_operands = 16;
-
-/// A workload with the variants of it that the suite has.
-struct KnownWorkload {
-    const model::WorkloadInfo* info = nullptr;
-    std::vector<const model::VariantInfo*> variants;
-    /// Of a benchmark: the metrics that it reports. Null: it is none.
-    const Settings* benchmark = nullptr;
-    /// It is a benchmark, and not all of its cases are known: any name may be one of them.
-    bool open = false;
-};
-
-/// What is before the dot, once for all places with the same text.
-struct Operand {
-    /// A metric of it that the relation uses, and where.
-    struct Use {
-        std::string metric;
-        Position at;
-    };
-
-    std::string text;  ///< "transpose/naive[dtype=f32]@hot"
-    Position at;
-    const model::WorkloadInfo* workload = nullptr;
-    const model::VariantInfo* variant = nullptr;  ///< null: not a known one of an open benchmark
-    std::string variant_name;
-    bool open = false;    ///< of an open benchmark: `fixed` is not checked
-    model::Params fixed;  ///< of a benchmark: as text
-    std::optional<model::Cache> cache;
-    std::vector<Use> uses;
-};
 
 struct RelationExpression {
     model::Comparator comparator = model::Comparator::less_equal;

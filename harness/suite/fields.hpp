@@ -16,11 +16,11 @@
 
 namespace perfgate::suite {
 
-/// What the node is, for "expected …, found …": "a list", "text 'abc'", "3", "nothing".
 constexpr bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/// What the node is, for "expected …, found …": "a list", "text 'abc'", "3", "nothing".
 std::string describe(const YamlNode& node);
 
 /// "wrong type for 'cache'; expected …, found …".

@@ -7,17 +7,15 @@
 #include <limits>
 #include <utility>
 
+#include "suite/cursor.hpp"
 #include "suite/fields.hpp"
 
 namespace perfgate::suite {
 
 namespace {
 
-/// Ends the reading; the problem has been reported.
-struct SyntaxError {};
-
 bool begins_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return is_letter(c) || c == '_';
 }
 
 /// False: the result does not fit, or there is none.
@@ -42,48 +40,27 @@ bool apply(char op, std::int64_t left, std::int64_t right, std::int64_t& result)
 class IntegerParser {
   public:
     IntegerParser(const PlacedText& placed, Problems& problems)
-        : placed_(placed), text_(placed.text()), problems_(problems) {}
+        : cursor_(placed, longest_integer_expression, problems) {
+        parsed_.text_ = placed.text();
+        parsed_.at_ = placed.start();
+    }
 
     IntegerExpression parse() {
-        if (text_.size() > longest_integer_expression) {
-            fail(0, fmt::format("an expression of {} bytes; expected at most {}", text_.size(),
-                                longest_integer_expression));
-        }
-        parsed_.text_ = text_;
-        parsed_.at_ = placed_.start();
         sum();
-        skip_spaces();
-        if (at_ < text_.size()) {
-            fail(at_, fmt::format("unexpected {}; expected '+', '-', '*', '/', '%' or the end",
-                                  found()));
-        }
+        cursor_.skip_spaces();
+        if (!cursor_.at_end()) fail_unexpected("'+', '-', '*', '/', '%' or the end");
         return std::move(parsed_);
     }
 
   private:
-    [[noreturn]] void fail(std::size_t offset, std::string message) {
-        placed_.add(offset, std::move(message), problems_);
-        throw SyntaxError{};
-    }
-
-    char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-    void skip_spaces() {
-        while (peek() == ' ' || peek() == '\t' || peek() == '\n') ++at_;
-    }
-    std::string found() const {
-        return at_ < text_.size() ? in_quotes(std::string_view(text_).substr(at_, 1)) : "the end";
-    }
-
-    /// The operator of `ops` that is next; '\0': none.
-    char take(std::string_view ops) {
-        skip_spaces();
-        if (at_ >= text_.size() || ops.find(peek()) == std::string_view::npos) return '\0';
-        return text_[at_++];
+    [[noreturn]] void fail_unexpected(std::string_view expected) const {
+        cursor_.fail(cursor_.at(),
+                     fmt::format("unexpected {}; expected {}", cursor_.found(), expected));
     }
 
     void sum() {
         product();
-        while (const char op = take("+-")) {
+        while (const char op = cursor_.take("+-")) {
             product();
             parsed_.steps_.emplace_back(op);
         }
@@ -91,7 +68,7 @@ class IntegerParser {
 
     void product() {
         factor();
-        while (const char op = take("*/%")) {
+        while (const char op = cursor_.take("*/%")) {
             factor();
             parsed_.steps_.emplace_back(op);
         }
@@ -100,60 +77,54 @@ class IntegerParser {
     /// Every recursion passes here: bounds the depth.
     void factor() {
         if (++depth_ > deepest_integer_expression) {
-            fail(at_, fmt::format("an expression nested deeper than {}; expected a simpler one",
-                                  deepest_integer_expression));
+            cursor_.fail(cursor_.at(),
+                         fmt::format("an expression nested deeper than {}; expected a simpler one",
+                                     deepest_integer_expression));
         }
-        if (take("-") != '\0') {
+        if (cursor_.take("-") != '\0') {
             factor();
             parsed_.steps_.emplace_back('n');
-        } else if (take("(") != '\0') {
+        } else if (cursor_.take("(") != '\0') {
             sum();
-            if (take(")") == '\0') fail(at_, fmt::format("unexpected {}; expected ')'", found()));
-        } else if (is_digit(peek())) {
+            if (cursor_.take(")") == '\0') fail_unexpected("')'");
+        } else if (is_digit(cursor_.peek())) {
             number();
-        } else if (begins_name(peek())) {
-            const std::size_t begin = at_;
-            while (begins_name(peek()) || is_digit(peek())) ++at_;
+        } else if (begins_name(cursor_.peek())) {
+            const std::size_t begin = cursor_.at();
+            const std::string name =
+                cursor_.take_while([](char c) { return begins_name(c) || is_digit(c); });
             parsed_.steps_.emplace_back(parsed_.names_.size());
-            parsed_.names_.push_back({text_.substr(begin, at_ - begin), placed_.at(begin)});
+            parsed_.names_.push_back({name, cursor_.place(begin)});
         } else {
-            fail(at_, fmt::format("unexpected {}; expected an integer, a parameter of 'matrix' or "
-                                  "'('",
-                                  found()));
+            fail_unexpected("an integer, a parameter of 'matrix' or '('");
         }
         --depth_;
     }
 
     void number() {
         std::int64_t value = 0;
-        const char* const begin = text_.data() + at_;
-        const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+        const std::size_t start = cursor_.at();
+        const std::string_view digits = cursor_.rest();
+        const auto [end, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc{}) {
-            fail(at_, "an integer of more than 64 bits; expected a smaller one");
+            cursor_.fail(start, "an integer of more than 64 bits; expected a smaller one");
         }
-        const std::size_t start = at_;
-        at_ += static_cast<std::size_t>(end - begin);
-        if (peek() == '.' || begins_name(peek())) {
-            fail(start, "not an integer; expected digits alone, such as 256");
+        cursor_.move_to(start + static_cast<std::size_t>(end - digits.data()));
+        if (cursor_.peek() == '.' || begins_name(cursor_.peek())) {
+            cursor_.fail(start, "not an integer; expected digits alone, such as 256");
         }
         parsed_.steps_.emplace_back(value);
     }
 
-    const PlacedText& placed_;
-    const std::string& text_;
-    Problems& problems_;
+    Cursor cursor_;
     IntegerExpression parsed_;
-    std::size_t at_ = 0;
     std::size_t depth_ = 0;
 };
 
 std::optional<IntegerExpression> IntegerExpression::parse(const PlacedText& text,
                                                           Problems& problems) {
-    try {
-        return IntegerParser(text, problems).parse();
-    } catch (const SyntaxError&) {
-        return std::nullopt;
-    }
+    return unless_wrong([&] { return IntegerParser(text, problems).parse(); });
 }
 
 IntegerExpression::Value IntegerExpression::evaluate(const model::Params& params) const {

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/case_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gate/batch_rule.hpp"
+#include "gate/boards.hpp"
+#include "gate/overhead.hpp"
+#include "gate/provenance_change.hpp"
+#include "gate/sentence.hpp"
+#include "gate/too_fast.hpp"
+#include "model/board.hpp"
+#include "model/case.hpp"
+#include "model/error.hpp"
+#include "model/sorted_walk.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+using model::BaselineCase;
+using model::CaseResult;
+using model::CaseStatus;
+using model::CaseVerdict;
+using model::CodeChange;
+using model::GateRule;
+using model::MetricDefinition;
+using model::MetricSeries;
+using model::MetricVerdict;
+using model::Run;
+using model::Verdict;
+
+const MetricDefinition& definition_of(const Run& run, const std::string& metric,
+                                      const std::string& id) {
+    const auto found = run.metric_definitions.find(metric);
+    if (found == run.metric_definitions.end()) {
+        throw model::InputError(
+            fmt::format("{}: the run gates '{}' and does not define it in metric_definitions; "
+                        "measure again",
+                        model::printable(id), model::printable(metric)));
+    }
+    return found->second;
+}
+
+MetricVerdict not_collected(const Run& run, const std::string& metric, std::string_view reason) {
+    const auto definition = run.metric_definitions.find(metric);
+    MetricVerdict verdict;
+    verdict.metric = metric;
+    if (definition != run.metric_definitions.end()) verdict.unit = definition->second.unit;
+    verdict.verdict = Verdict::not_collected;
+    verdict.sentence = not_collected_sentence(metric, reason);
+    return verdict;
+}
+
+/// Only --changed-only and the suite itself may leave out what the baseline expects: a variant
+/// that is no longer built, or needs a newer device, is no longer gated.
+void set_skipped(const Run& run, const CaseResult& result, const BaselineCase* expected,
+                 CaseVerdict& verdict) {
+    verdict.verdict = Verdict::skipped;
+    if (result.unchanged) verdict.code = CodeChange::unchanged;
+    if (expected == nullptr || result.unchanged || run.interrupted) return;
+    if (result.skipped_by_suite) {
+        verdict.notes.emplace_back("the baseline has this case, and the suite skips it");
+        return;
+    }
+    verdict.verdict = Verdict::missing;
+    verdict.reason = fmt::format(
+        "in the baseline and not measured: {}; make it run here again, or state in the suite "
+        "that it need not ('skip' in an override)",
+        result.reason);
+}
+
+/// Sets the verdict of a case of which nothing can be compared; false: there is something.
+bool decided_by_status(const Run& run, const CaseResult& result, const BaselineCase* expected,
+                       CaseVerdict& verdict) {
+    switch (result.status) {
+        case CaseStatus::incorrect:
+            verdict.verdict = Verdict::incorrect;
+            return true;
+        case CaseStatus::error:
+            verdict.verdict = Verdict::error;
+            return true;
+        case CaseStatus::invalid:
+            verdict.verdict = Verdict::invalid;
+            return true;
+        case CaseStatus::skipped:
+            set_skipped(run, result, expected, verdict);
+            return true;
+        case CaseStatus::measured:
+            break;
+    }
+    if (result.verification && !result.verification->passed) {
+        verdict.verdict = Verdict::incorrect;
+        verdict.reason = "verification failed: " + result.verification->detail;
+        return true;
+    }
+    if (run.verify_only) {
+        verdict.verdict = Verdict::skipped;
+        verdict.reason = result.verification
+                             ? "verified and not measured (--verify-only)"
+                             : "not verified: the suite states no 'check' (--verify-only)";
+        return true;
+    }
+    if (std::string why = too_fast(result, run.environment); !why.empty()) {
+        verdict.verdict = Verdict::invalid;
+        verdict.reason = std::move(why);
+        return true;
+    }
+    return false;
+}
+
+/// Whether a change of provenance forbids comparing values of this class.
+bool refused(const Run& run, const model::Policy& policy, const ComparedCase& compared,
+             model::MetricClass metric_class) {
+    return !refused_provenance_change(run, *compared.result, *compared.expected, metric_class,
+                                      policy.changed)
+                .empty();
+}
+
+/// Metrics that are not judged: reports that explain a change need both values.
+void add_baseline_values(const Run& run, const model::Policy& policy, const ComparedCase& compared,
+                         CaseVerdict& verdict) {
+    const CaseResult& result = *compared.result;
+    const BaselineCase& expected = *compared.expected;
+    std::set<std::string_view> gated;
+    for (const GateRule& gate : result.gates) gated.insert(gate.metric);
+    const bool times_refused = refused(run, policy, compared, model::MetricClass::timing);
+    const bool others_refused = refused(run, policy, compared, model::MetricClass::counter);
+    // All three are sorted by name and walked together.
+    auto measured = result.metrics.begin();
+    auto definition = run.metric_definitions.begin();
+    for (const auto& [name, baseline] : expected.metrics) {
+        if (!model::advance_to(name, measured, result.metrics.end()) ||
+            !model::advance_to(name, definition, run.metric_definitions.end()) ||
+            gated.contains(name) || measured->second.unit != baseline.unit ||
+            measured->second.method != baseline.method || !std::isfinite(baseline.value)) {
+            continue;
+        }
+        const bool time = definition->second.metric_class == model::MetricClass::timing;
+        if (time ? times_refused : others_refused) continue;
+        verdict.baseline_values.emplace_hint(verdict.baseline_values.end(), name, baseline.value);
+    }
+}
+
+}  // namespace
+
+CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
+                                const model::Baseline* baseline) {
+    const CaseResult& result = run_.suites[suite].cases[index];
+    CaseVerdict verdict;
+    verdict.workload = result.spec.workload;
+    verdict.id = model::case_id(result.spec);
+    verdict.place = result.place;
+    verdict.reason = result.reason;
+    verdict.log = result.log;
+    verdict.wall_s = result.wall_s;
+
+    const BaselineCase* expected = nullptr;
+    if (baseline != nullptr) {
+        const auto found = baseline->cases.find(verdict.id);
+        if (found != baseline->cases.end()) expected = &found->second;
+    }
+    if (!decided_by_status(run_, result, expected, verdict)) {
+        ComparedCase& compared = cases_.emplace_back();
+        compared = {suite, index, &result, expected, {}};
+        if (expected != nullptr) {
+            compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
+        }
+        compare(compared, verdict);
+    }
+    return verdict;
+}
+
+void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
+    const CaseResult& result = *compared.result;
+    const BaselineCase* expected = compared.expected;
+    if (expected != nullptr) {
+        verdict.notes = provenance_notes(run_, result, *expected, policy_.changed);
+        verdict.code = compared.code.change;
+        if (compared.code.change == CodeChange::changed) {
+            verdict.notes.push_back(compared.code.difference);
+        }
+        verdict.changed_kernels = compared.code.changed_kernels;
+        add_baseline_values(run_, policy_, compared, verdict);
+        if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;
+    }
+    if (may_lack_verification(result) && !result.verification) {
+        verdict.notes.emplace_back("not verified: the suite states no 'check'");
+    }
+    verdict.notes.insert(verdict.notes.end(), result.notes.begin(), result.notes.end());
+    if (const auto overhead = overhead_of(result.metrics)) {
+        verdict.notes.push_back("recording overhead: " + to_text(*overhead));
+    }
+    add_metrics(compared, verdict);
+}
+
+void CaseVerdicts::add_metrics(const ComparedCase& compared, CaseVerdict& verdict) {
+    const CaseResult& result = *compared.result;
+    std::set<std::string_view> uncollected;
+    for (const model::NotCollected& missing : result.not_collected) {
+        uncollected.insert(missing.metric);
+    }
+    const std::set<std::string_view> inapplicable(result.not_applicable.begin(),
+                                                  result.not_applicable.end());
+    bool gated = false;
+    for (const GateRule& gate : result.gates) {
+        if (inapplicable.contains(gate.metric)) continue;
+        gated = true;
+        if (!uncollected.contains(gate.metric)) add_gated(compared, gate, verdict);
+    }
+    for (const model::NotCollected& missing : result.not_collected) {
+        verdict.metrics.push_back(not_collected(run_, missing.metric, missing.reason));
+    }
+    // A program's case may be gated by a relation of its suite alone.
+    const bool expected_only = !result.command.empty() && result.gates.empty();
+    if (!gated && !expected_only) {
+        verdict.verdict = Verdict::error;
+        verdict.reason =
+            "no gated metric applies to this case: give the suite a tolerance for a metric that is "
+            "measured here, or exclude the case";
+    }
+}
+
+void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
+                             CaseVerdict& verdict) {
+    const CaseResult& result = *compared.result;
+    const BaselineCase* expected = compared.expected;
+    const auto series = result.metrics.find(gate.metric);
+    if (series == result.metrics.end()) {
+        verdict.metrics.push_back(
+            not_collected(run_, gate.metric, "the run has no value of it; measure again"));
+        return;
+    }
+    const MetricSeries& measured = series->second;
+    const MetricDefinition& definition = definition_of(run_, gate.metric, verdict.id);
+    MetricVerdict& metric = verdict.metrics.emplace_back();
+    metric.metric = gate.metric;
+    metric.unit = definition.unit;
+    metric.measured = estimate_of(measured);
+    metric.verdict = Verdict::no_baseline;
+    metric.warns = gate.tolerance.severity.value_or(policy_.severity.of(definition.metric_class)) ==
+                   model::Severity::warn;
+    if (const std::string why = distortion(result.metrics, result.max_overhead, gate.metric);
+        !why.empty()) {
+        metric.verdict = Verdict::invalid;
+        metric.sentence = invalid_sentence(gate.metric, measured, why);
+        return;
+    }
+
+    const MetricSeries* baseline = nullptr;
+    if (expected != nullptr) {
+        const auto found = expected->metrics.find(gate.metric);
+        if (found != expected->metrics.end()) baseline = &found->second;
+        if (const std::string why = distortion(expected->metrics, result.max_overhead, gate.metric);
+            !why.empty()) {
+            metric.verdict = Verdict::invalid;
+            metric.sentence = invalid_sentence(gate.metric, measured, "in the baseline, " + why);
+            return;
+        }
+    }
+    Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0, compared.suite};
+    if (baseline != nullptr && definition.metric_class == model::MetricClass::timing) {
+        consider_boards(compared, gate.cross_board, comparison);
+        baseline = comparison.baseline;
+    }
+    metric.tolerance = tolerance_words(comparison);
+    if (metric.warns) metric.tolerance += ", only warns";
+    if (baseline == nullptr) {
+        metric.sentence = no_baseline_sentence(gate.metric, measured);
+    } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
+        metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
+        verdict.notes.push_back(metric.sentence);
+    } else if (std::string refused = refused_provenance_change(
+                   run_, result, *expected, definition.metric_class, policy_.changed);
+               !refused.empty()) {
+        metric.sentence = refused_sentence(gate.metric, refused);
+    } else {
+        pending_.push_back({&compared, verdict.metrics.size() - 1, comparison});
+    }
+}
+
+/// A time is compared with its own board's. For a board that the baseline does not have, what
+/// boards differ by is allowed: as learned from those of the baseline, or as the suite says.
+void CaseVerdicts::consider_boards(const ComparedCase& compared, double leeway,
+                                   Comparison& comparison) {
+    constexpr std::size_t least_processes = 2;  // one says nothing about their spread
+    const std::string board = model::board_of(run_, *compared.result);
+    const std::map<std::string, std::size_t> boards = boards_of(*comparison.baseline);
+    const auto own = boards.find(board);
+    if (boards.size() > 1 && own != boards.end() && own->second >= least_processes) {
+        comparison.baseline =
+            &of_boards_.emplace_back(series_of_board(*comparison.baseline, board));
+    } else if (other_board(run_, *compared.result, *compared.expected) ||
+               (boards.size() > 1 && !board.empty())) {
+        comparison.new_board = boards.size() >= least_boards;
+        if (!comparison.new_board) comparison.leeway = leeway;
+    }
+}
+
+}  // namespace perfgate::gate

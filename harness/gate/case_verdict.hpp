@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict of a case as far as no rule decides it: its status, its notes, what cannot be
+// compared, and the comparisons that the rule is to judge.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "gate/machine_code.hpp"
+#include "gate/rule.hpp"
+#include "model/baseline.hpp"
+#include "model/run.hpp"
+#include "model/verdict.hpp"
+
+namespace perfgate::gate {
+
+/// A measured case, and what its baseline has of it.
+struct ComparedCase {
+    std::size_t suite = 0;  ///< index into Run::suites
+    std::size_t index = 0;  ///< of the case in that suite
+    const model::CaseResult* result = nullptr;
+    const model::BaselineCase* expected = nullptr;  ///< null: the baseline lacks it
+    CodeComparison code;
+};
+
+/// A metric that the rule is to judge: both sides have it.
+struct Pending {
+    const ComparedCase* compared = nullptr;
+    std::size_t metric = 0;  ///< index into the metrics of the case's verdict
+    Comparison comparison;
+};
+
+/// Of the cases of one run. The pending metrics point into it, the run and the baselines.
+class CaseVerdicts {
+  public:
+    CaseVerdicts(const model::Run& run, const model::Policy& policy) : run_(run), policy_(policy) {}
+
+    /// The verdict of a case of the run, by its indices; `baseline` may be null. Throws InputError
+    /// for a gated metric that the run does not define.
+    model::CaseVerdict begin(std::size_t suite, std::size_t index, const model::Baseline* baseline);
+
+    /// In the order of the cases and their metrics.
+    const std::vector<Pending>& pending() const { return pending_; }
+
+  private:
+    void compare(const ComparedCase& compared, model::CaseVerdict& verdict);
+    void add_metrics(const ComparedCase& compared, model::CaseVerdict& verdict);
+    void add_gated(const ComparedCase& compared, const model::GateRule& gate,
+                   model::CaseVerdict& verdict);
+    void consider_boards(const ComparedCase& compared, double leeway, Comparison& comparison);
+
+    const model::Run& run_;
+    const model::Policy& policy_;
+    std::deque<ComparedCase> cases_;
+    std::deque<model::MetricSeries> of_boards_;  ///< parts of baselines that comparisons point to
+    std::vector<Pending> pending_;
+};
+
+}  // namespace perfgate::gate
