@@ -27,10 +27,10 @@ int store_run(const model::Run& run, const std::filesystem::path& folder) {
         fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
     }
     try {
-        model::TemporaryFolder folder("perfgate-run");
-        const std::filesystem::path elsewhere = folder.path() / "run.json";
+        model::TemporaryFolder private_folder("perfgate-run");
+        const std::filesystem::path elsewhere = private_folder.path() / "run.json";
         model::write_file_atomically(elsewhere, text);
-        folder.keep();
+        private_folder.keep();
         fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
     } catch (const model::Error& error) {
         fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
