@@ -297,13 +297,11 @@ class BatchTaker {
 
     /// What was counted must be what was recorded: another run may have launched something else.
     static void require_recorded(const model::CaseResult& result, LabelCounters& counters) {
-        if (!counters.problem.empty() || result.kernels.empty()) return;
+        if (!counters.problem.empty()) return;
         for (const CountedKernel& counted : counters.kernels) {
             const bool recorded = std::any_of(
                 result.kernels.begin(), result.kernels.end(), [&](const model::Kernel& kernel) {
-                    // Of so many kernels only one configuration each may be known.
-                    return kernel.name == counted.name &&
-                           (kernel.grid == counted.grid || result.kernels.size() >= most_kernels);
+                    return kernel.name == counted.name && kernel.grid == counted.grid;
                 });
             if (recorded) continue;
             counters.problem = fmt::format(
