@@ -346,6 +346,12 @@ class Judging {
             metric.sentence = no_baseline_sentence(gate.metric, measured);
         } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
             metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
+            // Counters of another number of a program's processes: one may have vanished.
+            constexpr std::string_view of_programs = "counter/auto-range/application-replay";
+            if (measured.method.starts_with(of_programs) &&
+                baseline->method.starts_with(of_programs)) {
+                metric.verdict = Verdict::invalid;
+            }
             verdict.notes.push_back(metric.sentence);
         } else if (std::string refused = refused_provenance_change(
                        run_, result, *expected, definition.metric_class, policy_.changed);

@@ -221,6 +221,16 @@ class ProgramCounters(tool.Case):
         self.suite(("count: 2", "count: 4"))
         self.assert_refused("only 3 of 4 launches to count")
 
+    def test_a_process_that_vanishes(self):
+        second = f'RANK=1 MOCK_UUID=40 "{PROGRAM}" push step pop push step kernels 3 flash_fwd pop'
+        self.app(env="RANK=0", first=second)
+        self.refresh()
+        self.run_suite()
+        self.app(env="RANK=0")
+        self.run_suite(code=(1, 3))
+        verdicts = {each["metric"]: each["verdict"] for each in self.cases("verdict.json")["flash"]["metrics"]}
+        self.assertEqual({"invalid"}, {verdicts[name] for name in ("dram_bytes", "instructions", "load_bytes")})
+
     def test_other_kernels_than_were_recorded(self):
         self.app(first=f'[ "$PERFGATE_RECORD_LEVEL" = counters ] && exec "{PROGRAM}" grid 16 push step pop push step kernels 1 '
                        'gemm kernels 2 flash_fwd pop')
