@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "model/text.hpp"
@@ -145,87 +146,110 @@ std::optional<CounterPlan> plan_of(const Recording& recording, std::size_t pass)
     return plan;
 }
 
-/// Combines the passes of one process after another.
-class Combination {
+using Places = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+
+}  // namespace
+
+/// Keeps the first pass to compare the others with it.
+class CounterPasses::Combination {
   public:
-    Combination(std::span<const Recordings> passes, std::size_t labels) : passes_(passes) {
-        counters_.labels.resize(labels);
+    explicit Combination(std::vector<std::uint64_t> counts) : counts_(std::move(counts)) {
+        counters_.labels.resize(counts_.size());
+    }
+
+    void add(Recordings recordings) {
+        const std::size_t pass = passes_++;
+        try {
+            if (counters_.problem.empty()) {
+                add_pass(std::move(recordings), pass);
+            } else {
+                for (const Recording& recording : recordings) {
+                    if (recording.incomplete.empty()) note_refusals(recording);
+                }
+            }
+        } catch (const Problem& problem) {
+            if (counters_.problem.empty()) counters_.problem = problem.text;
+        }
     }
 
     ProgramCounters take() {
-        try {
-            combine();
-        } catch (const Problem& problem) {
-            counters_.problem = problem.text;
+        if (!counters_.problem.empty()) return std::move(counters_);
+        if (processes_.empty()) {
+            counters_.problem = "no process of the program launched a kernel";
+        } else if (plan_ && plan_->passes > passes_) {
+            counters_.problem = fmt::format("{} of {} counter passes are missing",
+                                            plan_->passes - passes_, plan_->passes);
+        }
+        for (Process& process : processes_) {
+            std::set<std::uint32_t> labels;
+            for (const auto& [label, place] : process.places) {
+                counters_.labels[label].launches.push_back(process.values[place]);
+                labels.insert(label);
+                add_kernel(counters_.labels[label].kernels, *process.first, place);
+            }
+            for (const std::uint32_t label : labels) ++counters_.labels[label].processes;
         }
         return std::move(counters_);
     }
 
   private:
-    void combine() {
-        std::vector<std::map<std::string, const Recording*>> processes;
-        for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
-            processes.push_back(processes_of(passes_[pass], pass));
-            if (processes[pass].size() != processes[0].size()) {
-                throw Problem{fmt::format("{} launched kernels in pass 1 and {} in pass {}",
-                                          model::counted(processes[0].size(), "process"),
-                                          processes[pass].size(), pass + 1)};
+    struct Process {
+        const Recording* first = nullptr;
+        Places places;
+        std::map<std::uint64_t, std::map<std::string, double>> values{};  ///< by launch
+    };
+
+    void add_pass(Recordings recordings, std::size_t pass) {
+        if (pass == 0) {
+            first_ = std::move(recordings);
+            for (const auto& [key, recording] : processes_of(first_, pass)) {
+                note_refusals(*recording);
+                Process& process = processes_.emplace_back(Process{recording, {}});
+                process.places = places_of(*recording);
+                note_too_few(process.places);
+                keys_.push_back(key);
             }
+            for (Process& process : processes_) add_values(process, *process.first, pass);
+            return;
         }
-        if (processes.empty() || processes[0].empty()) {
-            throw Problem{"no process of the program launched a kernel"};
+        const auto processes = processes_of(recordings, pass);
+        if (processes.size() != processes_.size()) {
+            throw Problem{fmt::format("{} launched kernels in pass 1 and {} in pass {}",
+                                      model::counted(processes_.size(), "process"),
+                                      processes.size(), pass + 1)};
         }
-        for (const auto& [key, first] : processes[0]) {
-            std::vector<const Recording*> runs;
-            for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
-                // The words of a program that is alone may differ from run to run: a port, a
-                // folder.
-                const auto found =
-                    processes[0].size() == 1 ? processes[pass].begin() : processes[pass].find(key);
-                if (found == processes[pass].end()) {
-                    throw Problem{fmt::format("{} launched kernels in pass 1 and not in pass {}",
-                                              in_words(*first), pass + 1)};
-                }
-                runs.push_back(found->second);
+        for (std::size_t i = 0; i < processes_.size(); ++i) {
+            Process& process = processes_[i];
+            // The words of a program that is alone may differ from run to run: a port, a folder.
+            const auto found =
+                processes_.size() == 1 ? processes.begin() : processes.find(keys_[i]);
+            if (found == processes.end()) {
+                throw Problem{fmt::format("{} launched kernels in pass 1 and not in pass {}",
+                                          in_words(*process.first), pass + 1)};
             }
-            add_process(runs);
-        }
-        if (plan_ && plan_->passes > passes_.size()) {
-            throw Problem{fmt::format("{} of {} counter passes are missing",
-                                      plan_->passes - passes_.size(), plan_->passes)};
+            const Recording& run = *found->second;
+            note_refusals(run);
+            require_same_sequence(*process.first, run, pass);
+            if (places_of(run) != process.places) {
+                throw Problem{fmt::format(
+                    "the launches that were counted in pass {} are not those of pass 1", pass + 1)};
+            }
+            add_values(process, run, pass);
         }
     }
 
-    /// `runs` of one process, one for each pass.
-    void add_process(const std::vector<const Recording*>& runs) {
-        for (const Recording* run : runs) note_refusals(*run);
-        for (std::size_t pass = 0; pass < runs.size(); ++pass) {
-            require_same_sequence(*runs[0], *runs[pass], pass);
-            note_plan(plan_of(*runs[pass], pass));
-        }
-        const auto places = places_of(*runs[0]);
-        std::map<std::uint64_t, std::map<std::string, double>> values;
-        for (std::size_t pass = 0; pass < runs.size(); ++pass) {
-            if (places_of(*runs[pass]) != places) {
-                throw Problem{
-                    fmt::format("the launches that were counted in pass {} are not those "
-                                "of pass 1",
-                                pass + 1)};
+    void add_values(Process& process, const Recording& run, std::size_t pass) {
+        note_plan(plan_of(run, pass));
+        for (const activity::CounterValue& each : run.records.counter_values) {
+            const auto value = std::bit_cast<double>(each.bits);
+            if (!std::isfinite(value)) continue;
+            const std::string& name = run.text(each.counter);
+            const auto planned = plan_->counters.find(name);
+            if (planned == plan_->counters.end() || planned->second.second != pass ||
+                planned->second.first != activity::CounterFate::counted) {
+                throw Problem{fmt::format("pass {} has a counter of another pass", pass + 1)};
             }
-            for (const activity::CounterValue& each : runs[pass]->records.counter_values) {
-                const auto value = std::bit_cast<double>(each.bits);
-                if (!std::isfinite(value)) continue;
-                const std::string& name = runs[pass]->text(each.counter);
-                const auto planned = plan_->counters.find(name);
-                if (planned == plan_->counters.end() || planned->second.second != pass ||
-                    planned->second.first != activity::CounterFate::counted) {
-                    throw Problem{fmt::format("pass {} has a counter of another pass", pass + 1)};
-                }
-                values[each.launch][name] = value;
-            }
-        }
-        for (const auto& [label, place] : places) {
-            counters_.labels[label].launches.push_back(values[place]);
+            process.values[each.launch][name] = value;
         }
     }
 
@@ -255,13 +279,46 @@ class Combination {
     }
 
     /// Label and place of each counted launch.
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> places_of(const Recording& run) {
-        std::vector<std::pair<std::uint32_t, std::uint64_t>> places;
+    Places places_of(const Recording& run) {
+        Places places;
+        std::set<std::pair<std::uint32_t, std::uint64_t>> known;
+        std::vector<std::uint64_t> counted(counts_.size());
         for (const activity::CountedLaunch& each : run.records.counted_launches) {
             label(each.label);
+            if (each.launch >= run.records.launches.size()) {
+                throw Problem{"a recording has counters of a launch that it does not have"};
+            }
+            if (!known.emplace(each.label, each.launch).second) {
+                throw Problem{"a recording has a counted launch twice"};
+            }
+            if (++counted[each.label] > counts_[each.label]) {
+                throw Problem{
+                    fmt::format("a recording has more than {} counted launches of a label",
+                                counts_[each.label])};
+            }
             places.emplace_back(each.label, each.launch);
         }
         return places;
+    }
+
+    void note_too_few(const Places& places) {
+        std::map<std::uint32_t, std::uint64_t> counted;
+        for (const auto& [label, place] : places) ++counted[label];
+        for (const auto& [number, launches] : counted) {
+            std::string& problem = label(number).problem;
+            if (launches == counts_[number] || !problem.empty()) continue;
+            problem = fmt::format("only {} of {} launches to count", launches, counts_[number]);
+        }
+    }
+
+    static void add_kernel(std::vector<CountedKernel>& kernels, const Recording& run,
+                           std::uint64_t place) {
+        const auto& launch = run.configurations[run.records.launches[place].configuration];
+        CountedKernel kernel{model::valid_utf8(model::demangled(run.text(launch.symbol))),
+                             {launch.grid[0], launch.grid[1], launch.grid[2]}};
+        if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) {
+            kernels.push_back(std::move(kernel));
+        }
     }
 
     LabelCounters& label(std::uint32_t number) {
@@ -271,12 +328,26 @@ class Combination {
         return counters_.labels[number];
     }
 
-    std::span<const Recordings> passes_;
+    std::vector<std::uint64_t> counts_;
+    std::size_t passes_ = 0;
+    Recordings first_;
+    std::vector<Process> processes_;  ///< of the first pass
+    std::vector<std::string> keys_;
     std::optional<CounterPlan> plan_;
     ProgramCounters counters_;
 };
 
-}  // namespace
+CounterPasses::CounterPasses(std::vector<std::uint64_t> counts)
+    : combination_(std::make_unique<Combination>(std::move(counts))) {}
+CounterPasses::~CounterPasses() = default;
+
+void CounterPasses::add(Recordings pass) {
+    combination_->add(std::move(pass));
+}
+
+ProgramCounters CounterPasses::take() {
+    return combination_->take();
+}
 
 std::size_t passes_needed(const Recordings& first) {
     std::size_t passes = 1;
@@ -286,73 +357,6 @@ std::size_t passes_needed(const Recordings& first) {
         }
     }
     return passes;
-}
-
-ProgramCounters counters_of(std::span<const Recordings> passes, std::size_t labels) {
-    return Combination(passes, labels).take();
-}
-
-CounterMetric metric_of(const ProgramCounters& counters, std::size_t label,
-                        const metrics::Metric& metric) {
-    CounterMetric found;
-    const auto fail = [&](std::string why) {
-        found.samples.clear();
-        found.problem = std::move(why);
-        return found;
-    };
-    // Its own reason first: a label that is refused in one pass alone ends the sequence early.
-    const LabelCounters& own = counters.labels.at(label);
-    if (!own.problem.empty()) return fail(own.problem);
-    if (!counters.problem.empty()) return fail(counters.problem);
-    if (counters.chip.empty()) return fail("no matching kernel was launched to be counted");
-
-    for (const auto& alternatives : counters_for(std::span(&metric, 1))) {
-        for (const std::string& name : alternatives) {
-            const auto several = counters.several_passes.find(name);
-            if (several == counters.several_passes.end()) continue;
-            return fail(
-                fmt::format("{} needs {} passes by itself, and each run of a program "
-                            "collects one; use counters of one pass",
-                            model::printable(name, 200), several->second));
-        }
-    }
-    const metrics::Selection selection = metrics::select_counters(
-        std::span(&metric, 1),
-        [&](const std::string& name) { return counters.counted.contains(name); }, counters.chip);
-    if (!selection.not_applicable.empty()) {
-        found.not_applicable = true;
-        return found;
-    }
-    if (!selection.unavailable.empty()) {
-        return fail(model::printable(selection.unavailable.front().reason, 600));
-    }
-    if (own.launches.empty()) return fail("no matching kernel was launched to be counted");
-    for (const auto& launch : own.launches) {
-        const auto value = metrics::fold_counters(selection.metrics.front(), std::span(&launch, 1));
-        if (!value || !std::isfinite(*value)) {
-            return fail(
-                "the device gave no number: the unit is shared with others or not "
-                "available (MIG)");
-        }
-        found.samples.push_back(*value);
-    }
-    return found;
-}
-
-std::vector<std::vector<std::string>> counters_for(std::span<const metrics::Metric> metrics) {
-    std::vector<std::vector<std::string>> counters;
-    const auto add = [&](const std::vector<std::string>& names) {
-        if (std::find(counters.begin(), counters.end(), names) == counters.end()) {
-            counters.push_back(names);
-        }
-    };
-    for (const metrics::Metric& metric : metrics) {
-        for (const auto* terms : {&metric.numerator, &metric.denominator}) {
-            for (const metrics::Term& term : *terms) add(term.names);
-        }
-        if (metric.definition.fold == model::Fold::weighted_mean) add({metrics::weight_counter});
-    }
-    return counters;
 }
 
 }  // namespace perfgate::command

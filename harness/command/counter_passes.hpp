@@ -5,8 +5,11 @@
 // The passes belong together only if every process launched the same kernels in the same order.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -20,9 +23,17 @@ namespace perfgate::command {
 /// More would be more runs of the program than anybody wants.
 inline constexpr std::size_t most_passes = 64;
 
+struct CountedKernel {
+    std::string name;  ///< demangled
+    std::array<std::int64_t, 3> grid{};
+    bool operator==(const CountedKernel&) const = default;
+};
+
 /// The counted launches of a label, those of all processes.
 struct LabelCounters {
-    std::string problem;  ///< why there are none
+    std::string problem;                 ///< why there are none, or too few
+    std::size_t processes = 0;           ///< that have some
+    std::vector<CountedKernel> kernels;  ///< each once
     std::vector<std::map<std::string, double>> launches;
 };
 
@@ -39,13 +50,29 @@ using Recordings = std::vector<activity::Recording>;
 /// How many runs the collection needs, from the recordings of the first one; at least 1.
 std::size_t passes_needed(const Recordings& first);
 
-/// `passes`: the recordings of the runs in order; `labels`: how many were asked for.
-ProgramCounters counters_of(std::span<const Recordings> passes, std::size_t labels);
+/// Combines the runs, in order, and keeps the launches of the first one alone.
+class CounterPasses {
+  public:
+    /// How many launches each label asked for.
+    explicit CounterPasses(std::vector<std::uint64_t> counts);
+    ~CounterPasses();
+    CounterPasses(const CounterPasses&) = delete;
+    CounterPasses& operator=(const CounterPasses&) = delete;
+
+    void add(Recordings pass);
+    /// Once.
+    ProgramCounters take();
+
+  private:
+    class Combination;
+    std::unique_ptr<Combination> combination_;
+};
 
 /// A metric of one label.
 struct CounterMetric {
-    std::vector<double> samples;  ///< one for each launch
-    std::string problem;          ///< why there are none
+    std::vector<double> samples;  ///< one: the mean of all launches
+    std::size_t processes = 0;    ///< whose launches these are
+    std::string problem;          ///< why there is no value
     bool not_applicable = false;  ///< the chip's hardware lacks it
 };
 CounterMetric metric_of(const ProgramCounters& counters, std::size_t label,

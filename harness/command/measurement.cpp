@@ -35,7 +35,6 @@ constexpr std::int64_t bare_batches = 3;
 constexpr const char* wall_method = "wall";
 constexpr const char* recorded_method = "activity/callbacks";
 constexpr const char* api_method = "activity/api";
-constexpr const char* counter_method = "counter/auto-range/application-replay";
 
 /// One batch of one command.
 class BatchTaker {
@@ -226,7 +225,10 @@ class BatchTaker {
     /// The counter metrics of a case that was measured.
     [[nodiscard]] std::vector<metrics::Metric> counter_metrics(std::size_t index) const {
         std::vector<metrics::Metric> found;
-        if (results_[index].status == model::CaseStatus::error) return found;
+        if (results_[index].status == model::CaseStatus::error ||
+            request_.cases[index]->program->piece.kind != model::Piece::Kind::kernels) {
+            return found;
+        }
         for (const std::string& name : request_.cases[index]->metrics) {
             auto metric = metrics::find_metric(name);
             if (metric && metric->source == metrics::Source::counter) {
@@ -239,6 +241,7 @@ class BatchTaker {
     void collect_counters() {
         inject::CounterRequest wanted;
         std::vector<std::size_t> counted;  // the case of each label
+        std::vector<std::uint64_t> counts;
         std::vector<metrics::Metric> all;
         for (std::size_t i = 0; i < results_.size(); ++i) {
             std::vector<metrics::Metric> metrics = counter_metrics(i);
@@ -248,19 +251,21 @@ class BatchTaker {
             wanted.labels.push_back({piece.pattern, piece.within, piece.own_thread,
                                      static_cast<std::uint64_t>(piece.skip),
                                      static_cast<std::uint64_t>(piece.counted)});
+            counts.push_back(wanted.labels.back().count);
             counted.push_back(i);
         }
         if (counted.empty()) return;
         wanted.counters = counters_for(all);
         ProgramCounters counters;
         try {
-            std::vector<Recordings> passes{collect_pass(wanted, 1)};
-            const std::size_t needed = passes_needed(passes[0]);
-            while (passes.size() < needed) {
-                wanted.pass = static_cast<std::uint32_t>(passes.size());
-                passes.push_back(collect_pass(wanted, needed));
+            CounterPasses passes(counts);
+            Recordings first = collect_pass(wanted, 1);
+            const std::size_t needed = passes_needed(first);
+            passes.add(std::move(first));
+            for (wanted.pass = 1; wanted.pass < needed; ++wanted.pass) {
+                passes.add(collect_pass(wanted, needed));
             }
-            counters = counters_of(passes, counted.size());
+            counters = passes.take();
         } catch (const Failure& failure) {
             // What was measured before is good.
             counters.problem = failure.reason;
@@ -270,6 +275,7 @@ class BatchTaker {
             counters.labels.resize(counted.size());
         }
         for (std::size_t label = 0; label < counted.size(); ++label) {
+            require_recorded(results_[counted[label]], counters.labels[label]);
             for (const metrics::Metric& metric : counter_metrics(counted[label])) {
                 add_counter(counted[label], metric, metric_of(counters, label, metric));
             }
@@ -288,6 +294,24 @@ class BatchTaker {
         return recordings_of(folder);
     }
 
+    /// What was counted must be what was recorded: another run may have launched something else.
+    static void require_recorded(const model::CaseResult& result, LabelCounters& counters) {
+        if (!counters.problem.empty()) return;
+        for (const CountedKernel& counted : counters.kernels) {
+            const bool recorded = std::any_of(
+                result.kernels.begin(), result.kernels.end(), [&](const model::Kernel& kernel) {
+                    return kernel.name == counted.name && kernel.grid == counted.grid;
+                });
+            if (recorded) continue;
+            counters.problem = fmt::format(
+                "the counted kernel {} with grid {}x{}x{} is not among those that were recorded: "
+                "the program launches other kernels in each run",
+                model::printable(counted.name, 120), counted.grid[0], counted.grid[1],
+                counted.grid[2]);
+            return;
+        }
+    }
+
     void add_counter(std::size_t index, const metrics::Metric& metric, CounterMetric found) {
         const std::string& name = metric.definition.name;
         model::CaseResult& result = results_[index];
@@ -296,11 +320,18 @@ class BatchTaker {
         } else if (!found.problem.empty()) {
             result.not_collected.push_back({name, found.problem});
         } else {
-            add(index, name, counter_method, std::move(found.samples));
+            // Means over another number of processes are not comparable.
+            std::string method(model::program_counter_method);
+            if (found.processes > 1) method += fmt::format("/{} processes", found.processes);
+            add(index, name, method, std::move(found.samples));
+            const auto series = result.metrics.find(name);
+            if (found.processes > 1 && series != result.metrics.end()) {
+                series->second.detail = fmt::format("mean of {} processes", found.processes);
+            }
         }
     }
 
-    void add(std::size_t index, const std::string& metric, const char* method,
+    void add(std::size_t index, const std::string& metric, const std::string& method,
              std::vector<double> samples) {
         const model::PlannedCase& planned = *request_.cases[index];
         model::CaseResult& result = results_[index];

@@ -277,6 +277,11 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
         metric.sentence = no_baseline_sentence(gate.metric, measured);
     } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
         metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
+        // Counters of another number of a program's processes: one may have vanished.
+        if (measured.method.starts_with(model::program_counter_method) &&
+            baseline->method.starts_with(model::program_counter_method)) {
+            metric.verdict = Verdict::invalid;
+        }
         verdict.notes.push_back(metric.sentence);
     } else if (std::string refused = refused_provenance_change(
                    run_, result, *expected, definition.metric_class, policy_.changed);

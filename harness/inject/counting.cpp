@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "activity/writer.hpp"
@@ -32,6 +33,8 @@ constexpr std::chrono::seconds patience{20};
 thread_local bool inside = false;
 /// It holds the lock from a counted launch's entry to its exit.
 thread_local bool counting_launch = false;
+/// The same of a call that begins a capture.
+thread_local bool beginning_capture = false;
 
 class Counting {
   public:
@@ -42,7 +45,13 @@ class Counting {
 
     /// The settings are those of the first call.
     static Counting& instance(const Settings& settings) {
-        static auto* counting = new Counting(settings);  // callbacks may come until the end
+        // Callbacks may come until the end, and a fork before the driver is initialised.
+        static auto* counting = [&] {
+            running = new Counting(settings);
+            pthread_atfork([] { running->ranges_.before_fork(); },
+                           [] { running->ranges_.after_fork(); }, [] { running->on_fork(); });
+            return running;
+        }();
         return *counting;
     }
 
@@ -140,8 +149,6 @@ void Counting::start() noexcept {
             writer_.end("not started");
             return;
         }
-        running = this;
-        pthread_atfork(nullptr, nullptr, [] { running->on_fork(); });
         std::atexit([] { running->end(); });
     } catch (...) {
         over_ = true;
@@ -156,8 +163,8 @@ void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data == nullptr || inside) return;
     // Before start() has opened the recording, or in a child after fork, there is none.
     if (!own.writer_.is_open()) return;
-    // A launch that is being counted is brought to its end.
-    if (own.over_ && !counting_launch) return;
+    // A call that holds the lock is brought to its end.
+    if (own.over_ && !counting_launch && !beginning_capture) return;
     inside = true;
     try {
         own.on_call(id, *static_cast<const CUpti_CallbackData*>(data));
@@ -169,6 +176,7 @@ void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_
             own.launches_->give_up();
             own.mutex_.unlock();
         }
+        if (std::exchange(beginning_capture, false)) own.mutex_.unlock();
     }
     inside = false;
 }
@@ -187,15 +195,25 @@ void Counting::on_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
             data.functionReturnValue != nullptr &&
             *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
         captures_.on_call(id, succeeded);
+        if (contains(capture_begins, id) && std::exchange(beginning_capture, false)) {
+            mutex_.unlock();
+        }
         return;
     }
-    if (contains(capture_begins, id) || contains(capture_ends, id)) return;
+    if (beginning_capture || contains(capture_ends, id)) return;
     std::unique_lock lock(mutex_, patience);
     if (!lock.owns_lock()) {
         // The other launch may wait for this one. What it counts is not its own alone.
         over_ = true;
         writer_.problem("a launch waited for " + std::to_string(patience.count()) +
-                        " s for a counted one: kernels that wait for each other cannot be counted");
+                        " s for a counted one, which took longer or waits for it");
+        return;
+    }
+    // While it waited, the program may have begun to end.
+    if (over_) return;
+    if (contains(capture_begins, id)) {
+        beginning_capture = true;
+        lock.release();
         return;
     }
     if (contains(graph_launches, id)) return;
@@ -220,6 +238,9 @@ void Counting::end() noexcept {
 
 void Counting::on_fork() noexcept {
     // The child has none of the parent's threads, and any locks they held stay locked.
+    ranges_.after_fork();
+    // Before start() there is no recording yet: the child has its own.
+    if (pid_ == 0) return;
     pid_ = -1;
     over_ = true;
     ranges_.abandon();

@@ -79,7 +79,18 @@ void Captures::find_driver() {
 void Captures::on_call(CUpti_CallbackId id, bool succeeded) {
     if (contains(capture_begins, id) && succeeded) ++count_;
     // An invalid capture ends with an error, but it ends.
-    if (contains(capture_ends, id)) --count_;
+    if (!contains(capture_ends, id)) return;
+    // One that began before callbacks did is not in the count.
+    std::int64_t count = count_;
+    while (count > 0 && !count_.compare_exchange_weak(count, count - 1)) {
+    }
+}
+
+bool Captures::may_hold(CUstream stream) const {
+    if (is_capturing_ == nullptr) return false;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return is_capturing_(stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 bool Captures::holds(CUstream stream) const {

@@ -72,6 +72,8 @@ class Captures {
 
     [[nodiscard]] bool any() const { return count_ > 0; }
     [[nodiscard]] bool holds(CUstream stream) const;
+    /// Asks the driver, whatever calls were seen; also true where it does not know.
+    [[nodiscard]] bool may_hold(CUstream stream) const;
 
   private:
     std::atomic<std::int64_t> count_{0};

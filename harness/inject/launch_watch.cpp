@@ -89,6 +89,11 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     std::vector<std::size_t> due = labels_.due(symbol, static_cast<std::uint32_t>(gettid()));
     if (due.empty()) return false;
     std::string why = why_not(symbol, data.context, contains(launches_on_several_devices, id));
+    if (why.empty() && captures_.may_hold(launch.stream)) {
+        why =
+            "a stream is being captured into a CUDA graph meanwhile, so the launch cannot be "
+            "counted by itself";
+    }
     if (why.empty()) {
         try {
             begin_counting(data.context);

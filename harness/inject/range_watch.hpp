@@ -30,7 +30,10 @@ class RangeWatch final : public RangeSink {
     /// Whether memory ran out, so that ranges were missed.
     [[nodiscard]] bool failed() const { return failed_; }
 
-    /// After fork, in the child, which has no use for locks that others may hold.
+    /// Around a fork, so that no other thread holds the lock in the child.
+    void before_fork() { mutex_.lock(); }
+    void after_fork() { mutex_.unlock(); }
+    /// From here on, no range counts.
     void abandon() noexcept { watching_ = false; }
 
   private:

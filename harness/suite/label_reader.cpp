@@ -203,8 +203,8 @@ class LabelReader {
         }
         if (!counts_.empty() && !wrong_gates_ && !any_counters()) {
             problems_.add(counts_.front(),
-                          "'count' without a counter; expected one in 'tolerances' or 'expect', "
-                          "such as flash.dram_bytes: 1%");
+                          "'count' without a counter; expected one in 'tolerances' or in the "
+                          "command's own 'expect', such as flash.dram_bytes: 1%");
         }
         if (read_.labels.empty() && !wrong_gates_ && fields_.find("measure") == nullptr) {
             problems_.add(at,
@@ -301,6 +301,7 @@ class LabelReader {
         std::vector<std::string>& names = label.settings.metrics->names;
         if (std::find(names.begin(), names.end(), counter) == names.end()) {
             names.push_back(counter);
+            label.settings.counters.push_back(counter);
         }
         return true;
     }

@@ -203,6 +203,11 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.place = {suite.file, suite_case.at.line};
         out.tags = tags;
         out.metrics = settings.metrics;
+        if (suite_case.target == model::Target::program) {
+            std::erase_if(out.metrics, [&](const std::string& name) {
+                return settings.not_of_programs.contains(name);
+            });
+        }
         out.gates = gates;
         out.seed = settings.seed;
         out.precision = settings.precision;

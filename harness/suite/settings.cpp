@@ -332,6 +332,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
     };
     std::map<std::string_view, Winner> tolerances;
     std::map<std::string_view, const metrics::Metric*> own;
+    std::set<std::string> counters;
     double cross_board = default_cross_board;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Settings& layer = *layers[i];
@@ -341,6 +342,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         }
         for (const auto& [name, entry] : layer.tolerances) tolerances[name] = {&entry, i};
         for (const auto& [name, metric] : layer.own) own[name] = &metric;
+        counters.insert(layer.counters.begin(), layer.counters.end());
         cross_board = layer.cross_board.value_or(cross_board);
         resolved.precision = layer.precision.value_or(resolved.precision);
         resolved.time_budget_s = layer.time_budget_s.value_or(resolved.time_budget_s);
@@ -349,6 +351,12 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
     }
     resolved.metrics = metrics != nullptr ? metrics->names : default_metrics();
 
+    for (const std::string& name : resolved.metrics) {
+        const auto metric = metrics::find_metric(name);
+        if (metric && metric->source == metrics::Source::counter && !counters.contains(name)) {
+            resolved.not_of_programs.insert(name);
+        }
+    }
     check_what_shares_need(resolved.metrics, metrics, problems);
     for (const std::string& name : resolved.metrics) {
         const auto found = tolerances.find(name);
@@ -364,6 +372,9 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
             rule.cross_board = cross_board;
         }
         for (auto& [target, gates] : resolved.by_target) {
+            if (target == model::Target::program && resolved.not_of_programs.contains(name)) {
+                continue;
+            }
             if (applies(*metric, target)) gates.push_back(rule);
         }
     }

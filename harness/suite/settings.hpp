@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ struct Settings {
     std::optional<Metrics> metrics;
     /// Metrics that the suite itself defines (`values` of a benchmark).
     std::map<std::string, metrics::Metric> own;
+    /// Counters that are collected of a program's kernels: those that it names itself.
+    std::vector<std::string> counters;
     std::map<std::string, ToleranceEntry> tolerances;  ///< merged by metric over the layers
     std::optional<double> cross_board, precision, time_budget_s;
     std::optional<std::uint64_t> seed;
@@ -81,6 +84,9 @@ struct ResolvedSettings {
     double time_budget_s = default_time_budget_s;
     std::uint64_t seed = default_seed;
     Settings::Deterministic deterministic;  ///< by default not
+
+    /// Of `metrics`: counters that a program's case does not have, because it did not name them.
+    std::set<std::string> not_of_programs;
 
     const std::vector<model::GateRule>& gates(model::Target target) const {
         return by_target.at(target);

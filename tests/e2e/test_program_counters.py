@@ -205,6 +205,47 @@ class ProgramCounters(tool.Case):
         self.assertIn("GH100 has no counter", missing["bank_conflicts_load"])
         self.assertIn("dram_bytes", self.cases()["flash"]["metrics"])
 
+    def test_a_launch_that_differs_alone_regresses(self):
+        self.suite(("skip: 1, count: 2", "count: 3"))
+        body = f'exec "{PROGRAM}" push step kernels 2 flash_fwd grid {{last}} kernels 1 flash_fwd kernels 1 gemm pop'
+        self.app(first=body.format(last=BLOCKS))
+        self.refresh()
+        self.app(first=body.format(last=4 * BLOCKS))
+        self.run_suite(code=1)
+        verdicts = {each["metric"]: each["verdict"] for each in self.cases("verdict.json")["flash"]["metrics"]}
+        self.assertEqual("regressed", verdicts["instructions"])
+        # The mean of 800, 800 and 3200.
+        self.assertEqual(1600, self.cases()["flash"]["metrics"]["instructions"]["value"])
+
+    def test_fewer_launches_than_asked_for(self):
+        self.suite(("count: 2", "count: 4"))
+        self.assert_refused("only 3 of 4 launches to count")
+
+    def test_a_process_that_vanishes(self):
+        second = f'RANK=1 MOCK_UUID=40 "{PROGRAM}" push step pop push step kernels 3 flash_fwd pop'
+        self.app(env="RANK=0", first=second)
+        self.refresh()
+        self.run_suite()
+        self.app(env="RANK=0")
+        self.run_suite(code=(1, 3))
+        verdicts = {each["metric"]: each["verdict"] for each in self.cases("verdict.json")["flash"]["metrics"]}
+        self.assertEqual({"invalid"}, {verdicts[name] for name in ("dram_bytes", "instructions", "load_bytes")})
+
+    def test_other_kernels_than_were_recorded(self):
+        self.app(first=f'[ "$PERFGATE_RECORD_LEVEL" = counters ] && exec "{PROGRAM}" grid 16 push step pop push step kernels 1 '
+                       'gemm kernels 2 flash_fwd pop')
+        self.assert_refused("the counted kernel flash_fwd with grid 16x1x1 is not among those that were recorded")
+
+    def test_overrides_ask_for_no_counters(self):
+        self.suite(("      gemm: {kernel: gemm}", '      gemm: {kernel: gemm}\n      step: {nvtx: "step*"}'),
+                   ("      gemm.gpu_time: 90%\n", "      gemm.gpu_time: 90%\n      step.kernels: 0\n"),
+                   ("name: training\n", 'name: training\noverrides:\n'
+                    '  - {match: "*/step", metrics: [core, kernels, dram_bytes], tolerances: {dram_bytes: 1%}}\n'))
+        self.run_suite()
+        self.assertEqual(5 + 3, self.runs())
+        self.assertNotIn("dram_bytes", self.cases()["step"]["metrics"])
+        self.assertEqual({}, self.missing("step"))
+
     def test_raw_counters(self):
         self.suite(("flash.load_bytes: 0", "flash.dram__bytes_read.sum: 1%"),
                    ('gemm.warp_efficiency: "== 100%"', 'flash.dram__bytes_write.sum: "<= 1MB"'))

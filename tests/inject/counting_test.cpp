@@ -187,6 +187,13 @@ TEST_F(Counting, a_kernel_that_is_captured_is_refused_even_after_a_launch) {
         refusals(counted({"capture", "2", "node", "gemm", "graph", "2", "kernels", "1", "flash"})));
 }
 
+TEST_F(Counting, a_capture_is_seen_after_one_whose_begin_was_not) {
+    const Recording recording =
+        counted({"endcapture", "kernels", "1", "gemm", "capture", "1", "=flash"});
+    EXPECT_EQ(Reasons{"flash is in a CUDA graph, where launches cannot be counted one by one"},
+              refusals(recording));
+}
+
 TEST_F(Counting, kernels_that_wait_for_others_are_refused_and_not_touched) {
     request_.labels = {{"*", "", false, 0, 1}};
     const Recording recording = counted({"kernels", "1", "ncclDevKernel_AllReduce_Sum_f32"});
@@ -280,6 +287,13 @@ TEST_F(Counting, a_fork_leaves_the_parents_recording_alone) {
     EXPECT_EQ(Reasons{}, recording.incomplete);
     EXPECT_EQ((Sequence{"before/8", "before/8", "before/8", "before/8", "before/8", "after/8"}),
               sequence(recording));
+}
+
+TEST_F(Counting, a_fork_before_the_driver_is_initialised_leaves_no_lock) {
+    request_.labels[0].within = "step";
+    const Recording recording =
+        counted({"noinit", "push", "step", "forkbusy", "init", "kernels", "1", "flash", "pop"});
+    EXPECT_EQ((std::vector<double>{800}), values(recording)["smsp__inst_executed.sum"]);
 }
 
 TEST_F(Counting, launches_of_other_threads_are_not_in_the_counters) {

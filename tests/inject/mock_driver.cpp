@@ -170,6 +170,7 @@ EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mod
 EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
     const cuStreamEndCapture_params parameters{stream, graph};
     return call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, parameters, [&](std::uint32_t) {
+        if (captures == 0) return CUDA_ERROR_ILLEGAL_STATE;
         --captures;
         return CUDA_SUCCESS;
     });

@@ -6,13 +6,14 @@
 //     end), sync, alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and exits),
 //     forkexec WORD (itself, with that word), threads N, leave (_exit), crash, terminate (SIGTERM
 //     to itself), context N (of the launches from here on), node NAME (of a graph, without
-//     capture), handler (its own for SIGTERM), forever (kernels, and their number on stdout),
-//     noinit (first: without CUDA)
+//     capture), endcapture, forkbusy (forks while ranges come and go), handler (its own for
+//     SIGTERM), forever (kernels, and their number on stdout), noinit (first: without CUDA)
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +38,32 @@ void wait_for(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
     if (status != 0) std::exit(9);
+}
+
+/// Children that open a range, forked while another thread opens and closes some. In a child, what
+/// that thread had locked would stay so.
+void fork_between_ranges() {
+    std::atomic<bool> over{false};
+    std::thread other([&] {
+        while (!over) {
+            nvtxRangePushA("busy");
+            nvtxRangePop();
+        }
+    });
+    for (int i = 0; i < 200; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(5);
+            nvtxRangePushA("child");
+            nvtxRangePop();
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (status != 0) _exit(9);
+    }
+    over = true;
+    other.join();
 }
 
 }  // namespace
@@ -70,6 +97,9 @@ int main(int argc, char** argv) {
             cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL);
             const int count = number();
             kernels(count, next < argc && argv[next][0] == '=' ? word() + 1 : "captured");
+            CUgraph graph = nullptr;
+            cuStreamEndCapture(nullptr, &graph);
+        } else if (what == "endcapture") {
             CUgraph graph = nullptr;
             cuStreamEndCapture(nullptr, &graph);
         } else if (what == "node") {
@@ -114,6 +144,8 @@ int main(int argc, char** argv) {
                 std::exit(0);
             }
             wait_for(child);
+        } else if (what == "forkbusy") {
+            fork_between_ranges();
         } else if (what == "forkexec") {
             char* verb = word();
             const pid_t child = fork();

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,10 +100,17 @@ metrics::Metric metric(std::string_view name) {
     return *metrics::find_metric(name);
 }
 
+ProgramCounters counters_of(const std::vector<Recordings>& passes, std::size_t labels,
+                            std::uint64_t count = 1) {
+    CounterPasses combined(std::vector<std::uint64_t>(labels, count));
+    for (const Recordings& pass : passes) combined.add(pass);
+    return combined.take();
+}
+
 /// Why there is no value of the metric; "" if there is one.
 std::string problem(const std::vector<Recordings>& passes, std::string_view name = "dram_bytes",
-                    std::size_t labels = 1, std::size_t label = 0) {
-    const CounterMetric found = metric_of(counters_of(passes, labels), label, metric(name));
+                    std::size_t labels = 1, std::size_t label = 0, std::uint64_t count = 1) {
+    const CounterMetric found = metric_of(counters_of(passes, labels, count), label, metric(name));
     EXPECT_EQ(found.problem.empty(), !found.samples.empty());
     return found.problem;
 }
@@ -249,10 +257,77 @@ TEST(ProgramCounters, processes_on_their_own_gpus_are_all_counted) {
         }
         return passes;
     };
-    EXPECT_EQ((std::vector<double>{5, 6}),
-              metric_of(counters_of(of_ranks(2, "1"), 1), 0, metric("dram_bytes")).samples);
+    const CounterMetric both = metric_of(counters_of(of_ranks(2, "1"), 1), 0, metric("dram_bytes"));
+    EXPECT_EQ((std::vector<double>{5.5}), both.samples);
+    EXPECT_EQ(2u, both.processes);
     EXPECT_TRUE(contains(problem(of_ranks(1, "1")), "two processes launch kernels on one GPU"));
     EXPECT_TRUE(contains(problem(of_ranks(2, "0")), "cannot be told apart"));
+}
+
+/// One pass in which the launches have these instructions.
+Process launches(const std::vector<double>& counts) {
+    Process process(0, 1);
+    for (const double count : counts) process.launch("k").counted(0, {{std::string(dram), count}});
+    return process;
+}
+
+TEST(ProgramCounters, each_launch_counts_for_the_value) {
+    const auto value = [](const std::vector<double>& counts) {
+        return metric_of(counters_of({{launches(counts)}}, 1, 3), 0, metric("dram_bytes")).samples;
+    };
+    EXPECT_EQ(std::vector<double>{800}, value({800, 800, 800}));
+    EXPECT_EQ(std::vector<double>{1600}, value({800, 800, 3200}));
+}
+
+TEST(ProgramCounters, fewer_launches_than_asked_for_are_no_value) {
+    EXPECT_EQ("only 1 of 3 launches to count", problem({{launches({800})}}, "dram_bytes", 1, 0, 3));
+    // In one process of two.
+    Recordings run{launches({1, 2}).header("rank", "0").gpu(1),
+                   launches({1}).header("rank", "1").gpu(2)};
+    EXPECT_EQ("only 1 of 2 launches to count", problem({run}, "dram_bytes", 1, 0, 2));
+    // One without any shows in the number of processes.
+    run[1] = Process(0, 1).header("rank", "1").gpu(2).launch("other");
+    EXPECT_EQ(1u, metric_of(counters_of({run}, 1, 2), 0, metric("dram_bytes")).processes);
+}
+
+TEST(ProgramCounters, a_denominator_of_0_is_another_reason_than_no_number) {
+    // A quotient for each launch; ratios of sums are 0.
+    metrics::Metric quotient = metric("sectors_per_request_load");
+    quotient.definition.fold = model::Fold::max;
+    const std::set<std::string> names = metrics::counters_of(quotient);
+    ASSERT_EQ(2u, names.size());
+    const auto why = [&](double first) {
+        Process process(0, 1);
+        Values values;
+        for (const std::string& name : names) {
+            process.planned(name, CounterFate::counted, 0);
+            values.emplace_back(name, values.empty() ? first : 0);
+        }
+        process.launch("k").counted(0, values);
+        return metric_of(counters_of({{process}}, 1), 0, quotient).problem;
+    };
+    EXPECT_EQ("the counters that it is divided by are 0", why(0));
+    EXPECT_TRUE(contains(why(std::nan("")), "the device gave no number"));
+}
+
+TEST(ProgramCounters, the_counted_kernels_are_named) {
+    const ProgramCounters counters = counters_of({{Process(0, 1)
+                                                       .launch("gemm")
+                                                       .launch("_Z4softPf", 5)
+                                                       .counted(0, {{std::string(dram), 1}})}},
+                                                 1);
+    EXPECT_EQ((std::vector<CountedKernel>{{"soft(float*)", {5, 1, 1}}}),
+              counters.labels[0].kernels);
+}
+
+TEST(ProgramCounters, more_launches_than_asked_for_are_refused) {
+    EXPECT_TRUE(contains(problem({{launches({1, 2})}}), "more than 1 counted launches"));
+    EXPECT_TRUE(contains(problem({{launches({1}).counted(0, {})}}, "dram_bytes", 1, 0, 2),
+                         "a counted launch twice"));
+    EXPECT_TRUE(contains(problem({{Process(0, 1).counted(0, {})}, {}}), "no process"));
+    activity::Recording beyond = launches({1});
+    beyond.records.counted_launches[0].launch = 1;
+    EXPECT_TRUE(contains(problem({{beyond}}), "a launch that it does not have"));
 }
 
 TEST(ProgramCounters, hostile_numbers) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "metrics/catalogue.hpp"
 #include "suite/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -453,6 +454,35 @@ TEST(PlanSuite, ProgramsAreMeasuredWithEitherBackend) {
         EXPECT_EQ(planned.suite.relations.size(), 1U);
         EXPECT_EQ(planned.counts.other_target, 1U);
     }
+}
+
+// "core" has counters for plugins' cases.
+TEST(PlanSuite, ACaseOfAProgramHasTheCountersThatItNames) {
+    const Suite suite = parse(
+        "name: s\n"
+        "workloads:\n"
+        "  - command: [./app]\n"
+        "    name: app\n"
+        "    measure: {step: {nvtx: step}, flash: {kernel: flash}}\n"
+        "    tolerances: {step.gpu_time: 3%, flash.gpu_time: 3%, flash.dram_bytes: 1%}\n"
+        "overrides:\n"
+        "  - match: '*'\n"
+        "    metrics: [core, dram_bytes, instructions]\n"
+        "    tolerances: {dram_bytes: 2%, instructions: 0}\n");
+    const SuitePlan plan = plan_suite(suite, {});
+    EXPECT_EQ(gates_of(case_of(plan, "app/step")), "gpu_time 3 %");
+    EXPECT_EQ(gates_of(case_of(plan, "app/flash")), "gpu_time 3 %; dram_bytes 2 %");
+    const auto counters = [&](const char* id) {
+        Texts names;
+        for (const std::string& name : case_of(plan, id).metrics) {
+            if (metrics::find_metric(name)->source == metrics::Source::counter) {
+                names.push_back(name);
+            }
+        }
+        return names;
+    };
+    EXPECT_EQ(counters("app/step"), Texts{});
+    EXPECT_EQ(counters("app/flash"), Texts{"dram_bytes"});
 }
 
 TEST(PlanSuite, AProgramHasUpToAHundredLabels) {
