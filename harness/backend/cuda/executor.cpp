@@ -13,6 +13,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 std::byte* host_memory(std::uint64_t address) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address on the host or on a device
     return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
 }
 

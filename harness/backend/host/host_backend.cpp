@@ -32,6 +32,7 @@ class HostExecutor final : public Executor {
 
   private:
     static std::byte* memory(const Output& output) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address on the host or on a device
         return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(output.address));
     }
 };
