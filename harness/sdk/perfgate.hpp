@@ -89,8 +89,8 @@ class Values {
 /// DeviceMemory or std::vector.
 struct Output {
     template <class Buffer>
-    Output(std::string name_, Buffer& buffer)
-        : name(std::move(name_)),
+    Output(std::string label, Buffer& buffer)
+        : name(std::move(label)),
           data(buffer.data()),
           bytes(buffer.size() * sizeof(*buffer.data())) {
         using T = std::decay_t<decltype(*buffer.data())>;
@@ -101,13 +101,13 @@ struct Output {
             element = std::is_signed_v<T> ? PG_ELEMENT_SIGNED : PG_ELEMENT_UNSIGNED;
         }
     }
-    Output(std::string name_, void* data_, std::size_t bytes_, std::size_t element_bytes_ = 1,
-           pg_element element_ = PG_ELEMENT_UNKNOWN)
-        : name(std::move(name_)),
-          data(data_),
-          bytes(bytes_),
-          element_bytes(element_bytes_),
-          element(element_) {}
+    Output(std::string label, void* address, std::size_t size, std::size_t element_size = 1,
+           pg_element kind = PG_ELEMENT_UNKNOWN)
+        : name(std::move(label)),
+          data(address),
+          bytes(size),
+          element_bytes(element_size),
+          element(kind) {}
 
     std::string name;
     void* data;

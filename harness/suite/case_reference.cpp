@@ -40,6 +40,7 @@ bool ends_result_name(char c) {
 
 std::vector<std::string> workload_names(const std::vector<KnownWorkload>& workloads) {
     std::vector<std::string> names;
+    names.reserve(workloads.size());
     for (const KnownWorkload& known : workloads) names.push_back(known.info->name);
     return names;
 }
