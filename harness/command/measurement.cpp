@@ -257,6 +257,7 @@ class BatchTaker {
         if (counted.empty()) return;
         wanted.counters = counters_for(all);
         ProgramCounters counters;
+        counters.labels.resize(counted.size());
         try {
             CounterPasses passes(counts);
             Recordings first = collect_pass(wanted, 1);
@@ -269,10 +270,8 @@ class BatchTaker {
         } catch (const Failure& failure) {
             // What was measured before is good.
             counters.problem = failure.reason;
-            counters.labels.resize(counted.size());
         } catch (const model::Error& error) {
             counters.problem = error.what();
-            counters.labels.resize(counted.size());
         }
         for (std::size_t label = 0; label < counted.size(); ++label) {
             require_recorded(results_[counted[label]], counters.labels[label]);

@@ -12,11 +12,6 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-std::byte* host_memory(std::uint64_t address) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address on the host or on a device
-    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
-}
-
 /// Whether the output is memory of the device; false: it is the host's. Throws if only its
 /// beginning is.
 bool on_device(const Output& output) {
@@ -61,7 +56,7 @@ void CudaExecutor::reset(Instance& instance) {
 
 void CudaExecutor::read(const Output& output, std::uint64_t offset, std::span<std::byte> to) {
     if (!on_device(output)) {
-        std::memcpy(to.data(), host_memory(output.address) + offset, to.size());
+        std::memcpy(to.data(), output.data() + offset, to.size());
         return;
     }
     check(driver().cuMemcpyDtoHAsync(to.data(), static_cast<CUdeviceptr>(output.address + offset),
@@ -72,7 +67,7 @@ void CudaExecutor::read(const Output& output, std::uint64_t offset, std::span<st
 
 void CudaExecutor::overwrite(const Output& output, std::byte with) {
     if (!on_device(output)) {
-        std::memset(host_memory(output.address), std::to_integer<int>(with), output.bytes);
+        std::memset(output.data(), std::to_integer<int>(with), output.bytes);
         return;
     }
     check(driver().cuMemsetD8Async(static_cast<CUdeviceptr>(output.address),

@@ -24,16 +24,10 @@ class HostExecutor final : public Executor {
     void launch(Instance& instance, const char* /*range*/) override { instance.launch(nullptr); }
     void reset(Instance& instance) override { instance.reset(nullptr); }
     void read(const Output& output, std::uint64_t offset, std::span<std::byte> to) override {
-        std::memcpy(to.data(), memory(output) + offset, to.size());
+        std::memcpy(to.data(), output.data() + offset, to.size());
     }
     void overwrite(const Output& output, std::byte with) override {
-        std::memset(memory(output), std::to_integer<int>(with), output.bytes);
-    }
-
-  private:
-    static std::byte* memory(const Output& output) {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address on the host or on a device
-        return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(output.address));
+        std::memset(output.data(), std::to_integer<int>(with), output.bytes);
     }
 };
 

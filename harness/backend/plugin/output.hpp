@@ -18,6 +18,12 @@ struct Output {
     std::uint64_t bytes = 0;
     std::uint64_t element_bytes = 1;             ///< divides `bytes`
     std::uint32_t element = PG_ELEMENT_UNKNOWN;  ///< a pg_element, or of a newer plugin
+
+    /// Where it is; not to be read here if that is on a device.
+    std::byte* data() const {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address on the host or on a device
+        return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+    }
 };
 
 inline constexpr std::size_t most_outputs = 256;
