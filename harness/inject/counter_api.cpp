@@ -3,31 +3,13 @@
 
 #include <dlfcn.h>
 
+#include "backend/cuda/counter_remedies.hpp"
+
 namespace perfgate::inject {
 namespace {
 
-struct Remedy {
-    CUptiResult code;
-    const char* text;
-};
-
-constexpr Remedy remedies[] = {
-    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
-     "the driver lets only administrators read performance counters: run as root or with "
-     "CAP_PERFMON (driver 565 or newer) or CAP_SYS_ADMIN, in a container with "
-     "--cap-add=SYS_ADMIN as root, or load the nvidia module with "
-     "NVreg_RestrictProfilingToAdminUsers=0"},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
-     "enable profiling for this virtual GPU in the hypervisor"},
-    {CUPTI_ERROR_HARDWARE_BUSY,
-     "another program holds the performance counters: stop other profilers, or pause DCGM "
-     "profiling with `dcgmi profile --pause`"},
-    {CUPTI_ERROR_NOT_INITIALIZED,
-     "libnvperf_host.so, which belongs to CUPTI, may not be on the loader path: set "
-     "LD_LIBRARY_PATH to the folder that holds libcupti.so"},
-    {CUPTI_ERROR_INVALID_CHIP_NAME,
-     "this CUPTI does not know the chip: the program needs newer CUDA libraries"},
-};
+constexpr const char* unknown_chip =
+    "this CUPTI does not know the chip: the program needs newer CUDA libraries";
 
 /// libcupti opens these by name. Kept open, it gets those that belong to it.
 void preload_metric_libraries(const std::string& cupti_path) {
@@ -60,8 +42,9 @@ bool load_counters(const CuptiApi& cupti, CounterApi& api, std::string& why) {
 void check(const CounterApi& api, CUptiResult code, std::string_view what) {
     if (code == CUPTI_SUCCESS) return;
     std::string text = std::string(what) + ": " + describe(*api.cupti, code);
-    for (const Remedy& remedy : remedies) {
-        if (remedy.code == code) text += std::string("; ") + remedy.text;
+    if (code == CUPTI_ERROR_INVALID_CHIP_NAME) text += std::string("; ") + unknown_chip;
+    for (const auto& remedy : backend::cuda::counter_remedies) {
+        if (remedy.code == code) text += "; " + std::string(remedy.text);
     }
     throw NotCounted(text);
 }

@@ -7,6 +7,8 @@
 #include <array>
 #include <filesystem>
 
+#include "backend/cuda/counter_remedies.hpp"
+
 namespace perfgate::backend::cuda {
 namespace {
 
@@ -23,35 +25,13 @@ constexpr std::array kLaunchCallbacks{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
 };
 
-struct Remedy {
-    CUptiResult code;
-    std::string_view text;
-};
-
 constexpr std::array kRemedies{
-    Remedy{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
-           "the driver lets only administrators read performance counters: run as root or with "
-           "CAP_PERFMON (driver 565 or newer) or CAP_SYS_ADMIN, in a container with "
-           "--cap-add=SYS_ADMIN as root, or load the nvidia module with "
-           "NVreg_RestrictProfilingToAdminUsers=0"},
-    Remedy{CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
-           "enable profiling for this virtual GPU in the hypervisor"},
-    Remedy{
+    CuptiRemedy{
         CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
         "another profiler is attached: run without nsys, ncu, cuda-gdb and compute-sanitizer, or "
         "pass --no-cupti"},
-    Remedy{CUPTI_ERROR_HARDWARE_BUSY,
-           "another program holds the performance counters: stop other profilers, or pause DCGM "
-           "profiling with `dcgmi profile --pause`"},
-    Remedy{CUPTI_ERROR_NOT_INITIALIZED,
-           "libnvperf_host.so, which belongs to CUPTI, may not be on the loader path: set "
-           "LD_LIBRARY_PATH to the folder that holds libcupti.so"},
-    Remedy{CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "counters cannot be read on this MIG instance"},
-    Remedy{CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
-           "counters cannot be read in confidential-computing mode"},
-    Remedy{CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "this WSL device cannot be profiled"},
-    Remedy{CUPTI_ERROR_INVALID_CHIP_NAME,
-           "this CUPTI does not know the chip: install a newer CUDA toolkit"},
+    CuptiRemedy{CUPTI_ERROR_INVALID_CHIP_NAME,
+                "this CUPTI does not know the chip: install a newer CUDA toolkit"},
 };
 
 std::string name_of(CUptiResult code) {
@@ -158,7 +138,10 @@ std::string describe(CUptiResult code) {
 }
 
 std::string_view remedy(CUptiResult code) {
-    for (const Remedy& entry : kRemedies) {
+    for (const CuptiRemedy& entry : kRemedies) {
+        if (entry.code == code) return entry.text;
+    }
+    for (const CuptiRemedy& entry : counter_remedies) {
         if (entry.code == code) return entry.text;
     }
     return {};

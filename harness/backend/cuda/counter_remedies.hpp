@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do about CUPTI's errors that keep counters from being collected, here or in a program.
+#pragma once
+
+#include <cupti.h>
+
+#include <array>
+#include <string_view>
+
+namespace perfgate::backend::cuda {
+
+struct CuptiRemedy {
+    CUptiResult code;
+    std::string_view text;
+};
+
+inline constexpr std::array counter_remedies{
+    CuptiRemedy{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+                "the driver lets only administrators read performance counters: run as root or "
+                "with CAP_PERFMON (driver 565 or newer) or CAP_SYS_ADMIN, in a container with "
+                "--cap-add=SYS_ADMIN as root, or load the nvidia module with "
+                "NVreg_RestrictProfilingToAdminUsers=0"},
+    CuptiRemedy{CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+                "enable profiling for this virtual GPU in the hypervisor"},
+    CuptiRemedy{CUPTI_ERROR_HARDWARE_BUSY,
+                "another program holds the performance counters: stop other profilers, or pause "
+                "DCGM profiling with `dcgmi profile --pause`"},
+    CuptiRemedy{CUPTI_ERROR_NOT_INITIALIZED,
+                "libnvperf_host.so, which belongs to CUPTI, may not be on the loader path: set "
+                "LD_LIBRARY_PATH to the folder that holds libcupti.so"},
+    CuptiRemedy{CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
+                "counters cannot be read on this MIG instance"},
+    CuptiRemedy{CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+                "counters cannot be read in confidential-computing mode"},
+    CuptiRemedy{CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "this WSL device cannot be profiled"},
+};
+
+}  // namespace perfgate::backend::cuda
