@@ -20,8 +20,9 @@ import tempfile
 
 import profile_programs as tools
 
-# A process takes seconds to start, so that more of both cost minutes.
+# A process takes seconds to start, so that more of them, and of runs, cost minutes.
 PROCESSES = int(os.environ.get("PERFGATE_GATE_PROCESSES", 8))
+RUN_PROCESSES = int(os.environ.get("PERFGATE_GATE_RUN_PROCESSES", PROCESSES))
 UNCHANGED_RUNS = int(os.environ.get("PERFGATE_GATE_RUNS", 3))
 
 SUITE = """
@@ -195,7 +196,7 @@ class Folder:
         stored = [] if words[0] == "ab" else ["--baselines", self.path / "baselines"]
         judged = ["--profile", self.path / "profile.yaml"] if words[0] == "run" else []
         if words[0] == "run" and "--processes" not in words:
-            judged += ["--processes", PROCESSES]
+            judged += ["--processes", RUN_PROCESSES]
         done = tools.run([tools.PERFGATE, *words, *stored, *judged, "--out", self.path / "out"], codes,
                          timeout=900)
         tools.say(done.stdout[-3000:])
