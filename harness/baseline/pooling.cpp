@@ -138,6 +138,15 @@ double written(double fraction) {
     return std::ceil(fraction / unit - 1e-9) * unit;
 }
 
+bool in_points(const model::MetricDefinition& definition) {
+    return definition.unit == "%";
+}
+
+/// What a fraction of the baseline is multiplied by to be written as a tolerance.
+double tolerance_scale(const model::MetricDefinition& definition, const MetricSeries& baseline) {
+    return in_points(definition) ? std::fabs(gate::estimate_of(baseline)) : 1;
+}
+
 /// A gated metric of a case whose spread is known, as if its own first processes were a run.
 struct PooledMetric {
     std::string id;
@@ -172,8 +181,8 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
     return all;
 }
 
-/// The tolerance (a fraction) that nine of ten runs of the baseline's own processes are shown to be
-/// within: runs are drawn from them, the same each time, and judged by the gate's rule.
+/// The fraction that nine of ten runs of the baseline's own processes are shown to be within: runs
+/// are drawn from them, the same each time, and judged by the gate's rule.
 std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::Rule& rule) {
     constexpr std::size_t draws = 40;
     if (pooled.baseline->batches.empty()) return std::nullopt;
@@ -197,7 +206,7 @@ std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::
                        : direction == model::Direction::higher ? fall
                                                                : std::max(rise, fall));
     }
-    return written(stats::quantile(ends, 0.9));
+    return stats::quantile(ends, 0.9);
 }
 
 std::optional<Unshown> unshown_of(const PooledMetric& pooled, const gate::Rule& rule) {
@@ -205,10 +214,12 @@ std::optional<Unshown> unshown_of(const PooledMetric& pooled, const gate::Rule& 
     const double size = std::fabs(gate::estimate_of(*pooled.baseline));
     if (size == 0) return std::nullopt;
     const model::Tolerance& tolerance = pooled.gate->tolerance;
-    const double allowed = std::max(tolerance.worse, tolerance.abs / size);
-    const std::optional<double> needed = tolerance_to_show(pooled, rule);
+    const double scale = tolerance_scale(*pooled.definition, *pooled.baseline);
+    const double allowed = scale * std::max(tolerance.worse, tolerance.abs / size);
+    std::optional<double> needed = tolerance_to_show(pooled, rule);
+    if (needed) needed = written(scale * *needed);
     if (needed && *needed <= allowed) return std::nullopt;
-    return Unshown{pooled.id, pooled.gate->metric, allowed, needed};
+    return Unshown{pooled.id, pooled.gate->metric, allowed, needed, in_points(*pooled.definition)};
 }
 
 }  // namespace
@@ -282,8 +293,9 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
 
     PoolingFindings result;
     struct Seen {
-        std::vector<std::pair<double, std::string>> fractions;
+        std::vector<std::pair<double, std::string>> tolerances;
         std::size_t too_fine = 0;
+        bool points = false;
     };
     std::map<std::string, Seen> by_metric;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -295,18 +307,23 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
         }
         if (!finest[i].minimum_detectable_change) continue;
         Seen& seen = by_metric[pooled.gate->metric];
-        seen.fractions.emplace_back(written(*finest[i].minimum_detectable_change), pooled.id);
+        seen.tolerances.emplace_back(
+            written(*finest[i].minimum_detectable_change *
+                    tolerance_scale(*pooled.definition, *pooled.baseline)),
+            pooled.id);
+        seen.points = in_points(*pooled.definition);
         seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
     }
     for (auto& entry : by_metric) {
         Seen& seen = entry.second;
-        std::sort(seen.fractions.begin(), seen.fractions.end());
-        const std::size_t count = seen.fractions.size();
+        std::sort(seen.tolerances.begin(), seen.tolerances.end());
+        const std::size_t count = seen.tolerances.size();
         const auto enough_for = [&](std::size_t tenths) {
-            return seen.fractions[(count * tenths + 9) / 10 - 1].first;
+            return seen.tolerances[(count * tenths + 9) / 10 - 1].first;
         };
         result.proposals.push_back({entry.first, count, enough_for(5), enough_for(9),
-                                    enough_for(10), seen.fractions.back().second, seen.too_fine});
+                                    enough_for(10), seen.points, seen.tolerances.back().second,
+                                    seen.too_fine});
     }
     return result;
 }

@@ -34,9 +34,10 @@ bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tol
 struct Proposal {
     std::string metric;
     std::size_t cases = 0;
-    /// Fractions of the baseline that suffice for half of the cases, nine of ten, and all: larger
-    /// than the changes that the spread alone causes.
+    /// Tolerances that suffice for half of the cases, nine of ten, and all: larger than the changes
+    /// that the spread alone causes. Fractions of the baseline, of a share percentage points.
     double half = 0, most = 0, all = 0;
+    bool points = false;
     std::string worst_id;
     /// How many of the cases have a tolerance below the minimum detectable change.
     std::size_t too_fine = 0;
@@ -54,9 +55,11 @@ struct Demotion {
 /// A time of which the next run would often not be shown to be within its tolerance.
 struct Unshown {
     std::string id, metric;
-    double tolerance = 0;  ///< fraction of the baseline, with `abs`
+    /// Fraction of the baseline, of a share percentage points; with `abs`.
+    double tolerance = 0;
     /// What nine of ten runs would be shown to be within; absent: too few processes for any.
     std::optional<double> needed = std::nullopt;
+    bool points = false;
 
     bool operator==(const Unshown&) const = default;
 };

@@ -44,7 +44,7 @@ std::string none_counts(std::size_t matched, std::size_t counted, const std::str
                         const std::set<std::string>& others) {
     if (counted > 0) return {};
     if (matched > 0) {
-        return fmt::format("'skip: {}' leaves none of {} {}", skip, matched, what);
+        return fmt::format("'skip: {}' leaves none of {}", skip, model::counted(matched, what));
     }
     return fmt::format("no {} matches '{}': {}", what, model::printable(pattern, 100),
                        on_record(others, what));

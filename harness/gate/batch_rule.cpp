@@ -112,6 +112,13 @@ bool rank_sum_reaches(std::size_t baseline, std::size_t measured, double level) 
     return stats::rank_sum_least(baseline, measured) <= level;
 }
 
+/// As many on each side as the rank-sum test needs to reach the level.
+std::size_t processes_to_reach(double level) {
+    std::size_t processes = 1;
+    while (!rank_sum_reaches(processes, processes, level)) ++processes;
+    return processes;
+}
+
 /// See Probability.
 std::optional<double> probability_of(const Comparison& comparison, const Evidence& evidence,
                                      bool rises, const Allowance& allowed, double level) {
@@ -147,6 +154,10 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
     resolution.last = processes_at_verdict(levels, evidence.measured.size());
     resolution.ranks =
         rank_sum_reaches(baseline, resolution.last, deciding_level(comparison, levels));
+    if (is_time(comparison) &&
+        !rank_sum_reaches(baseline, evidence.measured.size(), deciding_level(comparison, levels))) {
+        judgement.enough_processes = processes_to_reach(deciding_level(comparison, levels));
+    }
     resolution.measured = measured_spread(evidence);
     resolution.cautious = spread_to_trust(comparison, evidence);
     resolution.df_at_last = static_cast<double>(baseline + resolution.last) - 2;

@@ -50,6 +50,8 @@ struct Judgement {
     model::Doubt doubt = model::Doubt::none;  ///< why it is inconclusive
     /// The change is beyond the tolerance, and no test of so few processes reaches the level.
     bool too_few_processes = false;
+    /// Processes on each side that a test would need to reach the level; 0: there are enough.
+    std::size_t enough_processes = 0;
     /// Contains the change, as a fraction of the baseline.
     std::optional<model::ChangeInterval> interval = std::nullopt;
     /// The interval lies within the tolerance.

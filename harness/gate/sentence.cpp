@@ -59,6 +59,12 @@ std::string percent(double fraction) {
     return fmt::format("{:.6g} %", rounded_up(fraction * 100));
 }
 
+/// ", 8 on each side are enough".
+std::string enough_words(const Judgement& judgement) {
+    if (judgement.enough_processes == 0) return {};
+    return fmt::format(", {} on each side are enough", judgement.enough_processes);
+}
+
 }  // namespace
 
 std::string tolerance_words(const Comparison& comparison) {
@@ -90,8 +96,7 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         text +=
             fmt::format("; not distinguishable from noise (p = {:.2g})", *judgement.probability);
         if (judgement.too_few_processes) {
-            text +=
-                ", because there are too few processes: 'perfgate baseline refresh' records enough";
+            text += ", because there are too few processes" + enough_words(judgement);
         }
     }
     if (judgement.basis == Basis::spread &&
@@ -106,7 +111,9 @@ std::string not_shown_words(const Judgement& judgement) {
     if (judgement.basis == Basis::one_process) {
         return what + ": the baseline has one process, which says nothing about the spread";
     }
-    if (!judgement.interval) return what + ": there are too few processes for an interval";
+    if (!judgement.interval) {
+        return what + ": there are too few processes for an interval" + enough_words(judgement);
+    }
     return what;
 }
 

@@ -3,11 +3,8 @@
 //
 //   struct Axpy : perfgate::sdk::Instance { fill, launch, verify … };
 //
-//   static perfgate::sdk::Plugin plugin() {
-//       return one_workload("axpy", {Param::integer("n", "elements", 1, 1 << 30)},
-//                           {cuda_variant<Axpy>("simple"), host_variant<OnHost>("reference")});
-//   }
-//   PERFGATE_PLUGIN(plugin);
+//   PERFGATE_PLUGIN(one_workload("axpy", {Param::integer("n", "elements", 1, 1 << 30)},
+//                                {cuda_variant<Axpy>("simple"), host_variant<OnHost>("reference")}));
 //
 // Errors are exceptions: Unsupported, DeviceError, OutOfMemory (or std::bad_alloc), or any other
 // std::exception. Their text is shown to the user.
@@ -135,6 +132,42 @@ class Instance {
     virtual std::vector<Output> outputs() { return {}; }
 };
 
+/// An Instance that owns its buffers: `fill` fills the inputs, each with other values, and poisons
+/// the outputs; `outputs` lists the outputs. What is left are `launch` and `verify`.
+template <template <class> class Buffer>
+class BufferedInstance : public Instance {
+  public:
+    void fill(std::uint64_t seed) override {
+        for (const auto& fill : fills_) fill(seed);
+    }
+    std::vector<Output> outputs() override { return outputs_; }
+
+  protected:
+    /// A buffer of `size` elements that lives as long as the instance.
+    template <class T>
+    Buffer<T>& input(std::size_t size) {
+        const auto made = std::make_shared<Buffer<T>>(size);
+        const std::uint64_t operand = fills_.size() + 1;
+        fills_.push_back([made, operand](std::uint64_t seed) { made->fill(seed, operand); });
+        return *made;
+    }
+    /// As `input`. A launch writes every element.
+    template <class T>
+    Buffer<T>& output(std::size_t size, std::string name = "output") {
+        const auto made = std::make_shared<Buffer<T>>(size);
+        fills_.push_back([made](std::uint64_t) { made->poison(); });
+        outputs_.emplace_back(std::move(name), *made);
+        return *made;
+    }
+
+  private:
+    std::vector<std::function<void(std::uint64_t)>> fills_;
+    std::vector<Output> outputs_;
+};
+
+/// For a host variant: inputs and outputs are HostBuffers.
+using HostInstance = BufferedInstance<HostBuffer>;
+
 struct Param {
     std::string name;
     std::string help;
@@ -251,6 +284,13 @@ struct pg_instance {
 };
 
 namespace perfgate::sdk::detail {
+
+inline Plugin described(Plugin plugin) {
+    return plugin;
+}
+inline Plugin described(Plugin (*function)()) {
+    return function();
+}
 
 /// Runs `body`; an exception becomes a status and a message for the host.
 template <class Body>
@@ -435,15 +475,17 @@ class Tables {
 
 }  // namespace perfgate::sdk::detail
 
-/// Exports the plugin that `function` (a `perfgate::sdk::Plugin()`) describes.
-#define PERFGATE_PLUGIN(function)                                            \
-    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void);             \
-    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void) {            \
-        try {                                                                \
-            static const ::perfgate::sdk::detail::Tables tables{function()}; \
-            return tables.get();                                             \
-        } catch (...) {                                                      \
-            return nullptr;                                                  \
-        }                                                                    \
-    }                                                                        \
-    static_assert(true, "PERFGATE_PLUGIN(function);")
+/// Exports a plugin: an expression of type `perfgate::sdk::Plugin`, or a function that returns one.
+/// It is evaluated once, when perfgate loads the library.
+#define PERFGATE_PLUGIN(...)                                                     \
+    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void);                 \
+    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void) {                \
+        try {                                                                    \
+            static const ::perfgate::sdk::detail::Tables tables{                 \
+                ::perfgate::sdk::detail::described(__VA_ARGS__)};                \
+            return tables.get();                                                 \
+        } catch (...) {                                                          \
+            return nullptr;                                                      \
+        }                                                                        \
+    }                                                                            \
+    static_assert(true, "PERFGATE_PLUGIN(…);")

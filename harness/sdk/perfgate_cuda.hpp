@@ -150,6 +150,19 @@ class DeviceBuffer {
     std::uint64_t key_ = 0;
 };
 
+/// For a CUDA variant: inputs and outputs are DeviceBuffers.
+class CudaInstance : public BufferedInstance<DeviceBuffer> {
+  public:
+    /// Enqueues the work once and does not wait for it. Whether launches were accepted is checked
+    /// after it.
+    virtual void enqueue(cudaStream_t stream) = 0;
+
+    void launch(void* stream) final {
+        enqueue(stream_of(stream));
+        check_launch();
+    }
+};
+
 class Stream {
   public:
     Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream"); }

@@ -241,11 +241,13 @@ TEST(BatchRule, WithFewProcessesNoTimeIsRegressedBecauseTheyMayBeTwoModes) {
         const Judgement few = judged(same, processes({now, now, now}), setting);
         EXPECT_EQ(few.verdict, Verdict::inconclusive) << "1 of 20 divisions looks like this";
         EXPECT_TRUE(few.too_few_processes);
+        EXPECT_EQ(few.enough_processes, 7U) << "1 of 3432";
         EXPECT_FALSE(few.minimum_detectable_change) << "nothing is found, however large";
     }
     const MetricSeries more = processes({10'000, 10'000, 10'000, 10'000, 10'000, 10'000});
-    EXPECT_EQ(judged(more, processes(Values(8, 20'000)), setting).verdict, Verdict::regressed)
-        << "1 of 3003";
+    const Judgement enough = judged(more, processes(Values(8, 20'000)), setting);
+    EXPECT_EQ(enough.verdict, Verdict::regressed) << "1 of 3003";
+    EXPECT_EQ(enough.enough_processes, 0U);
 }
 
 TEST(BatchRule, ManyProcessesWithoutAnySpreadAreBelieved) {

@@ -281,6 +281,28 @@ TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWoul
     EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
 }
 
+TEST(PoolingFindings, OfASharePointsAreOffered) {
+    Pooled share({0.05});
+    model::MetricDefinition& definition = share.run.metric_definitions.at("gpu_time");
+    const std::vector<Unshown> time = share.findings().unshown;
+    const Proposal of_time = share.findings().proposals.at(0);
+    definition.unit = "%";
+    for (auto* metrics : {&share.run.suites[0].cases[0].metrics,
+                          &share.baseline.cases.begin()->second.metrics}) {
+        for (model::Batch& batch : metrics->at("gpu_time").batches) batch.samples[0] /= 2e4;
+    }
+    share.run.suites[0].cases[0].gates[0].tolerance = {0, {}, 1.5};
+    const std::vector<Unshown> found = share.findings().unshown;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_TRUE(found[0].points);
+    EXPECT_DOUBLE_EQ(found[0].tolerance, 1.5);
+    EXPECT_NEAR(found[0].needed.value(), 50 * time.at(0).needed.value(), 0.1) << "of 50 %";
+    const Proposal proposal = share.findings().proposals.at(0);
+    EXPECT_TRUE(proposal.points);
+    EXPECT_NEAR(proposal.all, 50 * of_time.all, 0.1);
+    EXPECT_FALSE(time[0].points || of_time.points);
+}
+
 TEST(PoolingFindings, WithTooFewProcessesNoToleranceIsOffered) {
     Pooled few({0.01});
     few.baseline.cases.begin()->second.metrics["gpu_time"] = processes({1e6, 1e6, 1e6});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins verify with: a comparison that lets a wrong result pass would hide it from the gate.
+// What plugins verify with: a comparison that lets a wrong result pass would hide it from the gate,
+// and so would an output that still holds what an earlier launch wrote.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "perfgate.hpp"
 #include "perfgate_verify.hpp"
 
 namespace perfgate::sdk {
@@ -134,6 +136,42 @@ TEST(SdkBuffers, FillRepeatsForASeedAndPoisonIsNan) {
     numbers.poison();
     EXPECT_EQ(numbers[3], -1);
     HostBuffer<float>(0).poison();
+}
+
+struct Sum : HostInstance {
+    explicit Sum(std::size_t n)
+        : a(input<float>(n)), b(input<float>(n)), sum(output<float>(n, "sum")) {}
+    void launch(void*) override {
+        for (std::size_t i = 0; i < a.size(); ++i) sum[i] = a[i] + b[i];
+    }
+    Verification verify() override {
+        return elementwise(sum, [&](std::size_t i) { return a.filled(i) + b.filled(i); });
+    }
+    HostBuffer<float>&a, &b, &sum;
+};
+
+TEST(SdkBufferedInstance, FillsInputsPoisonsOutputsAndNamesThem) {
+    Sum one(100);
+    one.fill(7);
+    EXPECT_FALSE(elementwise(one.a, one.b).passed) << "each input has its own values";
+    EXPECT_FALSE(one.verify().passed) << "nothing was launched";
+    one.launch(nullptr);
+    EXPECT_TRUE(one.verify().passed) << one.verify().detail;
+    one.fill(8);
+    EXPECT_FALSE(one.verify().passed) << "the sum of another seed";
+    EXPECT_TRUE(std::isnan(one.sum[99]));
+    const std::vector<Output> outputs = one.outputs();
+    ASSERT_EQ(outputs.size(), 1U) << "inputs are none";
+    EXPECT_EQ(outputs[0].name, "sum");
+    EXPECT_EQ(outputs[0].data, one.sum.data());
+    EXPECT_EQ(outputs[0].bytes, 100 * sizeof(float));
+    EXPECT_EQ(outputs[0].element, PG_ELEMENT_FLOAT);
+}
+
+TEST(SdkPlugin, IsAnExpressionOrAFunction) {
+    const Plugin plugin = one_workload("sum", {}, {});
+    EXPECT_EQ(detail::described(plugin).name, "sum");
+    EXPECT_EQ(detail::described(+[] { return one_workload("other", {}, {}); }).name, "other");
 }
 
 }  // namespace

@@ -58,18 +58,20 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
 /// What pooling found: how small tolerances can be, and which counts do not repeat.
 std::string findings_text(const baseline::PoolingFindings& findings) {
     constexpr std::size_t most_names = 20;
-    const auto percent = [](double fraction) {
-        return fraction < 10 ? fmt::format("{:.3g} %", fraction * 100)
-                             : fmt::format("{:.0f} %", fraction * 100);
+    const auto number = [](double value) {
+        return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+    };
+    const auto amount = [&](double value, bool points) {
+        return points ? number(value) + " points" : number(value * 100) + " %";
     };
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
             "  {}: tolerances that the spread allows: {} for half of {}, {} for nine of ten, "
             "{} for all (worst: {})\n",
-            model::printable(proposal.metric), percent(proposal.half),
-            model::counted(proposal.cases, "case"), percent(proposal.most), percent(proposal.all),
-            model::printable(proposal.worst_id));
+            model::printable(proposal.metric), amount(proposal.half, proposal.points),
+            model::counted(proposal.cases, "case"), amount(proposal.most, proposal.points),
+            amount(proposal.all, proposal.points), model::printable(proposal.worst_id));
         if (proposal.too_fine > 0) {
             text += fmt::format("  {}: {} of the suite's tolerances are finer than that\n",
                                 model::printable(proposal.metric), proposal.too_fine);
@@ -83,9 +85,9 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
         const baseline::Unshown& unshown = findings.unshown[i];
         text += fmt::format(
             "  warning: {}: {} cannot be shown to be within {}: {}\n", model::printable(unshown.id),
-            model::printable(unshown.metric), percent(unshown.tolerance),
+            model::printable(unshown.metric), amount(unshown.tolerance, unshown.points),
             unshown.needed ? fmt::format("with this spread the tolerance should be {}",
-                                         percent(*unshown.needed))
+                                         amount(*unshown.needed, unshown.points))
                            : "there are too few processes, record at least 20");
     }
     for (std::size_t i = 0; i < findings.demotions.size(); ++i) {

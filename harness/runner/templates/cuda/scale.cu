@@ -7,35 +7,29 @@ __global__ void scale(const float* in, float* out, std::size_t n) {
     if (i < n) out[i] = 2 * in[i];
 }
 
-// A case on the GPU (DeviceBuffer) or on the host (HostBuffer).
-template <template <class> class Buffer>
-struct Scale : Instance {
-    explicit Scale(const Values& values) : in(values.size("n")), out(values.size("n")) {}
-    void fill(std::uint64_t seed) override { in.fill(seed), out.poison(); }
+struct OnDevice : CudaInstance {
+    explicit OnDevice(const Values& values)
+        : in(input<float>(values.size("n"))), out(output<float>(in.size())) {}
+    void enqueue(cudaStream_t stream) override {
+        scale<<<blocks_for(in.size(), 256), 256, 0, stream>>>(in.data(), out.data(), in.size());
+    }
     Verification verify() override {
         return elementwise(out, [&](std::size_t i) { return 2.0 * in.filled(i); });
     }
-    Buffer<float> in, out;
+    DeviceBuffer<float>&in, &out;
 };
 
-struct OnDevice : Scale<DeviceBuffer> {
-    using Scale::Scale;
-    void launch(void* stream) override {
-        scale<<<blocks_for(in.size(), 256), 256, 0, stream_of(stream)>>>(in.data(), out.data(),
-                                                                         in.size());
-        check_launch();
-    }
-};
-
-struct OnHost : Scale<HostBuffer> {
-    using Scale::Scale;
+struct OnHost : HostInstance {
+    explicit OnHost(const Values& values)
+        : in(input<float>(values.size("n"))), out(output<float>(in.size())) {}
     void launch(void*) override {
         for (std::size_t i = 0; i < in.size(); ++i) out[i] = 2 * in[i];
     }
+    Verification verify() override {
+        return elementwise(out, [&](std::size_t i) { return 2.0 * in.filled(i); });
+    }
+    HostBuffer<float>&in, &out;
 };
 
-static Plugin plugin() {
-    return one_workload("scale", {Param::integer("n", "elements", 1, 1 << 30)},
-                        {cuda_variant<OnDevice>("simple"), host_variant<OnHost>("reference")});
-}
-PERFGATE_PLUGIN(plugin);
+PERFGATE_PLUGIN(one_workload("scale", {Param::integer("n", "elements", 1, 1 << 30)},
+                             {cuda_variant<OnDevice>("simple"), host_variant<OnHost>("reference")}));
