@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "common/parallel.hpp"
 #include "render_backward/catalogue.hpp"
 #include "render_backward/checker.hpp"
 #include "render_backward/launchers.hpp"
@@ -40,8 +42,8 @@ class DeviceCopy {
 // A scene on both sides, after the forward pass.
 class SensorImage {
   public:
-    SensorImage(const Problem& problem, Sensor sensor, std::uint64_t seed)
-        : scene_(make_scene(problem, sensor, seed)),
+    explicit SensorImage(Scene scene)
+        : scene_(std::move(scene)),
           splats_(scene_.splats, "splats"),
           order_(scene_.order, "the lists of tiles"),
           tile_begin_(scene_.tile_begin, "tiles"),
@@ -82,8 +84,14 @@ class Gradients : public sdk::Instance {
     void fill(std::uint64_t seed) override {
         seed_ = seed;
         images_.clear();
-        for (const Sensor sensor : sensors_of(problem_)) {
-            images_.push_back(std::make_unique<SensorImage>(problem_, sensor, seed));
+        // Side by side: half of making a scene runs on one core.
+        const std::vector<Sensor> sensors = sensors_of(problem_);
+        std::vector<Scene> scenes(sensors.size());
+        common::parallel_for(sensors.size(), 0, [&](std::size_t i) {
+            scenes[i] = make_scene(problem_, sensors[i], seed);
+        });
+        for (Scene& scene : scenes) {
+            images_.push_back(std::make_unique<SensorImage>(std::move(scene)));
         }
         gradients_.poison();
         common::check(cudaStreamSynchronize(nullptr), "setting up the scene");

@@ -262,7 +262,10 @@ std::vector<Seen> see_all(const Problem& problem, const Scene& scene, std::uint6
             }
         }
     });
+    std::size_t size = 0;
+    for (const auto& part : parts) size += part.size();
     std::vector<Seen> all;
+    all.reserve(size);
     for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
     return all;
 }
