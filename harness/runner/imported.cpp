@@ -238,7 +238,6 @@ int judge_against(const model::Run& base, const std::string& base_name, const mo
     }
     model::VerdictDocument document = gate::judge(
         head, gate::baselines_of(base, "base " + base_name), policy, gate::BatchRule(policy));
-    gate::explain_what_base_lacks(base, document);
     explain::explain(head, explain::Which::moved, document);
     return model::combine_exit_codes(document.exit_code, write_reports(document, head, reports));
 }
