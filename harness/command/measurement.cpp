@@ -166,8 +166,7 @@ class BatchTaker {
         for (std::size_t i = 0; i < results_.size(); ++i) {
             PieceValues values = values_of(*recorded, request_.cases[i]->program->piece);
             if (!values.problem.empty()) {
-                results_[i].status = model::CaseStatus::error;
-                results_[i].reason = values.problem;
+                model::set_error(results_[i], values.problem);
                 continue;
             }
             for (auto& [metric, samples] : values.samples) {
@@ -379,11 +378,7 @@ bool Measurement::measure(const measure::ProgramRequest& request,
     const auto start = Clock::now();
     const auto fail = [&](const std::string& reason, const std::string& log) {
         for (model::CaseResult& result : results) {
-            result.status = model::CaseStatus::error;
-            result.reason = reason;
-            result.log = log;
-            result.metrics.clear();
-            result.kernels.clear();
+            model::set_error(result, reason, log);
         }
     };
     try {

@@ -204,12 +204,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     const auto start = Clock::now();
     observe("set-up");
     const auto fail = [&](const std::string& why) {
-        result.status = model::CaseStatus::error;
-        result.reason = why;
-        result.kernels.clear();
-        result.memory_operations.reset();
-        result.metrics.clear();
-        result.readings.clear();
+        model::set_error(result, why);
         result.wall_s += seconds_since(start);
     };
     try {

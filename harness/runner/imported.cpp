@@ -183,9 +183,7 @@ class Import {
             result.status = model::CaseStatus::measured;
             return;
         }
-        result.status = model::CaseStatus::error;
-        result.reason = imported.problem;
-        result.metrics.clear();
+        model::set_error(result, imported.problem);
     }
 
     std::size_t files_;
