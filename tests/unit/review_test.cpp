@@ -546,6 +546,38 @@ TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
     EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
 }
 
+TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
+    const std::string benchmark =
+        "name: mine\nworkloads:\n"
+        "  - benchmark: [./bench]\n    name: bench\n    format: json\n    rows: /rows/*\n"
+        "    case: /name\n    axes: {n: /n}\n"
+        "    values: {misses: {from: /misses, better: lower}}\n"
+        "    tolerances: {misses: 0}\n";
+    const auto found = [&](const std::string& was, const std::string& is) {
+        std::string after = benchmark;
+        after.replace(after.find(was), was.size(), is);
+        Files before_files, after_files;
+        before_files["suites/mine.yaml"] = {FileRole::suite, benchmark, ""};
+        after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
+        return in_words(reviewed(before_files, after_files));
+    };
+    EXPECT_NE(found("better: lower", "better: higher").find("program changed values.misses"),
+              std::string::npos);
+    EXPECT_NE(found("/misses", "/runs").find("program changed values.misses"), std::string::npos);
+    EXPECT_NE(found("/rows/*", "/few/*").find("program changed rows"), std::string::npos);
+    EXPECT_NE(found("{n: /n}", "{n: /m}").find("program changed axes"), std::string::npos);
+    EXPECT_NE(found("case: /name", "case: /title").find("program changed case"), std::string::npos);
+    EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
+}
+
+TEST(Review, ListsCasesThatAreSkipped) {
+    Files after = files();
+    after[suite_path].text += "overrides:\n  - {match: 'gemm/naive*', skip: too noisy}\n";
+    EXPECT_EQ(in_words(reviewed(files(), after)), "case skipped skip: measured → too noisy (2)");
+    EXPECT_EQ(in_words(reviewed(after, after)), "");
+    EXPECT_EQ(in_words(reviewed(after, files())), "");
+}
+
 TEST(Review, ListsFindingsAndNotesAsText) {
     EXPECT_EQ(write_text({}, "main"), "nothing is looser than in main\n");
     Finding raised{
