@@ -133,7 +133,7 @@ std::optional<CounterPlan> plan_of(const Recording& recording, std::size_t pass)
     }
     if (own.passes > most_passes) {
         throw Problem{
-            fmt::format("the counters need {} runs of the program, and {} are the most: "
+            fmt::format("the counters need {} runs of the program, at most {} are allowed: "
                         "name fewer",
                         own.passes, most_passes)};
     }
@@ -307,7 +307,8 @@ class CounterPasses::Combination {
         for (const auto& [number, launches] : counted) {
             std::string& problem = label(number).problem;
             if (launches == counts_[number] || !problem.empty()) continue;
-            problem = fmt::format("only {} of {} launches to count", launches, counts_[number]);
+            problem = fmt::format("only {} of the {} launches to count were made", launches,
+                                  counts_[number]);
         }
     }
 

@@ -353,7 +353,7 @@ class BatchTaker {
             result.not_collected.push_back(
                 {gate.metric, gate.metric == "peak_memory"
                                   ? "the recording has no allocation of device memory"
-                                  : "the recording does not tell it"});
+                                  : "the recording does not contain it"});
         }
     }
 

@@ -34,7 +34,7 @@ std::string on_record(const std::set<std::string>& names, std::string_view what)
     for (const std::string& name : names) {
         quoted.push_back(fmt::format("'{}'", model::printable(name, 80)));
     }
-    return fmt::format("on record are {}{}", fmt::join(quoted, ", "),
+    return fmt::format("recorded: {}{}", fmt::join(quoted, ", "),
                        names.size() == most_names ? ", …" : "");
 }
 

@@ -377,7 +377,7 @@ workloads:
         self.run_suite(code=3)
         cases = self.cases()
         self.assertEqual("error", cases["step"]["status"])
-        self.assertIn("no NVTX range matches 'stop*': on record are 'load', 'step'",
+        self.assertIn("no NVTX range matches 'stop*': recorded: 'load', 'step'",
                       cases["step"]["reason"])
         self.assertIn("no NVTX range matches 'stop*'", cases["flash"]["reason"])
         self.assertEqual("measured", cases["program"]["status"])

@@ -219,7 +219,7 @@ class ProgramCounters(tool.Case):
 
     def test_fewer_launches_than_asked_for(self):
         self.suite(("count: 2", "count: 4"))
-        self.assert_refused("only 3 of 4 launches to count")
+        self.assert_refused("only 3 of the 4 launches to count were made")
 
     def test_a_process_that_vanishes(self):
         second = f'RANK=1 MOCK_UUID=40 "{PROGRAM}" push step pop push step kernels 3 flash_fwd pop'

@@ -579,12 +579,12 @@ TEST(Review, ListsCasesThatAreSkipped) {
 }
 
 TEST(Review, ListsFindingsAndNotesAsText) {
-    EXPECT_EQ(write_text({}, "main"), "nothing is looser than in main\n");
+    EXPECT_EQ(write_text({}, "main"), "no change weakens the gate compared with main\n");
     Finding raised{
         Loosening::tolerance_raised, {"suites/gemm.yaml", 3}, "gpu_time", "3%", "5%", {}};
     raised.cases = {"gemm/naive", "gemm/tiled"};
     EXPECT_EQ(write_text({{raised}, {"ci.yaml: a new\x1b profile"}}, "main"),
-              "1 thing is looser than in main:\n\n"
+              "1 change weakens the gate compared with main:\n\n"
               "  what              of        change   where               case\n"
               "  tolerance raised  gpu_time  3% → 5%  suites/gemm.yaml:3  gemm/naive and 1 more\n"
               "note: not reviewed: ci.yaml: a new? profile\n");
