@@ -114,7 +114,8 @@ model::Run measure_run(const RunRequest& request) {
 int run_suites(const RunRequest& request) {
     const model::Run run = measure_run(request);
     const int stored = store_run(run, request.measuring.out);
-    const model::VerdictDocument verdict = judge_run(run, request.judging);
+    model::VerdictDocument verdict = judge_run(run, request.judging);
+    if (request.canary) note_without_canary(run, verdict);
     const int judged =
         model::combine_exit_codes(verdict.exit_code, write_reports(verdict, run, request.reports));
     const int result = model::combine_exit_codes(model::combine_exit_codes(stored, judged),

@@ -106,6 +106,20 @@ class Given(tool.Case):
                     for each in suite["cases"] if each["id"] == case)
 
 
+class Canary(Given):
+    def test_where_nothing_can_be_slowed_down_every_report_says_that_the_gate_was_not_tried(self):
+        self.refresh()
+        words = "the canary was not tried"
+        done = self.run_suite("--canary", "--markdown", "report.md", "--html", "report.html", "--junit", "junit.xml")
+        self.assertIn(words, done.stderr)
+        # The console wraps its lines.
+        self.assertIn(words, " ".join(done.stdout.split()))
+        for name in ("report.md", "report.html", "junit.xml"):
+            self.assertIn(words, (self.folder / name).read_text(), name)
+        self.assertIn(words, " ".join(self.read_json("perfgate-out/verdict.json")["suites"][0]["notes"]))
+        self.assertNotIn(words, self.run_suite().stdout)
+
+
 EXPECT = """
 expect:
   bench/copy.real_time: "<= 0.5 * bench/sort.real_time"
