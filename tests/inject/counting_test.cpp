@@ -196,7 +196,7 @@ TEST_F(Counting, a_capture_is_seen_after_one_whose_begin_was_not) {
 
 TEST_F(Counting, kernels_that_wait_for_others_are_refused_and_not_touched) {
     request_.labels = {{"*", "", false, 0, 1}};
-    const Recording recording = counted({"kernels", "1", "ncclDevKernel_AllReduce_Sum_f32"});
+    const Recording recording = counted({"kernels", "1", "ncclSymkDevKernel_AllReduce_AGxLL_R"});
     ASSERT_EQ(1u, refusals(recording).size());
     EXPECT_TRUE(contains(refusals(recording)[0], "waits for other kernels"));
     EXPECT_TRUE(recording.records.counter_passes.empty());
