@@ -79,6 +79,8 @@ class Recorder {
     void run_flushes() noexcept;
 
   private:
+    /// Whether this is a child after fork, in which locks may stay locked.
+    [[nodiscard]] bool in_child() const { return pid_ != 0 && pid_ != getpid(); }
     bool load(std::string& why);
     bool register_buffers(std::string& why);
     void enable_kinds();
@@ -132,6 +134,7 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
 void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcept {
     *buffer = nullptr;
     *bytes = 0;
+    if (in_child()) return;
     {
         const std::lock_guard lock(spare_mutex_);
         if (!spare_.empty()) {
@@ -153,9 +156,10 @@ void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcep
 void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                std::size_t valid_bytes) noexcept {
     if (buffer == nullptr) return;
+    if (in_child()) return std::free(buffer);
     // There is no file before CUDA is used; until then ranges stay in CUPTI's buffers, and those of
     // a program that never uses CUDA are discarded here.
-    if (pid_ == getpid() && decoder_ != nullptr && valid_bytes != 0) {
+    if (pid_ != 0 && decoder_ != nullptr && valid_bytes != 0) {
         try {
             activity::Records records;
             decoder_->decode(buffer, valid_bytes, records);

@@ -299,6 +299,13 @@ TEST_F(Injection, at_level_ranges_domains_and_all_kinds_of_names_arrive) {
     EXPECT_LE(timeline.ranges()[3].time.end, timeline.ranges()[2].time.end);
 }
 
+TEST_F(Injection, at_level_ranges_a_fork_leaves_no_lock) {
+    settings_.level = Level::ranges;
+    settings_.limit_bytes = 64 << 20;
+    run({"forkbusy", "push", "step", "pop"});
+    EXPECT_EQ("exit", recording().end);
+}
+
 TEST_F(Injection, at_level_ranges_very_deep_ones_are_left_out) {
     settings_.level = Level::ranges;
     program_ = PERFGATE_MOCK_RANGES;
