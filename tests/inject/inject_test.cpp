@@ -151,6 +151,23 @@ TEST_F(Injection, records_without_time_or_order_are_counted) {
     EXPECT_EQ(7u, recording.records.kernels.size());
 }
 
+TEST_F(Injection, calls_waits_and_markers_without_time_are_counted) {
+    settings_.level = Level::api;
+    environment_ = {{"MOCK_CALLS_NO_TIME", "2"},
+                    {"MOCK_WAITS_NO_TIME", "1"},
+                    {"MOCK_MARKERS_NO_TIME", "1"},
+                    {"MOCK_UNFINISHED", "1"}};
+    run({"push", "step", "pop", "kernels", "5", "k", "sync", "sync"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{"4 records came without time stamps"}, recording.incomplete);
+    // A call that has not returned is not lost.
+    EXPECT_EQ(4u, recording.records.api_calls.size());
+    EXPECT_EQ(1u, recording.records.synchronisations.size());
+    EXPECT_EQ(1u, recording.records.markers.size());
+    // From the first marker or call with a time.
+    EXPECT_LT(activity::Timeline(recording).span().length(), 3'600'000'000'000u);
+}
+
 TEST_F(Injection, who_holds_cupti_is_named) {
     environment_ = {{"MOCK_HOLDER", "Nsight \"Systems\""}};
     run({"kernels", "3", "k"});

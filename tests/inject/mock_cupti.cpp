@@ -4,9 +4,11 @@
 // from there hangs here as it would hang in the field.
 //
 // Faults, by environment: MOCK_VERSION, MOCK_HOLDER (someone else has subscribed), MOCK_LOSE and
-// MOCK_NO_TIME and MOCK_REVERSED (so many kernels without record, time, order), MOCK_DROP (records
-// said to be dropped), MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each
-// kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has (4).
+// MOCK_NO_TIME and MOCK_REVERSED (so many kernels without record, time, order), MOCK_CALLS_NO_TIME
+// and MOCK_WAITS_NO_TIME and MOCK_MARKERS_NO_TIME (so many calls, synchronisations, markers),
+// MOCK_UNFINISHED (so many calls without end), MOCK_DROP (records said to be dropped),
+// MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each kernel, copy and
+// memset takes. MOCK_SMS: how many SMs the GPU has (4).
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -62,7 +64,9 @@ struct State {
     std::atomic<std::uint32_t> next_marker{1};
     std::uint64_t device_time = 0;
     std::uint64_t work_ns = work_length_ns();
-    Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"};
+    Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"},
+        calls_no_time{"MOCK_CALLS_NO_TIME"}, waits_no_time{"MOCK_WAITS_NO_TIME"},
+        markers_no_time{"MOCK_MARKERS_NO_TIME"}, unfinished{"MOCK_UNFINISHED"};
 };
 
 State& state() {
@@ -208,13 +212,20 @@ void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uin
     call.threadId = static_cast<std::uint32_t>(gettid());
     call.correlationId = correlation;
     call.returnValue = result;
+    if (own.calls_no_time.strikes()) {
+        call.start = call.end = 0;
+    } else if (own.unfinished.strikes()) {
+        call.end = 0;
+    }
     add(call);
     if (id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) {
         CUpti_ActivitySynchronization2 wait{};
         wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
         wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
-        wait.start = call.start;
-        wait.end = call.end;
+        if (!own.waits_no_time.strikes()) {
+            wait.start = entered;
+            wait.end = now();
+        }
         wait.correlationId = correlation;
         add(wait);
     }
@@ -261,7 +272,7 @@ void add_marker(std::uint32_t flags, std::uint32_t id, const char* name) {
     CUpti_ActivityMarker2 marker{};
     marker.kind = CUPTI_ACTIVITY_KIND_MARKER;
     marker.flags = static_cast<CUpti_ActivityFlag>(flags);
-    marker.timestamp = now();
+    marker.timestamp = state().markers_no_time.strikes() ? 0 : now();
     marker.id = id;
     marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
     marker.objectId.pt.threadId = static_cast<std::uint32_t>(gettid());
