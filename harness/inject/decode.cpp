@@ -181,7 +181,7 @@ void Decoder::add_kernel(const CUpti_ActivityKernel10& record, activity::Records
     if (!has_times(record)) return;
     const auto size = [](std::int32_t value) { return static_cast<std::uint32_t>(value); };
     activity::LaunchConfiguration launch;
-    launch.symbol = text(record.name);
+    launch.symbol = text(launch_names_.name_of(record));
     launch.grid = {size(record.gridX), size(record.gridY), size(record.gridZ)};
     launch.block = {size(record.blockX), size(record.blockY), size(record.blockZ)};
     launch.cluster = {record.clusterX, record.clusterY, record.clusterZ};

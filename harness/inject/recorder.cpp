@@ -26,6 +26,7 @@
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
+#include "inject/launch_names.hpp"
 #include "inject/process.hpp"
 #include "inject/ranges.hpp"
 #include "inject/settings.hpp"
@@ -101,6 +102,7 @@ class Recorder {
 
     activity::Writer writer_;
     Losses losses_;
+    LaunchNames launch_names_;
     std::unique_ptr<Decoder> decoder_;
     std::unique_ptr<Callbacks> callbacks_;
     std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
@@ -195,7 +197,7 @@ bool Recorder::load(std::string& why) {
 
 bool Recorder::register_buffers(std::string& why) {
     spare_.reserve(spare_buffers);
-    decoder_ = std::make_unique<Decoder>(api_, writer_, losses_);
+    decoder_ = std::make_unique<Decoder>(api_, writer_, launch_names_, losses_);
     // Thread ids of the operating system, which the launch callbacks and other tools also use.
     api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     CUptiResult code = api_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
@@ -274,7 +276,7 @@ void Recorder::start() noexcept {
             writer_.end("not started");
             return;
         }
-        callbacks_ = std::make_unique<Callbacks>(api_, writer_, [this] {
+        callbacks_ = std::make_unique<Callbacks>(api_, writer_, launch_names_, [this] {
             const std::unique_lock lock(flush_mutex_, std::try_to_lock);
             if (lock.owns_lock() && !ending_) flush(0);
         });
@@ -356,6 +358,7 @@ void Recorder::finish(std::string_view how) {
     last.graph_launches = launched.graph_launches;
     last.failed_launches = launched.failed_launches;
     writer_.append(last);
+    if (const std::string doubt = launch_names_.doubt(); !doubt.empty()) problem(doubt);
     writer_.end(how);
 }
 

@@ -214,6 +214,41 @@ TEST_F(Injection, a_module_that_is_no_cubin_is_counted) {
     EXPECT_TRUE(recording.records.function_codes.empty());
 }
 
+TEST_F(Injection, kernels_have_their_own_names_after_a_module_is_unloaded) {
+    std::ofstream(folder_ / "module") << "no cubin";
+    environment_ = {{"MOCK_STALE_NAMES", "1"}};
+    const Words replaced = {"module", folder_ / "module", "kernels", "2", "old", "unload",
+                            "module", folder_ / "module", "kernels", "3", "new"};
+    for (const Level level : {Level::callbacks, Level::api}) {
+        settings_.level = level;
+        run(replaced);
+        const Recording recording = this->recording();
+        EXPECT_EQ(Reasons{}, recording.incomplete);
+        EXPECT_EQ(2u, count(recording, "old"));
+        EXPECT_EQ(3u, count(recording, "new"));
+        std::filesystem::remove(files()[0]);
+    }
+    // Level records has no launches.
+    settings_.level = Level::records;
+    run(replaced);
+    EXPECT_EQ((Reasons{"3 kernels ran after a module was unloaded, and CUPTI may give them the "
+                       "names of unloaded kernels: record launches, too (level callbacks)"}),
+              recording().incomplete);
+}
+
+TEST_F(Injection, kernels_in_graphs_are_in_doubt_once_names_were_wrong) {
+    const Words words = {"kernels", "2",     "old", "unload",  "fail", "1",  "capture",
+                         "2",       "graph", "3",   "kernels", "1",    "new"};
+    run(words);
+    EXPECT_EQ(Reasons{}, recording().incomplete);
+    std::filesystem::remove(files()[0]);
+    environment_ = {{"MOCK_STALE_NAMES", "1"}};
+    run(words);
+    EXPECT_EQ((Reasons{"CUPTI gave kernels the names of unloaded ones, possibly also to the 3 in "
+                       "CUDA graphs: keep modules loaded as long as the program runs"}),
+              recording().incomplete);
+}
+
 TEST_F(Injection, hostile_names_arrive_as_they_are) {
     const std::string name = "k\n\"\x1b[31m\xff</script>" + std::string(5000, 'x');
     run({"push", name, "kernels", "2", name, "pop"});

@@ -8,7 +8,8 @@
 // and MOCK_WAITS_NO_TIME and MOCK_MARKERS_NO_TIME (so many calls, synchronisations, markers),
 // MOCK_UNFINISHED (so many calls without end), MOCK_DROP (records said to be dropped),
 // MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each kernel, copy and
-// memset takes. MOCK_SMS: how many SMs the GPU has (4).
+// memset takes. MOCK_SMS: how many SMs the GPU has (4). MOCK_STALE_NAMES: once a module was
+// unloaded, records of kernels have the name of the last one before.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -64,6 +65,8 @@ struct State {
     std::atomic<std::uint32_t> next_marker{1};
     std::uint64_t device_time = 0;
     std::uint64_t work_ns = work_length_ns();
+    const char* last_name = nullptr;   ///< of a kernel
+    const char* stale_name = nullptr;  ///< what records of kernels have instead of theirs
     Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"},
         calls_no_time{"MOCK_CALLS_NO_TIME"}, waits_no_time{"MOCK_WAITS_NO_TIME"},
         markers_no_time{"MOCK_MARKERS_NO_TIME"}, unfinished{"MOCK_UNFINISHED"};
@@ -160,7 +163,8 @@ void on_work(const Work& work) {
         CUpti_ActivityKernel10 kernel{};
         kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
         fill(kernel, work);
-        kernel.name = work.name;
+        kernel.name = own.stale_name == nullptr ? work.name : own.stale_name;
+        own.last_name = work.name;
         kernel.gridX = static_cast<std::int32_t>(work.grid);
         kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
         kernel.blockX = 128;
@@ -254,9 +258,16 @@ void on_module(const char* cubin, std::size_t bytes) {
     on_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
 }
 
+void on_module_unloads() {
+    on_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, {});
+    State& own = state();
+    if (std::getenv("MOCK_STALE_NAMES") != nullptr) own.stale_name = own.last_name;
+}
+
 /// Finds the driver's mock, where the program has it.
 void attach() {
-    static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module};
+    static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module,
+                             &on_module_unloads};
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (driver == nullptr) return;
     if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks"))) {
