@@ -98,11 +98,13 @@ constexpr std::size_t calls_at_most = 16384;
 
 }  // namespace
 
-bool Callbacks::subscribe(const Settings& settings, std::string& why) {
-    CUptiResult code = inject::subscribe(api_, &subscriber_, &callback, this, why);
-    if (code != CUPTI_SUCCESS) return false;
-    captures_.find_driver();
+bool Callbacks::subscribe(std::string& why) {
+    return inject::subscribe(api_, &subscriber_, &callback, this, why) == CUPTI_SUCCESS;
+}
 
+bool Callbacks::enable(const Settings& settings, std::string& why) {
+    CUptiResult code = CUPTI_SUCCESS;
+    captures_.find_driver();
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
         const CUptiResult result = api_.cuptiEnableCallback(1, subscriber_, domain, id);
         if (code == CUPTI_SUCCESS) code = result;

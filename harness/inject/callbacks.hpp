@@ -37,7 +37,9 @@ class Callbacks {
           context_ends_(std::move(context_ends)) {}
 
     /// Subscribes; false with the reason, which names who holds CUPTI, if that failed.
-    bool subscribe(const Settings& settings, std::string& why);
+    bool subscribe(std::string& why);
+    /// Enables the callbacks; they come from here on. False with the reason if that failed.
+    bool enable(const Settings& settings, std::string& why);
 
     /// The launch calls since the last call; empty unless they are recorded.
     std::vector<activity::LaunchCall> take_launch_calls();

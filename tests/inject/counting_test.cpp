@@ -289,6 +289,12 @@ TEST_F(Counting, a_fork_leaves_the_parents_recording_alone) {
               sequence(recording));
 }
 
+TEST_F(Counting, cupti_13_3) {
+    environment_ = {{"MOCK_VERSION", "130300"}};
+    EXPECT_EQ((std::vector<double>{800}),
+              values(counted({"kernels", "1", "flash"}))["smsp__inst_executed.sum"]);
+}
+
 TEST_F(Counting, a_fork_before_the_driver_is_initialised_leaves_no_lock) {
     request_.labels[0].within = "step";
     const Recording recording =
