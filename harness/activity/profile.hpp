@@ -43,7 +43,7 @@ struct WorkSummary {
     std::uint64_t memsets = 0;
     std::uint64_t graph_launches = 0;    ///< with work on record
     std::uint64_t synchronisations = 0;  ///< by the host; 0 where API calls are not on record
-    std::uint64_t communication_ns = 0;  ///< union of NCCL kernels
+    std::uint64_t communication_ns = 0;  ///< union of NCCL and NVSHMEM kernels
     std::uint64_t exposed_communication_ns = 0;  ///< of that, while no other kernel was running
 
     [[nodiscard]] double idle_share() const {

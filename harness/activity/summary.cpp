@@ -7,15 +7,11 @@
 
 #include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
+#include "model/communication_kernel.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::activity {
 namespace {
-
-bool is_communication(const std::string& symbol) {
-    return symbol.find("ncclDevKernel") != std::string::npos ||
-           symbol.find("ncclKernel") != std::string::npos;
-}
 
 bool is_pageable(const Copy& copy) {
     return copy.source == MemoryKind::pageable || copy.destination == MemoryKind::pageable;
@@ -89,7 +85,8 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
             if (is_underfilled(timeline, each)) summary.underfilled_time_ns += each.time.length();
             const std::string& symbol =
                 timeline.recording().text(timeline.configuration(each).symbol);
-            (is_communication(symbol) ? communicating : computing).push_back(each.time);
+            (model::is_communication_kernel(symbol) ? communicating : computing)
+                .push_back(each.time);
         } else if (each.kind == WorkKind::copy) {
             const Copy& copy = timeline.copy(each);
             ++summary.copies;

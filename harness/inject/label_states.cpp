@@ -61,11 +61,6 @@ bool LabelStates::refuse(std::size_t label) {
     return first;
 }
 
-bool waits_for_others(const std::string& symbol) {
-    return symbol.find("ncclDevKernel") != std::string::npos ||
-           symbol.find("ncclKernel") != std::string::npos;
-}
-
 std::string readable(const std::string& symbol) {
     return model::printable(model::demangled(symbol), longest_name);
 }

@@ -46,9 +46,6 @@ class LabelStates {
     std::unordered_map<std::string, std::vector<std::size_t>> matching_;
 };
 
-/// Whether the kernel waits for kernels of other GPUs or processes: NCCL's do.
-bool waits_for_others(const std::string& symbol);
-
 /// The name of a kernel, for messages.
 std::string readable(const std::string& symbol);
 

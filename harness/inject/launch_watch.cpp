@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "inject/graph_kernels.hpp"
+#include "model/communication_kernel.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -150,7 +151,7 @@ void LaunchWatch::note_context(CUcontext context) {
 std::string LaunchWatch::why_not(const std::string& symbol, CUcontext context,
                                  bool several_devices) const {
     if (ranges_.failed()) return "memory ran out, so that NVTX ranges were missed";
-    if (waits_for_others(symbol)) {
+    if (model::is_communication_kernel(symbol)) {
         return readable(symbol) +
                " waits for other kernels, and launches are counted one at a time";
     }

@@ -3,7 +3,8 @@
 
 Runs the parts in order and stops at the first failure. Environment: PERFGATE (the binary),
 PERFGATE_PROGRAMS (folder with the compiled programs); without them a build folder is taken from
-PERFGATE_BUILD_DIR. Parts: tables, torch, ends, streams, trace, capture, ncu, overhead.
+PERFGATE_BUILD_DIR. Parts: tables, torch, ends, streams, modules, trace, capture, ncu,
+overhead.
 """
 
 import argparse
@@ -218,6 +219,23 @@ def part_streams(_):
                    "kernels of four streams overlap")
 
 
+def part_modules(_):
+    """Modules that take the place of unloaded ones: each kernel has its own name."""
+    for level in LEVELS:
+        process = only(profile([PROGRAMS / "replaced_modules"], level=level, codes=(0, 3))[0])
+        kernels = {each["name"]: each["count"] for each in process["kernels"]}
+        say(f"  {level}: {kernels}, incomplete {process['incomplete']}")
+        doubt = " ".join(process["incomplete"])
+        if level == "records":
+            expect("after a module was unloaded" in doubt, "names are in doubt")
+            continue
+        third = {"third": kernels.pop("third", 0)}
+        # CUPTI's names of kernels in graphs cannot be checked; a wrong one must not pass.
+        expect(third == {"third": 2} or "names of unloaded ones" in doubt, "the graph's kernels")
+        if third == {"third": 2}:
+            expect(kernels == {"first": 3, "second": 5}, "kernels by name")
+
+
 def part_trace(_):
     """The trace, event by event: fields, nesting of slices, both ends of flows."""
     with tempfile.TemporaryDirectory() as folder:
@@ -327,7 +345,7 @@ def part_ncu(_):
 
 
 PARTS = {"tables": part_tables, "torch": part_torch, "ends": part_ends, "streams": part_streams,
-         "trace": part_trace, "capture": part_capture,
+         "modules": part_modules, "trace": part_trace, "capture": part_capture,
          "ncu": part_ncu, "overhead": part_overhead}
 
 

@@ -118,12 +118,12 @@ TEST(Analysis, copies_by_kind_and_memory_with_rate_and_overlap) {
 }
 
 TEST(Analysis, communication_is_exposed_where_nothing_else_computes) {
-    const Profile profile = Program()
-                                .kernel("ncclDevKernel_AllReduce", 1, {0, 100})
-                                .kernel("gemm", 2, {60, 200})
-                                .profile();
-    EXPECT_EQ(100u, profile.program.communication_ns);
-    EXPECT_EQ(60u, profile.program.exposed_communication_ns);
+    for (const char* symbol : {"ncclDevKernel_AllReduce", "ncclSymkDevKernel_AllReduce"}) {
+        const Profile profile =
+            Program().kernel(symbol, 1, {0, 100}).kernel("gemm", 2, {60, 200}).profile();
+        EXPECT_EQ(100u, profile.program.communication_ns) << symbol;
+        EXPECT_EQ(60u, profile.program.exposed_communication_ns) << symbol;
+    }
 }
 
 TEST(Analysis, gaps_name_what_the_host_did) {
