@@ -137,6 +137,17 @@ std::unordered_map<std::string, std::string> machine_code(const Recording& recor
     return code;
 }
 
+std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
+    const Recording& recording) {
+    std::unordered_map<std::string, std::optional<std::uint32_t>> sizes;
+    for (const StackSize& stack : recording.records.stack_sizes) {
+        const auto [known, added] =
+            sizes.try_emplace(recording.text(stack.symbol), std::optional(stack.bytes));
+        if (!added && known->second != stack.bytes) known->second.reset();
+    }
+    return sizes;
+}
+
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread) {
     struct Seen {

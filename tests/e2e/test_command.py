@@ -15,6 +15,7 @@ import tool
 BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
 PROGRAM = BUILD / "bin" / "mock_program"
 MOCKS = BUILD / "tests" / "inject" / "mocks"
+CUBINS = BUILD / "tests" / "cubins"
 
 SUITE = """
 name: training
@@ -177,6 +178,41 @@ class Command(tool.Case):
         self.app(work_ns=6000)
         self.assertRegex(self.run_suite(code=1).stdout,
                          r"took longer: flash_fwd 10 per step \(50.00 µs → 60.00 µs\)")
+
+    def test_more_registers_and_more_stack_of_a_kernel_fail(self):
+        self.suite(("flash.gpu_time: 5%", "flash.registers: 0\n      flash.dynamic_smem: 0"),
+                   ('step.syncs: "<= 1"', 'flash.registers: "<= 64"'))
+        self.refresh()
+        self.run_suite()
+        self.assertEqual(32, self.value("flash", "registers"))
+        self.assertNotIn("registers", self.cases()["step"]["metrics"])
+        self.app(first="export MOCK_REGISTERS=80")
+        done = self.run_suite("--verbose", code=1)
+        self.assertRegex(done.stdout, r"registers.*32.*→.*80")
+        self.assertIn("broken: train/flash.registers is 80 registers and should be at most 64", done.stdout)
+
+        # The stack is in the machine code. Where that is not known it is no pass.
+        self.suite(("flash.gpu_time: 5%", "flash.gpu_time: 5%\n      flash.stack: 0"))
+        self.run_suite(code=3)
+        missing = {each["metric"]: each["reason"] for each in self.cases()["flash"]["not_collected"]}
+        self.assertRegex(missing["stack"], "the machine code of kernel flash_fwd is not known")
+
+    @unittest.skipUnless((CUBINS / "stack.cubin").exists(), "built without nvcc")
+    def test_the_stack_of_a_kernel_is_that_of_its_machine_code(self):
+        self.suite(("*flash*", "{kernel}"), ("flash.gpu_time: 5%", "flash.stack: 0"))
+        suite = (self.folder / "suite.yaml").read_text()
+        report = (CUBINS / "stack.report").read_text()
+        for kernel in ("no_stack", "own_stack"):
+            self.write("suite.yaml", suite.replace("{kernel}", kernel))
+            self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=f" kernels 10 {kernel}")
+            self.run_suite()
+            stack = re.search(rf"properties for {kernel}\n\s*(\d+) bytes stack frame", report)
+            self.assertEqual(int(stack.group(1)), self.value("flash", "stack"))
+        self.write("suite.yaml", suite.replace("{kernel}", "*_stack"))
+        self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=" kernels 10 no_stack")
+        self.refresh()
+        self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=" kernels 10 own_stack")
+        self.assertRegex(self.run_suite(code=1).stdout, r"stack.*0.*→.*\d+")
 
     def test_the_kernels_of_a_case(self):
         self.run_suite()

@@ -260,9 +260,9 @@ class ProgramCounters(tool.Case):
 
     def test_what_a_suite_may_not_ask_for(self):
         self.suite(("gemm.gpu_time: 90%", "program.dram_bytes: 1%"))
-        self.assert_invalid("'dram_bytes' of the program; counters are collected of kernels, expected a label with 'kernel'")
+        self.assert_invalid("'dram_bytes' of the program; it is collected of kernels, expected a label with 'kernel'")
         self.suite(("gemm: {kernel: gemm}", "gemm: {nvtx: step}"))
-        self.assert_invalid("'warp_efficiency' of a range; counters are collected of kernels")
+        self.assert_invalid("'warp_efficiency' of a range; it is collected of kernels")
         for count in ("0", "101", "many", "1.5"):
             self.suite(("count: 2", f"count: {count}"))
             self.assert_invalid("'count'", "an integer from 1 to 100")

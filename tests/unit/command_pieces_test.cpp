@@ -72,6 +72,16 @@ class Process {
         recording_.records.function_codes.push_back({text(symbol), text(fingerprint)});
         return *this;
     }
+    Process& stack(const std::string& symbol, std::uint32_t bytes) {
+        recording_.records.stack_sizes.push_back({text(symbol), bytes});
+        return *this;
+    }
+    /// Of the latest kernel.
+    Process& takes(std::uint32_t registers, std::uint32_t dynamic_smem_bytes) {
+        recording_.configurations.back().registers_per_thread = registers;
+        recording_.configurations.back().dynamic_smem_bytes = dynamic_smem_bytes;
+        return *this;
+    }
     activity::Recording take() { return std::move(recording_); }
 
   private:
@@ -171,6 +181,25 @@ TEST(KernelsOfPieces, VeryManyConfigurationsBecomeOne) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].launches, 2 * most_kernels);
     EXPECT_EQ(found[0].time_ns, 20 * most_kernels);
+}
+
+TEST(KernelsOfPieces, TheStackIsThatOfTheirMachineCode) {
+    Process process = steps(2).stack("norm", 64).stack("gemm", 8).stack("gemm", 16);
+    const auto found = kernels(process, step);
+    EXPECT_EQ(found[0].stack_bytes, 64);
+    EXPECT_EQ(found[1].stack_bytes, std::nullopt) << "two modules differ";
+    EXPECT_EQ(kernels(steps(2), step)[0].stack_bytes, std::nullopt);
+}
+
+TEST(KernelsOfPieces, OfConfigurationsThatBecomeOneTheMostCounts) {
+    Process process;
+    process.range("step", true).kernel("norm", 10, 1).takes(40, 0);
+    for (std::uint32_t grid = 2; grid <= most_kernels + 1; ++grid) process.kernel("norm", 10, grid);
+    process.kernel("norm", 10, most_kernels + 2).takes(16, 4096).range("step", false);
+    const auto found = kernels(process, step);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].registers, 40);
+    EXPECT_EQ(found[0].dynamic_smem, 4096);
 }
 
 TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
