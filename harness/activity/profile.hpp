@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
+#include "model/launch_size.hpp"
 
 namespace perfgate::activity {
 
@@ -62,13 +63,20 @@ struct Durations {
 Durations durations(std::vector<std::uint64_t> lengths_ns);
 
 /// The kernels of one symbol.
+/// The launches of a kernel that have one size.
+struct SizeSummary {
+    model::LaunchSize size;
+    Durations time;
+};
+
 struct KernelSummary {
     std::string symbol;       ///< as in the machine code
     std::string name;         ///< demangled
     std::string fingerprint;  ///< of its machine code; empty where not on record or not one
     Durations time;
-    std::size_t configurations = 0;   ///< different launch configurations
-    LaunchConfiguration most_common;  ///< the configuration of most of its launches
+    std::size_t configurations = 0;    ///< different launch configurations
+    LaunchConfiguration most_common;   ///< the configuration of most of its launches
+    std::vector<SizeSummary> sizes{};  ///< those that take most time first; in no document
 };
 
 struct CopySummary {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a piece of a program had the GPU do: profile.hpp's summaries of work.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -153,13 +154,16 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
     struct Seen {
         std::vector<std::uint64_t> lengths;
         std::map<std::uint32_t, std::size_t> configurations;
+        std::map<std::array<std::array<std::uint32_t, 3>, 2>, std::vector<std::uint64_t>> sizes;
     };
     const Recording& recording = timeline.recording();
     std::unordered_map<std::string, Seen> by_symbol;
     for (const Work& each : work_of(timeline, piece, thread)) {
         if (each.kind != WorkKind::kernel) continue;
-        Seen& seen = by_symbol[recording.text(timeline.configuration(each).symbol)];
+        const LaunchConfiguration& launch = timeline.configuration(each);
+        Seen& seen = by_symbol[recording.text(launch.symbol)];
         seen.lengths.push_back(each.time.length());
+        seen.sizes[{launch.grid, launch.block}].push_back(each.time.length());
         ++seen.configurations[recording.records.kernels[each.index].configuration];
     }
     const auto code = machine_code(recording);
@@ -177,6 +181,13 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
             std::max_element(seen.configurations.begin(), seen.configurations.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
         kernel.most_common = recording.configurations[most->first];
+        for (auto& [size, lengths] : seen.sizes) {
+            kernel.sizes.push_back({{size[0], size[1]}, durations(std::move(lengths))});
+        }
+        std::stable_sort(kernel.sizes.begin(), kernel.sizes.end(),
+                         [](const SizeSummary& a, const SizeSummary& b) {
+                             return a.time.total_ns > b.time.total_ns;
+                         });
         kernels.push_back(std::move(kernel));
     }
     std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {

@@ -208,10 +208,10 @@ class BatchTaker {
             // What the suite does not name itself is simply not there.
             if (metric->by_name_only || is_gated(index, name)) {
                 result.not_collected.push_back(
-                    {name, result.kernels.empty()
-                               ? fmt::format("the case has more than {} different kernels",
-                                             most_kernels)
-                               : metrics::why_no_fact(*metric, result.kernels)});
+                    {name,
+                     result.kernels.empty()
+                         ? fmt::format("the case has more than {} different kernels", most_kernels)
+                         : metrics::why_no_fact(*metric, result.kernels)});
             }
         }
     }
@@ -277,7 +277,7 @@ class BatchTaker {
             const model::Piece& piece = request_.cases[i]->program->piece;
             wanted.labels.push_back({piece.pattern, piece.within, piece.own_thread,
                                      static_cast<std::uint64_t>(piece.skip),
-                                     static_cast<std::uint64_t>(piece.counted)});
+                                     static_cast<std::uint64_t>(piece.counted), piece.size});
             counts.push_back(wanted.labels.back().count);
             counted.push_back(i);
         }

@@ -137,7 +137,7 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Pie
             instances.push_back({&timeline, always, std::nullopt});
         }
     }
-    KernelPattern pattern(piece.pattern);
+    KernelPattern pattern(piece);
     KernelList kernels;
     std::size_t launches = 0;
     for (const Instance& each : instances) {

@@ -38,16 +38,21 @@ std::string on_record(const std::set<std::string>& names, std::string_view what)
                        names.size() == most_names ? ", …" : "");
 }
 
-/// Why no instance counts; empty: some do.
-std::string none_counts(std::size_t matched, std::size_t counted, const std::string& pattern,
+/// "'*flash*' with grid 8x1x1".
+std::string kernels_in_words(const model::Piece& piece) {
+    return fmt::format("'{}'{}{}", model::printable(piece.pattern, 100),
+                       piece.size.is_any() ? "" : " with ", model::in_words(piece.size));
+}
+
+/// Why no instance counts; empty: some do. `wanted` is in quotes.
+std::string none_counts(std::size_t matched, std::size_t counted, const std::string& wanted,
                         std::string_view what, std::int64_t skip,
                         const std::set<std::string>& others) {
     if (counted > 0) return {};
     if (matched > 0) {
         return fmt::format("'skip: {}' leaves none of {}", skip, model::counted(matched, what));
     }
-    return fmt::format("no {} matches '{}': {}", what, model::printable(pattern, 100),
-                       on_record(others, what));
+    return fmt::format("no {} matches {}: {}", what, wanted, on_record(others, what));
 }
 
 /// Calls of the host that launched kernels: those of a graph are one.
@@ -148,7 +153,8 @@ PieceValues of_program(const Recorded& recorded) {
 Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
                     PieceValues& values) {
     Instances found = instances_of(recorded, pattern, piece, piece.skip);
-    values.problem = none_counts(found.matched, found.counted.size(), pattern, "NVTX range",
+    values.problem = none_counts(found.matched, found.counted.size(),
+                                 fmt::format("'{}'", model::printable(pattern, 100)), "NVTX range",
                                  piece.skip, found.others);
     values.instances = found.counted.size();
     return found;
@@ -188,7 +194,7 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
 
 PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
-    KernelPattern kernels(piece.pattern);
+    KernelPattern kernels(piece);
     std::size_t matched = 0, counted = 0;
     for (const Timeline& timeline : recorded.timelines()) {
         std::int64_t left = piece.skip;
@@ -200,8 +206,8 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
             values.samples["gpu_time"].push_back(as_double(work.time.length()));
         }
     }
-    values.problem =
-        none_counts(matched, counted, piece.pattern, "kernel", piece.skip, kernels.others());
+    values.problem = none_counts(matched, counted, kernels_in_words(piece), "kernel", piece.skip,
+                                 kernels.others());
     values.instances = counted;
     values.counts["kernels"] = as_double(counted);
     return values;
@@ -210,7 +216,7 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
 PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.within, piece, values);
-    KernelPattern kernels(piece.pattern);
+    KernelPattern kernels(piece);
     std::size_t matched = 0;
     for (const Instance& each : found.counted) {
         std::vector<Interval> busy;
@@ -228,8 +234,8 @@ PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piec
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && matched == 0) {
         values.problem =
-            fmt::format("no kernel matches '{}' within {} NVTX ranges that match '{}': {}",
-                        model::printable(piece.pattern, 100), values.instances,
+            fmt::format("no kernel matches {} within {} NVTX ranges that match '{}': {}",
+                        kernels_in_words(piece), values.instances,
                         model::printable(piece.within, 100), on_record(kernels.others(), "kernel"));
     }
     return values;

@@ -141,6 +141,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string words(const model::Piece& piece) {
     std::string text = piece.pattern;
+    if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
     if (!piece.within.empty()) text += " within " + piece.within;
     if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
     if (piece.own_thread) text += ", own thread";

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "metrics/catalogue.hpp"
@@ -26,8 +27,8 @@ constexpr std::int64_t most_skipped = 1'000'000;
 
 constexpr std::int64_t most_counted = 100;
 
-constexpr std::array<std::string_view, 6> label_keys{"nvtx",    "kernel", "within",
-                                                     "threads", "skip",   "count"};
+constexpr std::array<std::string_view, 8> label_keys{"nvtx",   "kernel",  "grid", "block",
+                                                     "within", "threads", "skip", "count"};
 
 /// What the records of kernels say. Not local_bytes: they have 0 once the driver has allocated
 /// enough local memory. `stack` is read from the machine code, which may not be known.
@@ -146,6 +147,12 @@ class LabelReader {
             problems_.add(fields.find("within")->at,
                           "'within' of a range; expected it of a 'kernel' alone");
         }
+        if (const YamlNode* grid = fields.find("grid")) {
+            extents(*grid, "grid", kernel != nullptr, piece.size.grid);
+        }
+        if (const YamlNode* block = fields.find("block")) {
+            extents(*block, "block", kernel != nullptr, piece.size.block);
+        }
         if (const YamlNode* threads = fields.find("threads")) {
             static const std::vector<std::string> choices{"all", "own"};
             piece.own_thread = read_choice(*threads, "threads", choices, problems_) == 1U;
@@ -155,6 +162,30 @@ class LabelReader {
         }
         if (const YamlNode* count = fields.find("count")) counted(*count, kernel != nullptr, piece);
         return piece;
+    }
+
+    /// As dim3: what is left out is 1.
+    void extents(const YamlNode& node, std::string_view key, bool of_kernels,
+                 std::array<std::uint32_t, 3>& size) {
+        if (!of_kernels) {
+            problems_.add(node.at, fmt::format("{} of a range; expected it of a 'kernel' alone",
+                                               in_quotes(key)));
+            return;
+        }
+        std::vector<const YamlNode*> items{&node};
+        if (node.kind == YamlNode::Kind::list) items.assign(node.items.begin(), node.items.end());
+        std::array<std::uint32_t, 3> read{1, 1, 1};
+        bool good = !items.empty() && items.size() <= read.size();
+        for (std::size_t i = 0; good && i < items.size(); ++i) {
+            const std::optional<std::int64_t> extent = integer_of(*items[i]);
+            good = extent && *extent >= 1 && *extent <= std::numeric_limits<std::int32_t>::max();
+            if (good) read[i] = static_cast<std::uint32_t>(*extent);
+        }
+        if (good) {
+            size = read;
+        } else {
+            add_wrong_type(node, key, "1 to 3 integers of at least 1, such as [64, 2]", problems_);
+        }
     }
 
     void counted(const YamlNode& node, bool of_kernels, model::Piece& piece) {

@@ -214,6 +214,21 @@ class Command(tool.Case):
         self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=" kernels 10 own_stack")
         self.assertRegex(self.run_suite(code=1).stdout, r"stack.*0.*→.*\d+")
 
+    def test_two_sizes_of_a_kernel_are_two_cases(self):
+        self.suite(('flash: {kernel: "*flash*", within: "step*", skip: 1}',
+                    "camera: {kernel: flash_fwd, grid: 8}\n"
+                    "      lidar: {kernel: flash_fwd, grid: [64], block: [128, 1, 1]}"),
+                   ("flash.gpu_time: 5%", "camera.gpu_time: 5%\n      lidar.kernels: 0"))
+        self.app(flash=" kernels 10 flash_fwd grid 64 kernels 3 flash_fwd grid 8")
+        self.run_suite()
+        self.assertEqual((40, 12), (self.value("camera", "kernels"), self.value("lidar", "kernels")))
+        self.assertEqual([[64, 1, 1]], [kernel["grid"] for kernel in self.cases()["lidar"]["kernels"]])
+        self.app(flash=" kernels 10 flash_fwd grid 32 kernels 3 flash_fwd grid 8")
+        self.run_suite(code=3)
+        self.assertIn("no kernel matches 'flash_fwd' with grid 64x1x1 and block 128x1x1: on record are 'grid 32x1x1 "
+                      "and block 128x1x1', 'grid 8x1x1 and block 128x1x1'", self.cases()["lidar"]["reason"])
+        self.assertEqual("measured", self.cases()["camera"]["status"])
+
     def test_the_kernels_of_a_case(self):
         self.run_suite()
         kernels = self.cases()["step"]["kernels"]

@@ -115,6 +115,12 @@ std::vector<model::Kernel> kernels(Process process, const model::Piece& piece) {
 
 const model::Piece step{model::Piece::Kind::range, "step", "", false, 0};
 
+PieceValues values(Process process, const model::Piece& piece = step) {
+    std::vector<activity::Recording> recordings;
+    recordings.push_back(process.take());
+    return values_of(Recorded(std::move(recordings)), piece);
+}
+
 TEST(KernelsOfPieces, OfARangeAreMeansOverItsInstances) {
     const auto found = kernels(steps(4).code("norm", "c0de"), step);
     ASSERT_EQ(found.size(), 3U);
@@ -161,6 +167,32 @@ TEST(KernelsOfPieces, OfAKernelLabelAreThoseThatMatch) {
     for (const model::Kernel& kernel : anywhere) launches += kernel.launches;
     EXPECT_NEAR(launches, 1, 1e-9);
     EXPECT_GT(anywhere[1].launches, 0.3);
+}
+
+TEST(KernelsOfPieces, OfASizeAreLaunchesOfThatSizeAlone) {
+    model::Piece gemm{model::Piece::Kind::kernels, "gemm", "", false, 0};
+    gemm.size.grid = {16, 1, 1};
+    const auto found = kernels(steps(4), gemm);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].grid[0], 16);
+    EXPECT_EQ(values(steps(4), gemm).samples.at("gpu_time"), (std::vector<double>{700, 700}));
+    gemm.skip = 1;
+    EXPECT_EQ(values(steps(4), gemm).instances, 1U) << "others are not skipped";
+    gemm.skip = 0;
+    gemm.within = "step";
+    EXPECT_EQ(values(steps(4), gemm).samples.at("gpu_time"), (std::vector<double>{0, 700, 0, 700}));
+
+    gemm.size = {{8, 1, 1}, {256, 1, 1}};
+    EXPECT_EQ(
+        values(steps(4), gemm).problem,
+        "no kernel matches 'gemm' with grid 8x1x1 and block 256x1x1 within 4 NVTX ranges that "
+        "match 'step': on record are 'grid 16x1x1 and block 128x1x1', 'grid 8x1x1 and block "
+        "128x1x1'");
+    gemm.within.clear();
+    gemm.pattern = "flash";
+    EXPECT_EQ(values(steps(4), gemm).problem,
+              "no kernel matches 'flash' with grid 8x1x1 and block 256x1x1: on record are 'gemm', "
+              "'norm', 'warm_up'");
 }
 
 TEST(KernelsOfPieces, OfSeveralProcessesAreOneList) {
@@ -227,12 +259,6 @@ std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,
     };
     return recording_overhead(Recorded(run(bare_us, false)), Recorded(run(recorded_us, true)),
                               piece);
-}
-
-PieceValues values(Process process, const model::Piece& piece = step) {
-    std::vector<activity::Recording> recordings;
-    recordings.push_back(process.take());
-    return values_of(Recorded(std::move(recordings)), piece);
 }
 
 TEST(UnderfilledShare, IsTheTimeOfKernelsWithFewerBlocksThanHalfOfTheSms) {

@@ -279,6 +279,9 @@ workloads:
     EXPECT_EQ(changed("skip: 2", "skip: 9"),
               "program changed measure: *flash* within forward, skip 2 → *flash* within forward, "
               "skip 9 (1)");
+    EXPECT_EQ(changed("within:", "grid: 8, within:"),
+              "program changed measure: *flash* within forward, skip 2 → *flash* with grid 8x1x1 "
+              "within forward, skip 2 (1)");
     for (const auto& [key, finding] : std::vector<std::pair<std::string, std::string>>{
              {"cwd: elsewhere", "cwd:  → elsewhere"},
              {"exit: 3", "exit: 0 → 3"},
