@@ -9,6 +9,7 @@
 #include <set>
 
 #include "metrics/catalogue.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/text.hpp"
 #include "review/findings.hpp"
 
@@ -247,7 +248,9 @@ bool is_as_strict(const model::Relation& before, const model::Relation& after) {
         before.operands != after.operands || before.right.size() != after.right.size()) {
         return false;
     }
-    if (before.right == after.right) return true;
+    if (before.right == after.right) {
+        return model::expected_kernel(before) == model::expected_kernel(after);
+    }
     double change = 0;
     std::vector<int> effects;  // of the number on each value of the stack: 0, 1, -1
     for (std::size_t i = 0; i < before.right.size(); ++i) {

@@ -229,6 +229,20 @@ class Command(tool.Case):
                       "and block 128x1x1', 'grid 8x1x1 and block 128x1x1'", self.cases()["lidar"]["reason"])
         self.assertEqual("measured", self.cases()["camera"]["status"])
 
+    def test_the_hottest_kernel_is_expected_by_name(self):
+        self.suite(('step.syncs: "<= 1"', 'step.hottest_kernel: "== *flash*"\n      program.hottest_kernel: "!= softmax*"'))
+        self.app(flash=" kernels 11 flash_fwd")
+        self.run_suite("--prove")
+        relation = self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"][1]
+        self.assertEqual("train/step.hottest_kernel is flash_fwd (52.4 % of the kernels' time), expected *flash*, "
+                         "for [steps=4]", relation["sentence"])
+        self.app(flash=" kernels 11 flash_fwd kernels 30 softmax")
+        done = " ".join(self.run_suite(code=1).stdout.split())
+        self.assertIn("train/step.hottest_kernel is softmax (58.8 % of the kernels' time) and should be *flash*", done)
+        self.assertIn("train/program.hottest_kernel is softmax", done)
+        self.suite(('step.syncs: "<= 1"', 'step.hottest_kernel: "== *"'))
+        self.assertIn("cannot be broken", self.run_suite("--prove", code=3).stdout)
+
     def test_the_kernels_of_a_case(self):
         self.run_suite()
         kernels = self.cases()["step"]["kernels"]

@@ -360,6 +360,23 @@ TEST(Review, FindsAWeakenedHealthSet) {
     EXPECT_EQ(changed("    health: {step: {idle_share: 5%, time_per_launch: 20us}}\n"), "");
 }
 
+TEST(Review, FindsAnotherKernelThatShouldBeTheHottest) {
+    constexpr const char* path = "suites/train.yaml";
+    const auto with = [&](const std::string& comparison) {
+        Files some = files();
+        some[path] = {FileRole::suite,
+                      "name: train\nworkloads:\n  - command: [./train]\n    name: train\n"
+                      "    measure: {step: {nvtx: step}}\n    expect: {step.hottest_kernel: \"" +
+                          comparison + "\"}\n",
+                      ""};
+        return some;
+    };
+    EXPECT_EQ(in_words(reviewed(with("== *flash*"), with("== *"))),
+              "relation removed train/step.hottest_kernel == *flash*: train/step.hottest_kernel == "
+              "*flash* → train/step.hottest_kernel == *");
+    EXPECT_EQ(in_words(reviewed(with("== *flash*"), with("== *flash*"))), "");
+}
+
 TEST(Review, FindsARemovedOrWeakerRelation) {
     const std::string all = "expect:\n  gemm/tiled.gpu_time: \"<= 0.5 * gemm/naive.gpu_time\"\n";
     const std::string text = "gemm/tiled.gpu_time <= 0.5 * gemm/naive.gpu_time";
