@@ -28,6 +28,7 @@ struct WorkSummary {
     /// From when the piece began (or, where the device was then still busy with earlier work, from
     /// the end of that) to when it and all of its device work had ended.
     std::uint64_t span_ns = 0;
+    Interval window{};                 ///< that span; in no document
     std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
     std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
     std::uint64_t kernel_time_ns = 0;  ///< sum over kernels

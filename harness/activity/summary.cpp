@@ -116,6 +116,7 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
 
     const Interval window = device_window(timeline, piece, own);
+    summary.window = window;
     summary.span_ns = window.length();
     summary.idle_ns = window.length() - timeline.busy().length(window);
 

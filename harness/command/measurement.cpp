@@ -240,7 +240,7 @@ class BatchTaker {
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {
-                add(i, metric, api_method, {counted.count});
+                if (counted.count) add(i, metric, api_method, {*counted.count});
                 const auto series = results_[i].metrics.find(metric);
                 if (series != results_[i].metrics.end()) series->second.detail = counted.detail;
             }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "activity/waiting.hpp"
 #include "command/instances.hpp"
 #include "model/interval.hpp"
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "stats/quantiles.hpp"
 
@@ -248,25 +250,64 @@ double mean(std::uint64_t count, std::size_t instances) {
     return as_double(count) / as_double(instances);
 }
 
+/// A part of a sum, with its size.
+using Part = std::pair<std::uint64_t, std::string>;
+
+/// "a, b and 3 more", the largest first.
+std::string largest_of(std::vector<Part> parts, std::size_t most) {
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + parts[i].second;
+    }
+    if (parts.size() > most) text += fmt::format(" and {} more", parts.size() - most);
+    return text;
+}
+
 /// "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward": means, the most frequent first.
 std::string in_words(const CallsByName& calls, std::size_t instances) {
     constexpr std::size_t most_calls = 6;
-    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    std::vector<Part> parts;
     for (const auto& [call, count] : calls) {
         const auto& [name, range] = call;
         parts.emplace_back(
             count, fmt::format("{} {:.3g}{}", model::printable(name, 80), mean(count, instances),
                                range.empty() ? "" : " in " + model::printable(range, 80)));
     }
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string text;
-    for (std::size_t i = 0; i < std::min(parts.size(), most_calls); ++i) {
-        text += (i == 0 ? "" : ", ") + parts[i].second;
-    }
-    if (parts.size() > most_calls) text += fmt::format(" and {} more", parts.size() - most_calls);
-    return text;
+    return largest_of(std::move(parts), most_calls);
 }
+
+/// "after cudaStreamSynchronize", "in cudaMalloc", "nothing submitted".
+std::string in_words(activity::GapCause cause, const std::string& call) {
+    if (cause == activity::GapCause::nothing_submitted) return "nothing submitted";
+    return (cause == activity::GapCause::synchronisation ? "after " : "in ") +
+           model::printable(call, 80);
+}
+
+/// The idle time of all windows by its cause, over all processes.
+class IdleTime {
+  public:
+    void add(const Timeline& timeline, const std::vector<Interval>& windows) {
+        for (const activity::IdleCause& each : activity::idle_causes(timeline, windows)) {
+            times_[{each.cause, each.call}] += each.idle_ns;
+        }
+    }
+
+    /// "after cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs": means, the longest first.
+    [[nodiscard]] std::string text(std::size_t instances) const {
+        constexpr std::size_t most_causes = 4;
+        std::vector<Part> parts;
+        for (const auto& [cause, idle_ns] : times_) {
+            const std::string time = model::quantity_text(mean(idle_ns, instances), "ns");
+            parts.emplace_back(idle_ns, in_words(cause.first, cause.second) + ' ' + time);
+        }
+        return largest_of(std::move(parts), most_causes);
+    }
+
+  private:
+    std::map<std::pair<activity::GapCause, std::string>, std::uint64_t> times_;
+};
 
 }  // namespace
 
@@ -314,9 +355,11 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         if (found.counted.empty()) return counts;
         CallsByName waits, uncapturable;
         std::uint64_t synchronisations = 0;
+        std::map<const Timeline*, std::vector<Interval>> windows;
         for (const Instance& each : found.counted) {
-            synchronisations +=
-                activity::summarise(*each.timeline, each.time, each.thread).synchronisations;
+            const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
+            synchronisations += work.synchronisations;
+            windows[each.timeline].push_back(work.window);
             for (const activity::UncapturableCall& call :
                  activity::uncapturable_calls(*each.timeline, each.time, each.thread)) {
                 uncapturable[{call.name, call.range}] += call.count;
@@ -328,15 +371,26 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         const std::size_t instances = found.counted.size();
         counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
         counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
+        IdleTime idle;
+        for (const auto& [timeline, own] : windows) idle.add(*timeline, own);
+        const std::string causes = idle.text(instances);
+        if (!causes.empty()) counts["idle_share"] = {std::nullopt, causes + " per instance"};
     } else if (piece.kind == model::Piece::Kind::program) {
+        IdleTime idle;
+        const auto add = [&](const char* metric, std::uint64_t count) {
+            ApiCount& sum = counts[metric];
+            sum.count = sum.count.value_or(0) + as_double(count);
+        };
         for (const Timeline& timeline : recorded.timelines()) {
             const activity::Profile profile = activity::profile_of(timeline);
-            counts["syncs"].count += as_double(profile.program.synchronisations);
+            add("syncs", profile.program.synchronisations);
+            idle.add(timeline, {timeline.device_span()});
             if (timeline.recording().records.memory_events.empty()) continue;
             for (const activity::DeviceSummary& device : profile.devices) {
-                counts["peak_memory"].count += as_double(device.peak_memory_bytes);
+                add("peak_memory", device.peak_memory_bytes);
             }
         }
+        counts["idle_share"] = {std::nullopt, idle.text(1)};
     }
     return counts;
 }

@@ -402,6 +402,17 @@ workloads:
         for metric, of in (("pageable_copies", ""), ("syncs", " (cuCtxSynchronize 2)")):
             self.assertIn(f"broken: train/step.{metric} is 2{of} and should be at most 1", done.stdout)
 
+    def test_idle_time_is_told_with_what_the_host_did(self):
+        self.suite(("program.kernels: 0", "program.kernels: 0\n      step.idle_share: 5pt"),
+                   ('step.syncs: "<= 1"', 'step.idle_share: "<= 99%"'),
+                   ("    timeout", "    max_overhead: 100000%\n    timeout"))
+        self.refresh()
+        self.app(more="sleep 30")
+        cause = r"nothing submitted [23]\d\.\d+ ms"
+        done = " ".join(self.run_suite("--verbose", code=1).stdout.split())
+        self.assertRegex(done, rf"train/step.idle_share is 99\.\d+ % \({cause}.* per instance\) and should be at most")
+        self.assertRegex(done, rf"why: .*idle_share: {cause}.* per instance")
+
     def test_a_case_that_only_an_expectation_gates(self):
         self.suite(("      step.gpu_time: 5%\n      step.kernels: 0\n", ""))
         self.refresh()

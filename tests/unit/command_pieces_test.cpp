@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "recorded_program.hpp"
+
 namespace perfgate::command {
 namespace {
 
@@ -238,6 +240,36 @@ TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
     Process process;
     for (std::size_t i = 0; i <= most_kernels; ++i) process.kernel(std::to_string(i), 10);
     EXPECT_TRUE(kernels(process, {}).empty());
+}
+
+TEST(IdleShare, HasWhatTheHostDidAsItsDetail) {
+    activity::Program program;
+    program.range("step", {100, 1000})
+        .kernel("a", 110, {150, 200})
+        .call("cudaStreamSynchronize", {160, 250})
+        .kernel("b", 380, {400, 500})
+        .call("cudaMalloc", {520, 690})
+        .kernel("c", 695, {700, 1000});
+    std::vector<activity::Recording> recordings(2, program.recording());
+    const Recorded recorded(std::move(recordings));
+    const ApiCount found = api_counts_of(recorded, step).at("idle_share");
+    EXPECT_EQ(found.count, std::nullopt) << "it is measured in another recording";
+    EXPECT_EQ(found.detail,
+              "after cudaStreamSynchronize 200.0 ns, in cudaMalloc 200.0 ns, nothing submitted "
+              "50.00 ns per instance");
+    EXPECT_EQ(api_counts_of(recorded, {}).at("idle_share").detail,
+              "after cudaStreamSynchronize 400.0 ns, in cudaMalloc 400.0 ns")
+        << "of all processes, from the first work on";
+    EXPECT_EQ(api_counts_of(recorded, {}).at("syncs").count, 2);
+}
+
+TEST(IdleShare, WithoutIdleTimeHasNoDetail) {
+    activity::Program program;
+    program.range("step", {100, 200})
+        .kernel("a", 100, {100, 300})
+        .call("cudaLaunchKernel", {100, 110});
+    std::vector<activity::Recording> recordings(1, program.recording());
+    EXPECT_FALSE(api_counts_of(Recorded(std::move(recordings)), step).contains("idle_share"));
 }
 
 /// The overhead of ranges whose host times, in µs, are these without and with recording; each
