@@ -210,6 +210,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
         restricted ? window : Interval{0, std::numeric_limits<std::uint64_t>::max()};
     profile.program = summarise(timeline, launched);
     if (!restricted) {
+        profile.program.window = window;
         profile.program.span_ns = window.length();
         profile.program.idle_ns = window.length() - timeline.busy().length(window);
     }

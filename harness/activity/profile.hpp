@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
+#include "model/launch_size.hpp"
 
 namespace perfgate::activity {
 
@@ -27,6 +28,7 @@ struct WorkSummary {
     /// From when the piece began (or, where the device was then still busy with earlier work, from
     /// the end of that) to when it and all of its device work had ended.
     std::uint64_t span_ns = 0;
+    Interval window{};                 ///< that span; in no document
     std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
     std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
     std::uint64_t kernel_time_ns = 0;  ///< sum over kernels
@@ -62,13 +64,20 @@ struct Durations {
 Durations durations(std::vector<std::uint64_t> lengths_ns);
 
 /// The kernels of one symbol.
+/// The launches of a kernel that have one size.
+struct SizeSummary {
+    model::LaunchSize size;
+    Durations time;
+};
+
 struct KernelSummary {
     std::string symbol;       ///< as in the machine code
     std::string name;         ///< demangled
     std::string fingerprint;  ///< of its machine code; empty where not on record or not one
     Durations time;
-    std::size_t configurations = 0;   ///< different launch configurations
-    LaunchConfiguration most_common;  ///< the configuration of most of its launches
+    std::size_t configurations = 0;    ///< different launch configurations
+    LaunchConfiguration most_common;   ///< the configuration of most of its launches
+    std::vector<SizeSummary> sizes{};  ///< those that take most time first; in no document
 };
 
 struct CopySummary {

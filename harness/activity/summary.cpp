@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a piece of a program had the GPU do: profile.hpp's summaries of work.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -112,6 +113,7 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
 
     const Interval window = device_window(timeline, piece, own);
+    summary.window = window;
     summary.span_ns = window.length();
     summary.idle_ns = window.length() - timeline.busy().length(window);
 
@@ -134,18 +136,32 @@ std::unordered_map<std::string, std::string> machine_code(const Recording& recor
     return code;
 }
 
+std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
+    const Recording& recording) {
+    std::unordered_map<std::string, std::optional<std::uint32_t>> sizes;
+    for (const StackSize& stack : recording.records.stack_sizes) {
+        const auto [known, added] =
+            sizes.try_emplace(recording.text(stack.symbol), std::optional(stack.bytes));
+        if (!added && known->second != stack.bytes) known->second.reset();
+    }
+    return sizes;
+}
+
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread) {
     struct Seen {
         std::vector<std::uint64_t> lengths;
         std::map<std::uint32_t, std::size_t> configurations;
+        std::map<std::array<std::array<std::uint32_t, 3>, 2>, std::vector<std::uint64_t>> sizes;
     };
     const Recording& recording = timeline.recording();
     std::unordered_map<std::string, Seen> by_symbol;
     for (const Work& each : work_of(timeline, piece, thread)) {
         if (each.kind != WorkKind::kernel) continue;
-        Seen& seen = by_symbol[recording.text(timeline.configuration(each).symbol)];
+        const LaunchConfiguration& launch = timeline.configuration(each);
+        Seen& seen = by_symbol[recording.text(launch.symbol)];
         seen.lengths.push_back(each.time.length());
+        seen.sizes[{launch.grid, launch.block}].push_back(each.time.length());
         ++seen.configurations[recording.records.kernels[each.index].configuration];
     }
     const auto code = machine_code(recording);
@@ -163,6 +179,13 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
             std::max_element(seen.configurations.begin(), seen.configurations.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
         kernel.most_common = recording.configurations[most->first];
+        for (auto& [size, lengths] : seen.sizes) {
+            kernel.sizes.push_back({{size[0], size[1]}, durations(std::move(lengths))});
+        }
+        std::stable_sort(kernel.sizes.begin(), kernel.sizes.end(),
+                         [](const SizeSummary& a, const SizeSummary& b) {
+                             return a.time.total_ns > b.time.total_ns;
+                         });
         kernels.push_back(std::move(kernel));
     }
     std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "model/launch_size.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::command {
@@ -38,10 +39,9 @@ std::string launch_in_words(const Recording& recording, std::size_t place) {
     const auto& launches = recording.records.launches;
     if (place >= launches.size()) return "no launch";
     const auto& launch = recording.configurations[launches[place].configuration];
-    return fmt::format("{} with grid {}x{}x{} and block {}x{}x{}",
+    return fmt::format("{} with {}",
                        model::printable(model::demangled(recording.text(launch.symbol)), 120),
-                       launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-                       launch.block[1], launch.block[2]);
+                       model::in_words(model::LaunchSize{launch.grid, launch.block}));
 }
 
 /// Everything of a launch that two processes can have in common.

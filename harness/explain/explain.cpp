@@ -339,6 +339,24 @@ Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
     return cause;
 }
 
+/// What values that got worse consist of, where the run says so.
+std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result) {
+    constexpr std::string_view with_parts[] = {"idle_share", "syncs", "uncapturable_calls"};
+    std::vector<Cause> causes;
+    for (const MetricVerdict& metric : verdict.metrics) {
+        const auto series = result.metrics.find(metric.metric);
+        if ((metric.verdict != Verdict::regressed && metric.verdict != Verdict::warned) ||
+            series == result.metrics.end() || series->second.detail.empty() ||
+            std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
+                std::end(with_parts)) {
+            continue;
+        }
+        const std::string detail = model::printable(series->second.detail, 300);
+        causes.push_back({"parts", fmt::format("{}: {}", metric.metric, detail), {}, detail});
+    }
+    return causes;
+}
+
 std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& result,
                               const model::Ceilings& ceilings, const Evidence& evidence) {
     constexpr double seconds_per_ns = 1e-9;
@@ -412,6 +430,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         }
         for (auto each = found.begin(); each != found.end(); ++each) add(*each, each >= opposed);
     }
+    for (Cause& each : parts(verdict, result)) causes.push_back(std::move(each));
     if (auto place = roofline(verdict, result, ceilings, evidence)) {
         causes.push_back(*std::move(place));
     }

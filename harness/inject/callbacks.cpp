@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/cuda/cubin.hpp"
+#include "backend/cuda/stack_size.hpp"
 #include "inject/launch_calls.hpp"
 
 namespace perfgate::inject {
@@ -171,10 +172,14 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     if (module.pCubin == nullptr) return;
     try {
         activity::Records records;
-        for (const auto& [symbol, code] : backend::cuda::machine_code(
-                 backend::cuda::ElfImage({module.pCubin, module.cubinSize}))) {
+        const backend::cuda::ElfImage image({module.pCubin, module.cubinSize});
+        for (const auto& [symbol, code] : backend::cuda::machine_code(image)) {
             records.function_codes.push_back(
                 {writer_.string(symbol), writer_.string(code.fingerprint)});
+        }
+        for (const auto& [symbol, bytes] : backend::cuda::stack_sizes(image)) {
+            records.stack_sizes.push_back(
+                {writer_.string(symbol), static_cast<std::uint32_t>(bytes)});
         }
         writer_.append(records);
     } catch (...) {

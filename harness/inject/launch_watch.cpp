@@ -87,7 +87,17 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     }
     note_context(data.context);
     add_to_sequence(symbol, launch);
-    std::vector<std::size_t> due = labels_.due(symbol, static_cast<std::uint32_t>(gettid()));
+    const model::LaunchSize size{launch.grid, launch.block};
+    if (size.is_any()) {
+        for (const std::size_t label : labels_.matching(symbol)) {
+            if (labels_.needs_size(label)) {
+                refuse(label, readable(symbol) +
+                                  " is launched by a call that does not tell its "
+                                  "grid and block");
+            }
+        }
+    }
+    std::vector<std::size_t> due = labels_.due(symbol, size, static_cast<std::uint32_t>(gettid()));
     if (due.empty()) return false;
     std::string why = why_not(symbol, data.context, contains(launches_on_several_devices, id));
     if (why.empty() && captures_.may_hold(launch.stream)) {

@@ -38,9 +38,9 @@ std::string settings_text(const model::PlannedCase& planned) {
     }
     if (planned.program) {
         const model::Piece& piece = planned.program->piece;
-        text +=
-            fmt::format(", piece {}/{}/{}/{}/{}/{}", static_cast<int>(piece.kind), piece.pattern,
-                        piece.within, piece.own_thread, piece.skip, piece.counted);
+        text += fmt::format(", piece {}/{}/{}/{}/{}/{}/{}", static_cast<int>(piece.kind),
+                            piece.pattern, piece.within, piece.own_thread, piece.skip,
+                            piece.counted, model::in_words(piece.size));
     }
     if (planned.source) text += source_text(*planned.source);
     if (planned.deterministic) text += ", deterministic";

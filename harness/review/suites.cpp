@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "metrics/catalogue.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/text.hpp"
 #include "review/findings.hpp"
 #include "suite/plan.hpp"
@@ -143,6 +144,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string words(const model::Piece& piece) {
     std::string text = piece.pattern;
+    if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
     if (!piece.within.empty()) text += " within " + piece.within;
     if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
     if (piece.own_thread) text += ", own thread";
@@ -279,7 +281,9 @@ bool is_as_strict(const model::Relation& before, const model::Relation& after) {
         before.operands != after.operands || before.right.size() != after.right.size()) {
         return false;
     }
-    if (before.right == after.right) return true;
+    if (before.right == after.right) {
+        return model::expected_kernel(before) == model::expected_kernel(after);
+    }
     double change = 0;
     std::vector<int> effects;  // of the number on each value of the stack: 0, 1, -1
     for (std::size_t i = 0; i < before.right.size(); ++i) {

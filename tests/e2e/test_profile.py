@@ -116,6 +116,12 @@ class Profile(tool.Case):
         done = self.run_tool("run", "gate.yaml", *host, env=MOCKS, code=1)
         self.assertIn("kernels", done.stdout)
 
+    def test_a_draft_tells_the_sizes_of_a_kernel_apart(self):
+        text = self.suite(program=steps(4, "kernels", "9", "gemm", "grid", "64", "kernels", "5", "gemm", "grid", "8"))
+        self.assertIn('gemm: {kernel: "*gemm*", grid: [8, 1, 1], block: [128, 1, 1]}', text)
+        self.assertIn('gemm_2: {kernel: "*gemm*", grid: [64, 1, 1], block: [128, 1, 1]}', text)
+        self.run_tool("run", "gate.yaml", "--backend", "host", "--processes", 2, env=MOCKS)
+
     def test_a_draft_leaves_out_what_it_cannot_gate(self):
         text = self.suite(program=steps(4, *ATTENTION, "copy", "64", "sync",
                                         first=["push", "idle", "pop", *steps(1, "kernels", "9", "gemm")]))

@@ -95,6 +95,19 @@ TEST_F(Counting, counts_the_first_launch_after_those_to_skip) {
     EXPECT_TRUE(recording.records.kernels.empty());
 }
 
+TEST_F(Counting, only_launches_of_the_size_of_the_label) {
+    request_.labels[0].size.grid = {16, 1, 1};
+    request_.labels[0].skip = 1;
+    const Recording recording =
+        counted({"grid", "8", "kernels", "2", "flash_fwd", "grid", "16", "kernels", "2",
+                 "flash_fwd", "grid", "8", "kernels", "1", "flash_fwd"});
+    ASSERT_EQ(1U, recording.records.counted_launches.size());
+    EXPECT_EQ(3U, recording.records.counted_launches[0].launch);
+    request_.labels[0].size = {{16, 1, 1}, {64, 1, 1}};
+    EXPECT_TRUE(
+        counted({"grid", "16", "kernels", "2", "flash_fwd"}).records.counted_launches.empty());
+}
+
 TEST_F(Counting, as_many_launches_as_asked_for_and_of_all_labels) {
     request_.labels = {{"*flash*", "", false, 1, 2}, {"flash_bwd", "", false, 0, 1}};
     const Recording recording =

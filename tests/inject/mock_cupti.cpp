@@ -13,8 +13,8 @@
 // (so many calls, synchronisations, markers), MOCK_UNFINISHED (so many calls without end),
 // MOCK_DROP (records said to be dropped), MOCK_DISABLED (a kind that cannot be enabled).
 // MOCK_WORK_NS: how long each kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has
-// (4). MOCK_STALE_NAMES: once a module was unloaded, records of kernels have the name of the last
-// one before.
+// (4). MOCK_REGISTERS: of a kernel's threads (32). MOCK_STALE_NAMES: once a module was unloaded,
+// records of kernels have the name of the last one before.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -196,7 +196,9 @@ void on_work(const Work& work) {
         kernel.gridX = static_cast<std::int32_t>(work.grid);
         kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
         kernel.blockX = 128;
-        kernel.registersPerThread = 32;
+        const char* registers = std::getenv("MOCK_REGISTERS");
+        kernel.registersPerThread =
+            static_cast<std::uint16_t>(registers == nullptr ? 32 : std::atoi(registers));
         if (own.lose.strikes()) return;
         if (own.no_time.strikes()) {
             kernel.start = kernel.end = 0;

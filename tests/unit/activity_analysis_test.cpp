@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "activity/advice.hpp"
@@ -154,6 +155,51 @@ TEST(Analysis, gaps_name_what_the_host_did) {
     ASSERT_EQ(1u, profile.waits.size());
     EXPECT_EQ(200u, profile.waits[0].idle_ns);
     EXPECT_EQ(1u, profile.program.synchronisations);
+}
+
+using Causes = std::vector<std::tuple<GapCause, std::string, std::uint64_t>>;
+
+Causes idle(const Program& program, const std::vector<Interval>& windows) {
+    Causes causes;
+    for (const IdleCause& each : idle_causes(Timeline(program.recording()), windows)) {
+        causes.emplace_back(each.cause, each.call, each.idle_ns);
+    }
+    return causes;
+}
+
+TEST(Analysis, idle_time_is_summed_up_by_what_the_host_did) {
+    Program program;
+    for (std::uint64_t at = 0; at < 20000; at += 2000) {
+        program.kernel("a", at, {at, at + 100})
+            .call("cudaDeviceSynchronize", {at + 50, at + 120})
+            .kernel("b", at + 290, {at + 300, at + 400})
+            .call("cudaMalloc_v3020", {at + 410, at + 690})
+            .kernel("c", at + 695, {at + 700, at + 800})
+            .kernel("d", at + 1295, {at + 1300, at + 2000});
+    }
+    const auto sync = GapCause::synchronisation, call = GapCause::api_call,
+               nothing = GapCause::nothing_submitted;
+    EXPECT_EQ(idle(program, {{0, 20000}}), (Causes{{nothing, "", 5000},
+                                                   {call, "cudaMalloc", 3000},
+                                                   {sync, "cudaDeviceSynchronize", 2000}}));
+    // Nested windows count each; of a gap that reaches beyond a window, the part in it.
+    EXPECT_EQ(
+        idle(program, {{0, 2000}, {0, 150}, {350, 1000}}),
+        (Causes{
+            {nothing, "", 700}, {call, "cudaMalloc", 600}, {sync, "cudaDeviceSynchronize", 250}}));
+    EXPECT_EQ(idle(program, {{1400, 2000}}), Causes{});
+}
+
+TEST(Analysis, a_long_call_of_another_thread_is_the_cause_of_many_gaps) {
+    Program program;
+    program.call("cuModuleLoadData", {0, 10000}, other_thread);
+    for (std::uint64_t at = 100; at < 10000; at += 1000) program.kernel("a", at, {at, at + 500});
+    EXPECT_EQ(idle(program, {{100, 9600}}),
+              (Causes{{GapCause::api_call, "cuModuleLoadData", 4500}}));
+}
+
+TEST(Analysis, without_api_calls_idle_time_has_no_cause) {
+    EXPECT_EQ(idle(Program().kernel("a", 1, {100, 200}), {{0, 1000}}), Causes{});
 }
 
 TEST(Analysis, a_driver_call_within_a_runtime_call_is_no_second_synchronisation) {

@@ -127,13 +127,13 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), model::InputError);
     bytes[20] = 1;
     EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
-    bytes[20] = 3;
+    bytes[20] = 4;
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
     } catch (const model::InputError& error) {
         EXPECT_STREQ(
-            "new.activity is a recording of version 3, this perfgate reads versions 1 to 2; "
+            "new.activity is a recording of version 4, this perfgate reads versions 1 to 3; "
             "record it again",
             error.what());
     }

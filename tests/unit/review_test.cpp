@@ -279,6 +279,9 @@ workloads:
     EXPECT_EQ(changed("skip: 2", "skip: 9"),
               "program changed measure: *flash* within forward, skip 2 → *flash* within forward, "
               "skip 9 (1)");
+    EXPECT_EQ(changed("within:", "grid: 8, within:"),
+              "program changed measure: *flash* within forward, skip 2 → *flash* with grid 8x1x1 "
+              "within forward, skip 2 (1)");
     for (const auto& [key, finding] : std::vector<std::pair<std::string, std::string>>{
              {"cwd: elsewhere", "cwd:  → elsewhere"},
              {"exit: 3", "exit: 0 → 3"},
@@ -355,6 +358,23 @@ TEST(Review, FindsAWeakenedHealthSet) {
     // As strict, or stricter.
     EXPECT_EQ(changed("    health: {step: {}}\n"), "");
     EXPECT_EQ(changed("    health: {step: {idle_share: 5%, time_per_launch: 20us}}\n"), "");
+}
+
+TEST(Review, FindsAnotherKernelThatShouldBeTheHottest) {
+    constexpr const char* path = "suites/train.yaml";
+    const auto with = [&](const std::string& comparison) {
+        Files some = files();
+        some[path] = {FileRole::suite,
+                      "name: train\nworkloads:\n  - command: [./train]\n    name: train\n"
+                      "    measure: {step: {nvtx: step}}\n    expect: {step.hottest_kernel: \"" +
+                          comparison + "\"}\n",
+                      ""};
+        return some;
+    };
+    EXPECT_EQ(in_words(reviewed(with("== *flash*"), with("== *"))),
+              "relation removed train/step.hottest_kernel == *flash*: train/step.hottest_kernel == "
+              "*flash* → train/step.hottest_kernel == *");
+    EXPECT_EQ(in_words(reviewed(with("== *flash*"), with("== *flash*"))), "");
 }
 
 TEST(Review, FindsARemovedOrWeakerRelation) {
