@@ -89,6 +89,22 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                          time_text(program.exposed_communication_ns),
                          percent(share(program.exposed_communication_ns)))});
     }
+    if (profile.compiling_ns != 0) {
+        all.push_back(
+            {share(profile.compiling_ns),
+             fmt::format("The driver compiled PTX for {} ({} of the time): ship machine code for "
+                         "this GPU, or let the driver's cache keep it from run to run.",
+                         time_text(profile.compiling_ns), percent(share(profile.compiling_ns)))});
+    }
+    if (profile.loading_ns != 0) {
+        all.push_back(
+            {share(profile.loading_ns),
+             fmt::format(
+                 "The driver loaded modules and functions for {} ({} of the time) after the "
+                 "first kernel: leave the first iterations out of what is measured, or set "
+                 "CUDA_MODULE_LOADING=EAGER.",
+                 time_text(profile.loading_ns), percent(share(profile.loading_ns)))});
+    }
     if (!profile.kernels.empty()) {
         const KernelSummary& hottest = profile.kernels.front();
         const std::uint64_t total = std::max<std::uint64_t>(program.kernel_time_ns, 1);
@@ -127,6 +143,17 @@ std::vector<std::string> notes(const Profile& profile) {
     if (profile.overhead_ns != 0) {
         all.push_back(
             fmt::format("CUPTI itself took {} of host time.", time_text(profile.overhead_ns)));
+    }
+    std::string by_driver;
+    for (const OverheadSummary& each : profile.overheads) {
+        if (each.source != OverheadSource::driver) continue;
+        by_driver +=
+            fmt::format("{}{} {} ({})", by_driver.empty() ? "" : ", ", each.name,
+                        time_text(each.time.total_ns), model::counted(each.time.count, "time"));
+    }
+    if (!by_driver.empty()) {
+        all.push_back(
+            fmt::format("Host time of the driver, with or without recording: {}.", by_driver));
     }
     return all;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "activity/capture.hpp"
+#include "activity/overheads.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -176,20 +177,6 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
     return devices;
 }
 
-void add_overheads(const Recording& recording, Profile& profile) {
-    std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
-    std::vector<Interval> all;
-    for (const Overhead& each : recording.records.overheads) {
-        if (each.end_ns <= each.start_ns) continue;
-        lengths[each.kind].push_back(each.end_ns - each.start_ns);
-        all.push_back({each.start_ns, each.end_ns});
-    }
-    profile.overhead_ns = IntervalSet(std::move(all)).length();
-    for (auto& [kind, each] : lengths) {
-        profile.overheads.push_back({overhead_name(kind), durations(std::move(each)), 0});
-    }
-}
-
 }  // namespace
 
 Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
@@ -230,7 +217,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, window);
     profile.gaps = longest_gaps(timeline, window, options.gaps);
-    add_overheads(recording, profile);
+    add_overheads(recording.records.overheads, profile);
     return profile;
 }
 
@@ -302,31 +289,6 @@ const char* to_text(MemoryKind kind) {
             return "array";
         default:
             return "unknown";
-    }
-}
-
-std::string overhead_name(std::uint32_t kind) {
-    switch (kind) {
-        case 1:
-            return "driver compiler";
-        case 1U << 16:
-            return "CUPTI buffer flush";
-        case 2U << 16:
-            return "CUPTI instrumentation";
-        case 3U << 16:
-            return "CUPTI resources";
-        case 4U << 16:
-            return "module loading by the runtime";
-        case 5U << 16:
-            return "lazy function loading";
-        case 6U << 16:
-            return "command buffer full";
-        case 7U << 16:
-            return "activity buffer request";
-        case 8U << 16:
-            return "UVM set-up";
-        default:
-            return fmt::format("overhead {}", kind);
     }
 }
 

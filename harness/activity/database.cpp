@@ -13,6 +13,7 @@
 #include "activity/analysis.hpp"
 #include "activity/database_schema.hpp"
 #include "activity/nesting.hpp"
+#include "activity/overheads.hpp"
 #include "activity/sqlite.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"

@@ -85,8 +85,17 @@ struct CopySummary {
 };
 const char* to_text(CopyKind kind);
 const char* to_text(MemoryKind kind);
-/// Of a CUpti_ActivityOverheadKind.
-std::string overhead_name(std::uint32_t kind);
+
+/// What takes host time besides the program: CUPTI only while a program is recorded, the driver
+/// always.
+enum class OverheadSource { cupti, driver, unknown };
+const char* to_text(OverheadSource source);
+
+struct OverheadSummary {
+    std::string name;
+    OverheadSource source = OverheadSource::unknown;
+    Durations time;
+};
 
 struct CallSummary {
     std::string name;
@@ -165,9 +174,11 @@ struct Profile {
     std::vector<CallSummary> waits;  ///< calls that wait for the device, most idle time first
     std::vector<UncapturableCall> uncapturable;  ///< in NVTX ranges, most frequent first
     std::vector<RangeSummary> ranges;
-    std::vector<Gap> gaps;               ///< longest first
-    std::uint64_t overhead_ns = 0;       ///< host time that CUPTI itself took, counted once
-    std::vector<CallSummary> overheads;  ///< by what it did
+    std::vector<Gap> gaps;          ///< longest first
+    std::uint64_t overhead_ns = 0;  ///< host time that CUPTI itself took, counted once
+    /// Of the window, while the driver compiled code, or loaded modules and functions.
+    std::uint64_t compiling_ns = 0, loading_ns = 0;
+    std::vector<OverheadSummary> overheads;
 };
 
 }  // namespace perfgate::activity

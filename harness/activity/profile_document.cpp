@@ -10,11 +10,15 @@ namespace perfgate::document {
 
 using activity::CopyKind;
 using activity::GapCause;
+using activity::OverheadSource;
 
 template <>
 inline constexpr GapCause choices<GapCause>[] = {GapCause::synchronisation, GapCause::api_call,
                                                  GapCause::nothing_submitted,
                                                  GapCause::not_recorded};
+template <>
+inline constexpr OverheadSource choices<OverheadSource>[] = {
+    OverheadSource::cupti, OverheadSource::driver, OverheadSource::unknown};
 template <>
 inline constexpr CopyKind choices<CopyKind>[] = {
     CopyKind::unknown,         CopyKind::host_to_device,  CopyKind::device_to_host,
@@ -136,6 +140,13 @@ void describe(Archive& archive, Described<Archive, CallSummary>& call) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, OverheadSummary>& overhead) {
+    archive.required("name", overhead.name);
+    archive.optional("source", overhead.source);
+    describe(archive, overhead.time);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, UncapturableCall>& call) {
     archive.required("name", call.name);
     archive.required("why", call.why);
@@ -217,6 +228,8 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
     archive.required("ranges", profile.ranges, lines);
     archive.required("gaps", profile.gaps, lines);
     archive.required("overhead_ns", profile.overhead_ns);
+    archive.optional("compiling_ns", profile.compiling_ns);
+    archive.optional("loading_ns", profile.loading_ns);
     archive.required("overheads", profile.overheads, lines);
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -262,6 +263,53 @@ TEST(Advice, names_what_costs_most_first) {
     EXPECT_NE(std::string::npos, sentences[0].find("cudaDeviceSynchronize")) << sentences[0];
     EXPECT_NE(std::string::npos, sentences[0].find("80.0 %")) << sentences[0];
     EXPECT_LE(advice(profile, 1).size(), 1u);
+}
+
+/// CUpti_ActivityOverheadKind.
+constexpr std::uint32_t driver_compiler = 1, cupti_flush = 1 << 16, cupti_resource = 3 << 16,
+                        module_loading = 4 << 16, function_loading = 5 << 16,
+                        command_buffer_full = 6 << 16;
+
+bool any_has(const std::vector<std::string>& sentences, const std::string& words) {
+    return std::any_of(sentences.begin(), sentences.end(), [&](const std::string& sentence) {
+        return sentence.find(words) != std::string::npos;
+    });
+}
+
+TEST(Overheads, what_the_driver_does_is_not_on_cuptis_account) {
+    const Profile profile = Program()
+                                .kernel("a", 1, {100, 1'000})
+                                .overhead(cupti_flush, {0, 50})
+                                .overhead(cupti_resource, {40, 60})
+                                .overhead(driver_compiler, {100, 300})
+                                .overhead(command_buffer_full, {300, 310})
+                                .overhead(0, {400, 500})
+                                .profile();
+    EXPECT_EQ(60u, profile.overhead_ns);
+    ASSERT_EQ(5u, profile.overheads.size());
+    const std::vector<std::string> said = notes(profile);
+    EXPECT_TRUE(any_has(said, "CUPTI itself took 60.00 ns"));
+    EXPECT_TRUE(any_has(said, "driver compiler 200.0 ns (1 time), command buffer full 10.00 ns"));
+    EXPECT_FALSE(any_has(notes(Program().overhead(driver_compiler, {1, 2}).profile()), "CUPTI"));
+}
+
+TEST(Overheads, loading_counts_once_and_within_what_is_reported) {
+    const Profile profile = Program()
+                                .overhead(module_loading, {0, 100})  // the program starts
+                                .kernel("a", 100, {100, 200})
+                                .overhead(module_loading, {200, 400})
+                                .overhead(function_loading, {300, 500})
+                                .overhead(driver_compiler, {600, 700})
+                                .kernel("b", 900, {900, 1'000})
+                                .profile();
+    EXPECT_EQ(300u, profile.loading_ns);
+    EXPECT_EQ(100u, profile.compiling_ns);
+    EXPECT_TRUE(any_has(advice(profile, 10), "loaded modules and functions for 300.0 ns (33.3 %"));
+    EXPECT_TRUE(any_has(advice(profile, 10), "compiled PTX for 100.0 ns (11.1 %"));
+    const Profile before =
+        Program().overhead(module_loading, {0, 100}).kernel("a", 100, {100, 200}).profile();
+    EXPECT_EQ(0u, before.loading_ns);
+    EXPECT_FALSE(any_has(advice(before, 10), "loaded"));
 }
 
 TEST(Nesting, the_innermost_open_range_of_a_thread) {
