@@ -82,6 +82,15 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                                    "own they can overlap with kernels.",
                                    time_text(alone), percent(share(alone)))});
     }
+    if (program.underfilled_time_ns != 0 && profile.knows_sms()) {
+        const double busy = static_cast<double>(program.span_ns - program.idle_ns) / span;
+        all.push_back(
+            {program.underfilled_share() * busy / 2,
+             fmt::format("The GPU was busy for {} of the time, but {} of the kernel time is in "
+                         "kernels with fewer blocks than half of its SMs: give a launch more work, "
+                         "or run such kernels at once, on several streams.",
+                         percent(busy), percent(program.underfilled_share()))});
+    }
     if (program.exposed_communication_ns != 0) {
         all.push_back(
             {share(program.exposed_communication_ns),

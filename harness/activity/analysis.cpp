@@ -170,6 +170,7 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
         for (const Device& each : recording.records.devices) {
             if (each.id == device) summary.name = recording.text(each.name);
         }
+        summary.sms = timeline.sm_count(device);
         summary.busy_ns = IntervalSet(std::move(times)).length();
         summary.kernels = kernels[device];
         summary.peak_memory_bytes = peak_memory(recording, device);

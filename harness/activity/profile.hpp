@@ -6,6 +6,7 @@
 // time once: it is the union of the busy intervals.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,11 @@ struct WorkSummary {
 
     [[nodiscard]] double idle_share() const {
         return span_ns == 0 ? 0 : static_cast<double>(idle_ns) / static_cast<double>(span_ns);
+    }
+    [[nodiscard]] double underfilled_share() const {
+        return kernel_time_ns == 0
+                   ? 0
+                   : static_cast<double>(underfilled_time_ns) / static_cast<double>(kernel_time_ns);
     }
 };
 
@@ -150,6 +156,7 @@ struct RangeSummary {
 struct DeviceSummary {
     std::uint32_t device = 0;
     std::string name;
+    std::uint32_t sms = 0;  ///< 0: not on record
     std::uint64_t busy_ns = 0;
     std::uint64_t kernels = 0;
     std::uint64_t peak_memory_bytes = 0;  ///< allocated through CUDA; 0 where not on record
@@ -179,6 +186,12 @@ struct Profile {
     /// Of the window, while the driver compiled code, or loaded modules and functions.
     std::uint64_t compiling_ns = 0, loading_ns = 0;
     std::vector<OverheadSummary> overheads;
+
+    /// Whether `underfilled_time_ns` means something: the SMs of every device are on record.
+    [[nodiscard]] bool knows_sms() const {
+        return std::all_of(devices.begin(), devices.end(),
+                           [](const DeviceSummary& device) { return device.sms != 0; });
+    }
 };
 
 }  // namespace perfgate::activity

@@ -158,6 +158,7 @@ template <class Archive>
 void describe(Archive& archive, Described<Archive, DeviceSummary>& device) {
     archive.required("device", device.device, bits32);
     archive.required("name", device.name);
+    archive.optional("sms", device.sms, bits32);
     archive.required("busy_ns", device.busy_ns);
     archive.required("kernels", device.kernels);
     archive.required("peak_memory_bytes", device.peak_memory_bytes);

@@ -312,6 +312,19 @@ TEST(Overheads, loading_counts_once_and_within_what_is_reported) {
     EXPECT_FALSE(any_has(advice(before, 10), "loaded"));
 }
 
+TEST(Advice, busy_is_told_with_how_full_the_gpu_was) {
+    Program program;  // kernels of 8 blocks
+    program.kernel("a", 1, {0, 100'000});
+    EXPECT_FALSE(program.profile().knows_sms());
+    EXPECT_FALSE(any_has(advice(program.profile(), 10), "SMs"));
+    const Profile full = Program(program).device(16).profile();
+    EXPECT_TRUE(full.knows_sms());
+    EXPECT_FALSE(any_has(advice(full, 10), "SMs"));
+    const Profile sparse = program.device(17).profile();
+    EXPECT_DOUBLE_EQ(1, sparse.program.underfilled_share());
+    EXPECT_TRUE(any_has(advice(sparse, 10), "busy for 100.0 % of the time, but 100.0 % of the"));
+}
+
 TEST(Nesting, the_innermost_open_range_of_a_thread) {
     const Program program = Program()
                                 .range("outer", {10, 100})

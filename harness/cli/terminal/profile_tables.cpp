@@ -88,10 +88,16 @@ void add_head(Text& text, const Profile& profile) {
 
 void add_program(Text& text, const Profile& profile) {
     const activity::WorkSummary& program = profile.program;
-    text.line(fmt::format("GPU busy {} of {} ({}), idle {}",
+    std::string quality;
+    if (program.kernels != 0 && profile.knows_sms()) {
+        quality =
+            fmt::format("; {} of kernel time fills less than half of the SMs",
+                        model::share_text(program.underfilled_time_ns, program.kernel_time_ns));
+    }
+    text.line(fmt::format("GPU busy {} of {} ({}), idle {}{}",
                           time(program.span_ns - program.idle_ns), time(program.span_ns),
                           model::share_text(program.span_ns - program.idle_ns, program.span_ns),
-                          time(program.idle_ns)));
+                          time(program.idle_ns), quality));
     text.line(fmt::format("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
                           model::counted(program.kernels, "kernel"), program.short_kernels,
                           model::counted(program.copies, "copy"), program.pageable_copies,
@@ -100,6 +106,11 @@ void add_program(Text& text, const Profile& profile) {
                           profile.calls.empty()
                               ? "unrecorded synchronisations"
                               : model::counted(program.synchronisations, "synchronisation")));
+    if (program.copies != 0) {
+        text.line(fmt::format("copies ran for {}, {} of it while a kernel ran",
+                              time(program.copy_time_ns),
+                              model::share_text(program.overlapped_copy_ns, program.copy_time_ns)));
+    }
     for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
             "GPU {} {}: busy {}, {}{}", device.device, model::printable(device.name),
