@@ -94,7 +94,7 @@ const char* to_text(MemoryKind kind);
 
 /// What takes host time besides the program: CUPTI only while a program is recorded, the driver
 /// always.
-enum class OverheadSource { cupti, driver, unknown };
+enum class OverheadSource { unknown, cupti, driver };
 const char* to_text(OverheadSource source);
 
 struct OverheadSummary {

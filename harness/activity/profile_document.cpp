@@ -18,7 +18,7 @@ inline constexpr GapCause choices<GapCause>[] = {GapCause::synchronisation, GapC
                                                  GapCause::not_recorded};
 template <>
 inline constexpr OverheadSource choices<OverheadSource>[] = {
-    OverheadSource::cupti, OverheadSource::driver, OverheadSource::unknown};
+    OverheadSource::unknown, OverheadSource::cupti, OverheadSource::driver};
 template <>
 inline constexpr CopyKind choices<CopyKind>[] = {
     CopyKind::unknown,         CopyKind::host_to_device,  CopyKind::device_to_host,
