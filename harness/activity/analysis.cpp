@@ -9,6 +9,7 @@
 
 #include "activity/capture.hpp"
 #include "activity/overheads.hpp"
+#include "activity/range_kernels.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -217,6 +218,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     // Outside any range a program starts and ends, and nobody would capture that.
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, window);
+    add_range_kernels(timeline, options, profile);
     profile.gaps = longest_gaps(timeline, window, options.gaps);
     add_overheads(recording.records.overheads, profile);
     return profile;

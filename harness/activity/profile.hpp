@@ -73,6 +73,7 @@ struct KernelSummary {
     std::string name;         ///< demangled
     std::string fingerprint;  ///< of its machine code; empty where not on record or not one
     Durations time;
+    std::size_t order = 0;  ///< its place in the order of the first launches, from 1; 0: not known
     std::size_t configurations = 0;   ///< different launch configurations
     LaunchConfiguration most_common;  ///< the configuration of most of its launches
 };
@@ -143,6 +144,15 @@ struct RangeInstance {
     WorkSummary work;
 };
 
+/// Launches in all instances of a range.
+struct RangeKernel {
+    std::size_t kernel = 0;  ///< in Profile::kernels
+    std::uint64_t launches = 0;
+    std::uint64_t total_ns = 0;
+
+    bool operator==(const RangeKernel&) const = default;
+};
+
 /// All instances of the ranges of one name.
 struct RangeSummary {
     std::string name;
@@ -151,6 +161,9 @@ struct RangeSummary {
     std::size_t left_open = 0;
     Durations host_time;
     WorkSummary total;  ///< sums over the instances
+    /// In the order of the first launches. Empty although there are kernels: not listed, because
+    /// there are too many, or by an older version.
+    std::vector<RangeKernel> kernels;
 };
 
 struct DeviceSummary {

@@ -114,6 +114,7 @@ void describe(Archive& archive, Described<Archive, KernelSummary>& kernel) {
     archive.required("symbol", kernel.symbol);
     archive.optional("code", kernel.fingerprint);
     describe(archive, kernel.time);
+    archive.optional("order", kernel.order);
     archive.required("configurations", kernel.configurations);
     auto& common = kernel.most_common;
     archive.required("grid", common.grid, dimensions);
@@ -173,11 +174,19 @@ void describe(Archive& archive, Described<Archive, RangeInstance>& instance) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, RangeKernel>& use) {
+    archive.required("kernel", use.kernel);
+    archive.required("count", use.launches);
+    archive.required("total_ns", use.total_ns);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, RangeSummary>& range) {
     archive.required("name", range.name);
     archive.optional("left_open", range.left_open);
     describe(archive, range.host_time);
     archive.required("work", range.total);
+    archive.optional("kernels", range.kernels);
     archive.required("instances", range.instances);
 }
 
@@ -227,6 +236,15 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
     archive.required("waits", profile.waits, lines);
     archive.optional("uncapturable", profile.uncapturable, lines);
     archive.required("ranges", profile.ranges, lines);
+    archive.check([&](JsonValue object) {
+        for (const RangeSummary& range : profile.ranges) {
+            for (const RangeKernel& use : range.kernels) {
+                if (use.kernel >= profile.kernels.size()) {
+                    object.at("ranges").fail("a kernel of a range is not among 'kernels'");
+                }
+            }
+        }
+    });
     archive.required("gaps", profile.gaps, lines);
     archive.required("overhead_ns", profile.overhead_ns);
     archive.optional("compiling_ns", profile.compiling_ns);

@@ -142,12 +142,14 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
     struct Seen {
         std::vector<std::uint64_t> lengths;
         std::map<std::uint32_t, std::size_t> configurations;
+        std::size_t order = 0;
     };
     const Recording& recording = timeline.recording();
     std::unordered_map<std::string, Seen> by_symbol;
     for (const Work& each : work_of(timeline, piece, thread)) {
         if (each.kind != WorkKind::kernel) continue;
         Seen& seen = by_symbol[recording.text(timeline.configuration(each).symbol)];
+        if (seen.order == 0) seen.order = by_symbol.size();
         seen.lengths.push_back(each.time.length());
         ++seen.configurations[recording.records.kernels[each.index].configuration];
     }
@@ -161,6 +163,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
             kernel.fingerprint = known->second;
         }
         kernel.time = durations(std::move(seen.lengths));
+        kernel.order = seen.order;
         kernel.configurations = seen.configurations.size();
         const auto most =
             std::max_element(seen.configurations.begin(), seen.configurations.end(),

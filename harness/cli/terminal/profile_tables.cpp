@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "activity/advice.hpp"
+#include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
@@ -17,6 +18,9 @@ namespace {
 
 using activity::Profile;
 using Rows = std::vector<std::vector<std::string>>;
+
+/// Of the kernels of one range; so many does the reason of a failed case name, too.
+constexpr std::size_t most_changes = 5;
 
 std::string time(std::uint64_t ns) {
     return model::quantity_text(static_cast<double>(ns), "ns");
@@ -219,10 +223,44 @@ std::vector<std::string> piece_row(const activity::PieceDifference& piece, bool 
             std::move(name)};
 }
 
+/// "replaced by softmax_warp_forward and 2 others".
 std::string kernel_remark(const activity::KernelDifference& kernel) {
+    if (kernel.counterparts != 0) {
+        const char* words = kernel.launches.before == 0 ? "replaces" : "replaced by";
+        const std::string other = model::distinct_kernel_name(kernel.counterpart, kernel.name);
+        return kernel.counterparts == 1
+                   ? fmt::format("{} {}", words, other)
+                   : fmt::format("{} {} and {}", words, other,
+                                 model::counted(kernel.counterparts - 1, "other"));
+    }
     if (kernel.launches.before == 0) return "added";
     if (kernel.launches.after == 0) return "removed";
     return kernel.code_changed ? "code changed" : "";
+}
+
+/// The kernels of each range, by what changed.
+void add_range_changes(Text& text, const activity::ProfileDifference& difference,
+                       const ProfileTables& options) {
+    std::vector<const activity::PieceDifference*> changed;
+    for (const activity::PieceDifference& range : difference.ranges) {
+        if (!range.changes.empty()) changed.push_back(&range);
+    }
+    if (changed.empty()) return;
+    text.line("\nkernels that changed, per instance of each range");
+    for (std::size_t i = 0; i < std::min(changed.size(), options.rows); ++i) {
+        const activity::PieceDifference& range = *changed[i];
+        text.line(fmt::format("  {}", text.name(range.name)));
+        const std::size_t shown = std::min(range.changes.size(), most_changes);
+        for (std::size_t j = 0; j < shown; ++j) {
+            text.line("    " + model::sentence_of(range.changes[j], "instance"));
+        }
+        if (const std::size_t left = range.changes.size() - shown; left != 0) {
+            text.line(fmt::format("    ... and {}", model::counted(left, "smaller change")));
+        }
+    }
+    if (changed.size() > options.rows) {
+        text.line(fmt::format("  ... and {} more", changed.size() - options.rows));
+    }
 }
 
 }  // namespace
@@ -250,6 +288,7 @@ std::string difference_text(const activity::ProfileDifference& difference,
                  return {times(kernel.total_ns), change(kernel.total_ns), numbers(kernel.launches),
                          kernel_remark(kernel), text.name(kernel.name)};
              });
+    add_range_changes(text, difference, options);
     for (const std::string& note : difference.notes) {
         text.line(fmt::format("\nnote: {}", model::printable(note)));
     }
