@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -45,8 +46,7 @@ Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
 
 std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
     struct Seen {
-        std::uint64_t bytes = 0;
-        std::vector<std::uint64_t> lengths;
+        std::vector<std::uint64_t> bytes, lengths;
     };
     const auto memory_of = [](const Copy& copy) {
         const bool from_host =
@@ -61,13 +61,21 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         if (work.kind != WorkKind::copy) continue;
         const Copy& copy = timeline.copy(work);
         Seen& seen = by_kind[{copy.kind, memory_of(copy)}];
-        seen.bytes += copy.bytes;
+        seen.bytes.push_back(copy.bytes);
         seen.lengths.push_back(work.time.length());
     }
     std::vector<CopySummary> copies;
     copies.reserve(by_kind.size());
     for (auto& [key, seen] : by_kind) {
-        copies.push_back({key.first, key.second, seen.bytes, durations(std::move(seen.lengths))});
+        const auto [least, most] = std::minmax_element(seen.bytes.begin(), seen.bytes.end());
+        CopySummary& copy = copies.emplace_back();
+        copy.kind = key.first;
+        copy.memory = key.second;
+        copy.bytes = std::accumulate(seen.bytes.begin(), seen.bytes.end(), std::uint64_t{0});
+        copy.minimum_bytes = *least;
+        copy.maximum_bytes = *most;
+        copy.median_bytes = median(std::move(seen.bytes));
+        copy.time = durations(std::move(seen.lengths));
     }
     std::stable_sort(copies.begin(), copies.end(), [](const auto& a, const auto& b) {
         return a.time.total_ns > b.time.total_ns;

@@ -129,7 +129,8 @@ CREATE VIEW kernel_summary AS
   GROUP BY k.process_id, name ORDER BY total_ns DESC;
 CREATE VIEW copy_summary AS
   SELECT process_id, kind, source_memory, destination_memory, count(*) AS copies,
-         sum(bytes) AS bytes, sum(end_ns - start_ns) AS total_ns,
+         sum(bytes) AS bytes, min(bytes) AS min_bytes, max(bytes) AS max_bytes,
+         sum(end_ns - start_ns) AS total_ns,
          sum(bytes) * 1e9 / nullif(sum(end_ns - start_ns), 0) AS bytes_per_s
   FROM copies GROUP BY process_id, kind, source_memory, destination_memory ORDER BY total_ns DESC;
 CREATE VIEW api_summary AS

@@ -66,6 +66,8 @@ struct Durations {
     std::uint64_t maximum_ns = 0;
 };
 Durations durations(std::vector<std::uint64_t> lengths_ns);
+/// Of an even number the mean of the two middle ones; of none 0.
+std::uint64_t median(std::vector<std::uint64_t> values);
 
 /// The kernels of one symbol.
 struct KernelSummary {
@@ -78,10 +80,13 @@ struct KernelSummary {
     LaunchConfiguration most_common;  ///< the configuration of most of its launches
 };
 
+/// The copies of one kind and memory.
 struct CopySummary {
     CopyKind kind = CopyKind::unknown;
     std::string memory;  ///< on the host's side: "pageable", "pinned"; else the source's kind
     std::uint64_t bytes = 0;
+    /// Of one copy.
+    std::uint64_t minimum_bytes = 0, median_bytes = 0, maximum_bytes = 0;
     Durations time;
 
     [[nodiscard]] double bytes_per_s() const {

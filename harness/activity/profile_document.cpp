@@ -129,6 +129,9 @@ void describe(Archive& archive, Described<Archive, CopySummary>& copy) {
     archive.required("kind", copy.kind);
     archive.required("memory", copy.memory);
     archive.required("bytes", copy.bytes);
+    archive.optional("min_bytes", copy.minimum_bytes);
+    archive.optional("median_bytes", copy.median_bytes);
+    archive.optional("max_bytes", copy.maximum_bytes);
     archive.derived("bytes_per_s", [&] { return copy.bytes_per_s(); });
     describe(archive, copy.time);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
@@ -55,6 +56,15 @@ Interval device_window(const Timeline& timeline, Interval piece, const IntervalS
 
 }  // namespace
 
+std::uint64_t median(std::vector<std::uint64_t> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 != 0) return *middle;
+    const std::uint64_t lower = *std::max_element(values.begin(), middle);
+    return lower + (*middle - lower) / 2;
+}
+
 Durations durations(std::vector<std::uint64_t> lengths) {
     Durations result;
     if (lengths.empty()) return result;
@@ -63,14 +73,7 @@ Durations durations(std::vector<std::uint64_t> lengths) {
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
     result.minimum_ns = *least;
     result.maximum_ns = *most;
-    // Of an even number the mean of the two middle ones.
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    result.median_ns = *middle;
-    if (lengths.size() % 2 == 0) {
-        const std::uint64_t lower = *std::max_element(lengths.begin(), middle);
-        result.median_ns = lower + (*middle - lower) / 2;
-    }
+    result.median_ns = median(std::move(lengths));
     return result;
 }
 

@@ -118,6 +118,23 @@ TEST(Analysis, copies_by_kind_and_memory_with_rate_and_overlap) {
     }
 }
 
+TEST(Analysis, copies_have_the_sizes_of_one) {
+    const Profile profile = Program()
+                                .copy(1, {0, 10}, 100, MemoryKind::pinned)
+                                .copy(2, {10, 20}, 400, MemoryKind::pinned)
+                                .copy(3, {20, 30}, 4, MemoryKind::pinned)
+                                .copy(4, {30, 40}, 200, MemoryKind::pinned)
+                                .copy(5, {40, 50}, 7, MemoryKind::pageable)
+                                .profile();
+    ASSERT_EQ(2u, profile.copies.size());
+    const CopySummary& pinned = profile.copies[0];
+    EXPECT_EQ(704u, pinned.bytes);
+    EXPECT_EQ(4u, pinned.minimum_bytes);
+    EXPECT_EQ(150u, pinned.median_bytes);
+    EXPECT_EQ(400u, pinned.maximum_bytes);
+    EXPECT_EQ(7u, profile.copies[1].median_bytes);
+}
+
 TEST(Analysis, communication_is_exposed_where_nothing_else_computes) {
     const Profile profile = Program()
                                 .kernel("ncclDevKernel_AllReduce", 1, {0, 100})

@@ -141,15 +141,20 @@ void add_tables(Text& text, const Profile& profile) {
                          dimensions(kernel.most_common.block),
                          text.name(kernel.name)};
              });
-    text.add("copies", profile.copies, {"time", "count", "bytes", "rate", "memory", "kind"},
-             [&](const activity::CopySummary& copy) -> std::vector<std::string> {
-                 return {time(copy.time.total_ns),
-                         number(copy.time.count),
-                         bytes(copy.bytes),
-                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
-                         copy.memory,
-                         activity::to_text(copy.kind)};
-             });
+    text.add(
+        "copies", profile.copies,
+        {"time", "count", "bytes", "min size", "median size", "max size", "rate", "memory", "kind"},
+        [&](const activity::CopySummary& copy) -> std::vector<std::string> {
+            return {time(copy.time.total_ns),
+                    number(copy.time.count),
+                    bytes(copy.bytes),
+                    bytes(copy.minimum_bytes),
+                    bytes(copy.median_bytes),
+                    bytes(copy.maximum_bytes),
+                    model::quantity_text(copy.bytes_per_s(), "bytes/s"),
+                    copy.memory,
+                    activity::to_text(copy.kind)};
+        });
     text.add("NVTX ranges", profile.ranges,
              {"host", "count", "median", "GPU", "idle", "kernels", "copies", "syncs", "name"},
              [&](const activity::RangeSummary& range) -> std::vector<std::string> {
