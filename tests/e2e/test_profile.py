@@ -4,7 +4,8 @@ of driver and CUPTI instead of a GPU."""
 
 import os
 import pathlib
-import stat
+import pty
+import subprocess
 import unittest
 
 import tool
@@ -68,6 +69,32 @@ class Profile(tool.Case):
         self.assertNotIn("cannot capture", self.profile("--level", "callbacks",
                                                         program=steps(3, *ATTENTION, "query")).stdout)
         self.assertNotIn("cannot capture", self.profile(program=steps(3, *ATTENTION)).stdout)
+
+    def on_a_terminal(self, *options):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen(
+            [tool.PERFGATE, "profile", *options, "--", PROGRAM, *ATTENTION, "sleep", "2500"], cwd=self.folder,
+            stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, **MOCKS})
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # the other side has been closed
+            pass
+        self.assertEqual(0, process.wait(timeout=tool.PATIENCE_S))
+        return shown.decode()
+
+    def test_a_terminal_shows_how_far_the_recording_is(self):
+        shown = self.on_a_terminal()
+        self.assertRegex(shown, r"recorded 1 s, \d.*recorded 2 s, \d")
+        self.assertNotIn("\n", shown)
+        # The cursor is put back each time, and the corner is empty in the end.
+        self.assertEqual(shown.count("\x1b7"), shown.count("\x1b8"))
+        self.assertRegex(shown, r"\x1b\[K\x1b8$")
+        self.assertEqual("", self.on_a_terminal("--quiet"))
+        self.assertEqual("", self.profile(program=[*ATTENTION, "sleep", "1200"]).stderr)
 
     def test_two_profiles_are_compared_kernel_by_kernel(self):
         self.profile("--json", "before.json")
