@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
@@ -52,6 +53,15 @@ Interval device_window(const Timeline& timeline, Interval piece, const IntervalS
 
 }  // namespace
 
+std::uint64_t median(std::vector<std::uint64_t> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 != 0) return *middle;
+    const std::uint64_t lower = *std::max_element(values.begin(), middle);
+    return lower + (*middle - lower) / 2;
+}
+
 Durations durations(std::vector<std::uint64_t> lengths) {
     Durations result;
     if (lengths.empty()) return result;
@@ -60,14 +70,7 @@ Durations durations(std::vector<std::uint64_t> lengths) {
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
     result.minimum_ns = *least;
     result.maximum_ns = *most;
-    // Of an even number the mean of the two middle ones.
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    result.median_ns = *middle;
-    if (lengths.size() % 2 == 0) {
-        const std::uint64_t lower = *std::max_element(lengths.begin(), middle);
-        result.median_ns = lower + (*middle - lower) / 2;
-    }
+    result.median_ns = median(std::move(lengths));
     return result;
 }
 
@@ -153,6 +156,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
         std::vector<std::uint64_t> lengths;
         std::map<std::uint32_t, std::size_t> configurations;
         std::map<std::array<std::array<std::uint32_t, 3>, 2>, std::vector<std::uint64_t>> sizes;
+        std::size_t order = 0;
     };
     const Recording& recording = timeline.recording();
     std::unordered_map<std::string, Seen> by_symbol;
@@ -160,6 +164,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
         if (each.kind != WorkKind::kernel) continue;
         const LaunchConfiguration& launch = timeline.configuration(each);
         Seen& seen = by_symbol[recording.text(launch.symbol)];
+        if (seen.order == 0) seen.order = by_symbol.size();
         seen.lengths.push_back(each.time.length());
         seen.sizes[{launch.grid, launch.block}].push_back(each.time.length());
         ++seen.configurations[recording.records.kernels[each.index].configuration];
@@ -174,6 +179,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
             kernel.fingerprint = known->second;
         }
         kernel.time = durations(std::move(seen.lengths));
+        kernel.order = seen.order;
         kernel.configurations = seen.configurations.size();
         const auto most =
             std::max_element(seen.configurations.begin(), seen.configurations.end(),

@@ -290,14 +290,14 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
         model::printable(result.instance.empty() ? "instance" : result.instance, 60);
     std::vector<SidedCause> causes;
     std::size_t left = 0;
-    for (const KernelChange& change :
+    for (const model::KernelChange& change :
          kernel_changes(verdict.baseline_kernels, result.kernels, moved_ns)) {
         if (causes.size() == most_kernel_causes) {
             ++left;
             continue;
         }
-        causes.push_back(
-            {cause_of(change, instance), change.added_time_ns() > 0 ? Side::worse : Side::better});
+        causes.push_back({explain::cause_of(change, instance),
+                          change.added_time_ns() > 0 ? Side::worse : Side::better});
     }
     if (left > 0) {
         causes.back().cause.sentence += fmt::format("; and {} smaller changes of kernels", left);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -116,6 +117,23 @@ TEST(Analysis, copies_by_kind_and_memory_with_rate_and_overlap) {
     for (const CopySummary& copy : profile.copies) {
         EXPECT_DOUBLE_EQ(copy.memory == "pinned" ? 4e9 : 2e9, copy.bytes_per_s()) << copy.memory;
     }
+}
+
+TEST(Analysis, copies_have_the_sizes_of_one) {
+    const Profile profile = Program()
+                                .copy(1, {0, 10}, 100, MemoryKind::pinned)
+                                .copy(2, {10, 20}, 400, MemoryKind::pinned)
+                                .copy(3, {20, 30}, 4, MemoryKind::pinned)
+                                .copy(4, {30, 40}, 200, MemoryKind::pinned)
+                                .copy(5, {40, 50}, 7, MemoryKind::pageable)
+                                .profile();
+    ASSERT_EQ(2u, profile.copies.size());
+    const CopySummary& pinned = profile.copies[0];
+    EXPECT_EQ(704u, pinned.bytes);
+    EXPECT_EQ(4u, pinned.minimum_bytes);
+    EXPECT_EQ(150u, pinned.median_bytes);
+    EXPECT_EQ(400u, pinned.maximum_bytes);
+    EXPECT_EQ(7u, profile.copies[1].median_bytes);
 }
 
 TEST(Analysis, communication_is_exposed_where_nothing_else_computes) {
@@ -308,6 +326,66 @@ TEST(Advice, names_what_costs_most_first) {
     EXPECT_NE(std::string::npos, sentences[0].find("cudaDeviceSynchronize")) << sentences[0];
     EXPECT_NE(std::string::npos, sentences[0].find("80.0 %")) << sentences[0];
     EXPECT_LE(advice(profile, 1).size(), 1u);
+}
+
+/// CUpti_ActivityOverheadKind.
+constexpr std::uint32_t driver_compiler = 1, cupti_flush = 1 << 16, cupti_resource = 3 << 16,
+                        module_loading = 4 << 16, function_loading = 5 << 16,
+                        command_buffer_full = 6 << 16;
+
+bool any_has(const std::vector<std::string>& sentences, const std::string& words) {
+    return std::any_of(sentences.begin(), sentences.end(), [&](const std::string& sentence) {
+        return sentence.find(words) != std::string::npos;
+    });
+}
+
+TEST(Overheads, what_the_driver_does_is_not_on_cuptis_account) {
+    const Profile profile = Program()
+                                .kernel("a", 1, {100, 1'000})
+                                .overhead(cupti_flush, {0, 50})
+                                .overhead(cupti_resource, {40, 60})
+                                .overhead(driver_compiler, {100, 300})
+                                .overhead(command_buffer_full, {300, 310})
+                                .overhead(0, {400, 500})
+                                .profile();
+    EXPECT_EQ(60u, profile.overhead_ns);
+    ASSERT_EQ(5u, profile.overheads.size());
+    const std::vector<std::string> said = notes(profile);
+    EXPECT_TRUE(any_has(said, "CUPTI itself took 60.00 ns"));
+    EXPECT_TRUE(any_has(said, "driver compiler 200.0 ns (1 time), command buffer full 10.00 ns"));
+    EXPECT_FALSE(any_has(notes(Program().overhead(driver_compiler, {1, 2}).profile()), "CUPTI"));
+}
+
+TEST(Overheads, loading_counts_once_and_within_what_is_reported) {
+    const Profile profile = Program()
+                                .overhead(module_loading, {0, 100})  // the program starts
+                                .kernel("a", 100, {100, 200})
+                                .overhead(module_loading, {200, 400})
+                                .overhead(function_loading, {300, 500})
+                                .overhead(driver_compiler, {600, 700})
+                                .kernel("b", 900, {900, 1'000})
+                                .profile();
+    EXPECT_EQ(300u, profile.loading_ns);
+    EXPECT_EQ(100u, profile.compiling_ns);
+    EXPECT_TRUE(any_has(advice(profile, 10), "loaded modules and functions for 300.0 ns (33.3 %"));
+    EXPECT_TRUE(any_has(advice(profile, 10), "compiled PTX for 100.0 ns (11.1 %"));
+    const Profile before =
+        Program().overhead(module_loading, {0, 100}).kernel("a", 100, {100, 200}).profile();
+    EXPECT_EQ(0u, before.loading_ns);
+    EXPECT_FALSE(any_has(advice(before, 10), "loaded"));
+}
+
+TEST(Advice, busy_is_told_with_how_full_the_gpu_was) {
+    Program program;  // kernels of 8 blocks
+    program.kernel("a", 1, {0, 100'000});
+    EXPECT_FALSE(program.profile().knows_sms());
+    EXPECT_FALSE(any_has(advice(program.profile(), 10), "SMs"));
+    const Profile full = Program(program).device(16).profile();
+    EXPECT_TRUE(full.knows_sms());
+    EXPECT_FALSE(any_has(advice(full, 10), "SMs"));
+    const Profile sparse = program.device(17).profile();
+    EXPECT_DOUBLE_EQ(1, sparse.program.underfilled_share());
+    EXPECT_TRUE(any_has(advice(sparse, 10), "busy for 100.0 % of the time, but 100.0 % of the"));
 }
 
 TEST(Nesting, the_innermost_open_range_of_a_thread) {
