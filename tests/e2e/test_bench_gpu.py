@@ -113,7 +113,7 @@ class BenchGpu(tool.Case):
         bench_suite = runpy.run_path(str(PROGRAM))["bench_suite"]
         for suite in sorted((tool.SOURCE / "suites").glob("*.yaml")):
             text = bench_suite(suite, {}, self.folder)[0].read_text()
-            for word in ("deterministic", "hot", "1000\n"):
+            for word in ("deterministic", "cache: hot", "kernels: 1000"):
                 self.assertNotIn(word, text, suite.name)
             self.run_tool("validate", "bench.yaml")
 
