@@ -56,8 +56,9 @@ def run(words, codes=(0,), env=None, timeout=240):
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=timeout,
                               env={**os.environ, **(env or {})})
     except subprocess.TimeoutExpired as late:
-        raise Failure(f"{' '.join(map(str, words))}\nnot done after {timeout} s\n"
-                      f"stdout: {late.stdout}\nstderr: {late.stderr}"[-6000:]) from late
+        said = b"".join(stream for stream in (late.stdout, late.stderr) if stream)  # bytes, whatever `text` says
+        raise Failure(f"{' '.join(map(str, words))}\nnot done after {timeout} s:\n"
+                      f"{said.decode(errors='replace')[-6000:]}") from late
     if done.returncode not in codes:
         raise Failure(f"{' '.join(map(str, words))}\nexited with {done.returncode}, not {codes}\n"
                       f"stdout:\n{done.stdout[-6000:]}\nstderr:\n{done.stderr[-6000:]}")
