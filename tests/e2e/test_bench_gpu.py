@@ -19,6 +19,7 @@ import hashlib, json, os, pathlib, runpy, subprocess, sys, types
 bench = types.SimpleNamespace(**runpy.run_path({str(PROGRAM)!r}))
 
 def counters(case, kernel, names):
+    kernel = min(kernel, 18)  # the last two of `launch` are equal
     return {{name: 1e6 + int(hashlib.sha256(f"{{case}} {{kernel}} {{name}}".encode()).hexdigest()[:4], 16)
             for name in names}}
 
@@ -57,14 +58,18 @@ elif words[0] == "run":
         for kernel in range(kernels(case)):
             known = counters(case, kernel, names)
             metrics = {{name: bench.evaluate(row, known) for name, row in rows.items()}}
-            found.append({{"name": "spin", "metrics": {{k: v for k, v in metrics.items() if v is not None}}}})
+            record = {{"name": "spin", "metrics": {{k: v for k, v in metrics.items() if v is not None}}}}
+            if found and found[-1] == record:
+                record["count"] = 2
+                found.pop()
+            found.append(record)
         done.append({{"id": case, "status": "measured", "kernels": found}})
     if os.environ.get("LOSE") and done:
         done[-1] = {{"id": done[-1]["id"], "status": "error", "reason": "the driver said no"}}
     out = pathlib.Path(option(words, "--out"))
     out.mkdir(parents=True, exist_ok=True)
     (out / "run.json").write_text(json.dumps({{
-        "environment": {{"device": {{"name": "none", "chip": "GH100"}}, "driver": "0"}}, "phase_s": {{"counters": 1}},
+        "environment": {{"device": {{"name": "none", "chip": "GH100"}}, "driver": "0"}}, "interrupted": False, "phase_s": {{"counters": 1}},
         "suites": [{{"cases": done}}]}}))
 else:
     sys.exit(subprocess.run([{tool.PERFGATE!r}, *words]).returncode)
