@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite/plan.hpp"
+#include "suite/suite_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
