@@ -227,7 +227,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     // Outside any range a program starts and ends, and nobody would capture that.
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, window);
-    add_range_kernels(timeline, options, profile);
+    add_range_kernels(timeline, options.own_thread, profile);
     profile.gaps = longest_gaps(timeline, window, options.gaps);
     add_overheads(recording.records.overheads, profile);
     return profile;

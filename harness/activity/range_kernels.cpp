@@ -26,7 +26,7 @@ std::vector<std::size_t> places_of(const Recording& recording, const Profile& pr
 }
 
 /// Nothing if one of them is not in the profile, which may cover a part of the range only.
-std::vector<RangeKernel> kernels_of(const Timeline& timeline, const ProfileOptions& options,
+std::vector<RangeKernel> kernels_of(const Timeline& timeline, bool own_thread,
                                     const RangeSummary& range,
                                     const std::vector<std::size_t>& places) {
     const Records& records = timeline.recording().records;
@@ -35,7 +35,7 @@ std::vector<RangeKernel> kernels_of(const Timeline& timeline, const ProfileOptio
     for (const RangeInstance& instance : range.instances) {
         for (const Work& work : timeline.launched_in(instance.range.time)) {
             if (work.kind != WorkKind::kernel) continue;
-            if (options.own_thread && work.thread != instance.range.thread) continue;
+            if (own_thread && work.thread != instance.range.thread) continue;
             const std::size_t place = places[records.kernels[work.index].configuration];
             if (place == nowhere) return {};
             const auto [seen, added] = known.try_emplace(place, kernels.size());
@@ -50,12 +50,12 @@ std::vector<RangeKernel> kernels_of(const Timeline& timeline, const ProfileOptio
 
 }  // namespace
 
-void add_range_kernels(const Timeline& timeline, const ProfileOptions& options, Profile& profile,
+void add_range_kernels(const Timeline& timeline, bool own_thread, Profile& profile,
                        const RangeKernelLimits& limits) {
     const std::vector<std::size_t> places = places_of(timeline.recording(), profile);
     std::size_t left = limits.in_all;
     for (RangeSummary& range : profile.ranges) {
-        std::vector<RangeKernel> kernels = kernels_of(timeline, options, range, places);
+        std::vector<RangeKernel> kernels = kernels_of(timeline, own_thread, range, places);
         if (kernels.size() > limits.of_a_range || kernels.size() > left) continue;
         left -= kernels.size();
         range.kernels = std::move(kernels);

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-#include "activity/analysis.hpp"
+#include "activity/profile.hpp"
+#include "activity/timeline.hpp"
 
 namespace perfgate::activity {
 
@@ -14,8 +15,8 @@ struct RangeKernelLimits {
 };
 
 /// Fills `kernels` of the profile's ranges, whose other members and whose kernels must be set. A
-/// range with more kernels than a limit lists none.
-void add_range_kernels(const Timeline& timeline, const ProfileOptions& options, Profile& profile,
+/// range with more kernels than a limit lists none. `own_thread`: those that its thread launched.
+void add_range_kernels(const Timeline& timeline, bool own_thread, Profile& profile,
                        const RangeKernelLimits& limits = {});
 
 }  // namespace perfgate::activity

@@ -152,7 +152,7 @@ TEST(RangeKernels, too_many_are_not_listed) {
     for (const RangeKernelLimits& limits : {RangeKernelLimits{1, 100}, RangeKernelLimits{9, 1}}) {
         Profile profile = profile_of(timeline);
         for (RangeSummary& range : profile.ranges) range.kernels.clear();
-        add_range_kernels(timeline, {}, profile, limits);
+        add_range_kernels(timeline, false, profile, limits);
         EXPECT_EQ(0u, profile.ranges[0].kernels.size());
         EXPECT_EQ(1u, profile.ranges[1].kernels.size());
         EXPECT_EQ(1u, difference({profile}, {profile}).notes.size());

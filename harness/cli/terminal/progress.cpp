@@ -50,11 +50,10 @@ void ProgressLine::show(const measure::Progress& progress) {
 void RecordingProgress::show(const std::string& text) {
     if (!terminal_.there || text.size() + shown_ == 0) return;
     const std::size_t columns = std::min(std::max(text.size(), shown_), terminal_.width - 1);
-    // Cursor saved; to the column; the rest of the line cleared; cursor restored.
-    std::fputs(fmt::format("\x1b7\x1b[{}G\x1b[K{}\x1b8", terminal_.width - columns,
-                           text.substr(0, columns))
-                   .c_str(),
-               stderr);
+    // Save the cursor, go to the column, clear the rest of the line, restore the cursor.
+    const std::string line = fmt::format("\0337\033[{}G\033[K{}\0338", terminal_.width - columns,
+                                         text.substr(0, columns));
+    std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     shown_ = text.size();
 }
