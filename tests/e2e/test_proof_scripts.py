@@ -102,8 +102,9 @@ class Scripts(tool.Case):
     def test_killed_programs_leave_a_valid_document(self):
         # In place of the C++ program, with the mocks in place of a GPU.
         self.write("streams_and_graphs", f"""#!/bin/sh
-LD_LIBRARY_PATH={BUILD}/tests/inject/mocks {PROGRAM} kernels 4000 spin sleep 1500 kernels 100 node sleep 700 || exit
 echo '{{"spin": 4000, "node": 100}}'
+sleep 0.5
+LD_LIBRARY_PATH={BUILD}/tests/inject/mocks exec {PROGRAM} kernels 4000 spin sleep 1500 kernels 100 node sleep 700
 """).chmod(0o755)
         before = profile_programs.PROGRAMS
         self.addCleanup(setattr, profile_programs, "PROGRAMS", before)

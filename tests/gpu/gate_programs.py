@@ -174,6 +174,8 @@ policy:
   rounds: 0
 """
 
+
+# What is changed in the program, and what a run must say.
 class Edit(typing.NamedTuple):
     old: str
     new: str
@@ -182,11 +184,12 @@ class Edit(typing.NamedTuple):
     regressed: tuple = ()  # label and metric
 
 
+# With attention or the arithmetic replaced, there may be fewer kernels: their times regress.
 EDITS = {
     "flash attention off": Edit("import common\n", "import common\n"
                                 "torch.backends.cuda.enable_flash_sdp(False)\n"
                                 "torch.backends.cuda.enable_cudnn_sdp(False)\n",
-                                (r"gpu_time", r"why: (but )?(removed: )?\S*flash\S*.* per step")),
+                                (r"gpu_time", r"why: (but )?(removed: )?\S*flash\S*.* per step"), RUN_PROCESSES),
     "unfused optimiser": Edit("fused=True", "fused=False, foreach=False",
                               (r"kernels regressed",
                                r"why: (but )?(called more often: \S+ .* → .* per step|"
@@ -197,7 +200,7 @@ EDITS = {
     "pageable copies": Edit("    optimiser.step()\n",
                             "    optimiser.step()\n    torch.empty(1 << 20).cuda()\n",
                             (r"step\.pageable_copies is",)),
-    # These two move times alone.
+    # Moves a time alone.
     "data made on the main thread": Edit('    torch.cuda.nvtx.range_push("forward")\n',
                                          '    torch.cuda.nvtx.range_push("forward")\n'
                                          '    torch.rand(1 << 22)\n',
