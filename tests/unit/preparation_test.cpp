@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/case_reply.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::measure {
