@@ -96,6 +96,24 @@ Evidence evidence_of(const Comparison& comparison) {
     }
     return evidence;
 }
+/// Of an exact metric: the process that is worst in its direction; without one, the farthest from
+/// the baseline's value. A mean or a median would drop one that deviates.
+double worst_process(const Comparison& comparison, const Evidence& evidence) {
+    const auto badness = [&](double value) {
+        switch (comparison.definition->direction) {
+            case model::Direction::lower:
+                return value;
+            case model::Direction::higher:
+                return -value;
+            case model::Direction::none:
+                break;
+        }
+        return std::fabs(value - evidence.baseline.front());
+    };
+    return *std::max_element(evidence.measured.begin(), evidence.measured.end(),
+                             [&](double a, double b) { return badness(a) < badness(b); });
+}
+
 
 /// The spread between processes, in the metric's unit.
 stats::PooledSpread measured_spread(const Evidence& evidence) {
@@ -215,6 +233,14 @@ bool disagrees(const model::MetricDefinition& definition, const model::MetricSer
     if (values.size() < 2 || !all_finite(values)) return false;
     if (definition.direction == model::Direction::higher) {
         std::sort(values.begin(), values.end(), std::greater<>());
+double untrimmed_estimate_of(const model::MetricSeries& series) {
+    std::vector<double> samples;
+    for (const model::Batch* batch : batches_in_use(series)) {
+        samples.insert(samples.end(), batch->samples.begin(), batch->samples.end());
+    }
+    return samples.empty() || !all_finite(samples) ? series.value : stats::trimmed_mean(samples, 0);
+}
+
     } else {
         std::sort(values.begin(), values.end());
     }
@@ -261,13 +287,18 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         const Evidence& found = evidence[i];
         Judgement& judgement = judgements[i];
         const bool usable = found.finite && !found.baseline.empty() && !found.measured.empty();
-        if (!usable || found.basis == Basis::exact) {
-            judgement = judge_medians(comparisons[i]);
-            judgement.basis = found.basis;
-            if (!usable) judgement.verdict = Verdict::invalid;
+        if (!usable) judgement = judge_medians(comparisons[i]);
+        judgement.basis = found.basis;
+        if (!usable) {
+            judgement.verdict = Verdict::invalid;
             continue;
         }
-        judgement.basis = found.basis;
+        if (found.basis == Basis::exact) {
+            judgement.baseline = found.baseline.front();
+            judgement.measured = worst_process(comparisons[i], found);
+            judge_by_tolerance(comparisons[i], judgement);
+            continue;
+        }
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
         judgement.measured = stats::trimmed_mean(found.measured, trimmed_processes);
         judgement.verdict = Verdict::pass;
@@ -277,11 +308,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
             judge_by_spread(comparisons[i], found, drifts[i], levels.of(comparisons[i]), shifts,
                             judgement);
         } else {
-            const Change change =
-                change_between(comparisons[i], judgement.baseline, judgement.measured);
-            if (change.counts) {
-                judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
-            }
+            judge_by_tolerance(comparisons[i], judgement);
         }
         judgement.measure_again =
             worth_another_round(comparisons[i], judgement, found.last_round, rounds_);

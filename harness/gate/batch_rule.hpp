@@ -17,9 +17,10 @@ namespace perfgate::gate {
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
 /// - If the baseline has one process, the spread between processes is not known: the tolerance
-///   alone decides, as in judge_medians().
-/// - An `exact` metric whose baseline processes all agreed is compared with the tolerance alone;
-///   one that varied is judged like a `counter`.
+///   alone decides, as in judge_by_tolerance().
+/// - An `exact` metric whose baseline processes all agreed is compared with the tolerance alone:
+///   the run's worst process, in the metric's direction; without one, the farthest. One that varied
+///   is judged like a `counter`.
 /// - Otherwise the processes must show that the change is beyond the tolerance. Times: by the exact
 ///   rank-sum test; with too few processes for it to reach the level, a time is not regressed.
 ///   Counters: where the test cannot reach it, by Student's t-test with a spread that is never
@@ -54,6 +55,9 @@ double estimate_of(const model::MetricSeries& series);
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
 /// the better half of its own processes, the baseline would be beyond it. Then the reference value
 /// does not describe most processes, and a regression of twice the tolerance passes. A tolerance
+/// The mean of all samples, of which none is trimmed: what relations use of an exact metric.
+double untrimmed_estimate_of(const model::MetricSeries& series);
+
 /// below 1 % counts as 1 %, because times spread by that much anyway.
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
                const model::Tolerance& tolerance);
