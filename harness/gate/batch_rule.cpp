@@ -80,10 +80,9 @@ Evidence evidence_of(const Comparison& comparison) {
     evidence.baseline = batch_values(*comparison.baseline);
     evidence.measured = batch_values(*comparison.measured);
     for (const model::Batch& batch : comparison.measured->batches) {
-        if (!in_use(batch)) continue;
-        evidence.last_round = std::max(evidence.last_round, batch.round);
-        if (batch.round == 0) ++evidence.first_processes;
+        if (in_use(batch) && batch.round == 0) ++evidence.first_processes;
     }
+    evidence.last_round = last_round_of(*comparison.measured);
     evidence.finite = all_finite(evidence.baseline) && all_finite(evidence.measured);
     if (!evidence.finite || evidence.baseline.empty() || evidence.measured.empty()) {
         return evidence;
@@ -96,6 +95,7 @@ Evidence evidence_of(const Comparison& comparison) {
     }
     return evidence;
 }
+
 /// Of an exact metric: the process that is worst in its direction; without one, the farthest from
 /// the baseline's value. A mean or a median would drop one that deviates.
 double worst_process(const Comparison& comparison, const Evidence& evidence) {
@@ -113,7 +113,6 @@ double worst_process(const Comparison& comparison, const Evidence& evidence) {
     return *std::max_element(evidence.measured.begin(), evidence.measured.end(),
                              [&](double a, double b) { return badness(a) < badness(b); });
 }
-
 
 /// The spread between processes, in the metric's unit.
 stats::PooledSpread measured_spread(const Evidence& evidence) {
@@ -212,6 +211,14 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
     return used;
 }
 
+std::int64_t last_round_of(const model::MetricSeries& series) {
+    std::int64_t last = 0;
+    for (const model::Batch& batch : series.batches) {
+        if (in_use(batch)) last = std::max(last, batch.round);
+    }
+    return last;
+}
+
 std::vector<double> batch_values(const model::MetricSeries& series) {
     // A document written by hand may have only the value.
     if (series.batches.empty()) return {series.value};
@@ -226,13 +233,6 @@ double estimate_of(const model::MetricSeries& series) {
                                                  : stats::trimmed_mean(values, trimmed_processes);
 }
 
-bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
-               const model::Tolerance& tolerance) {
-    if (definition.metric_class != MetricClass::timing) return false;
-    std::vector<double> values = batch_values(series);
-    if (values.size() < 2 || !all_finite(values)) return false;
-    if (definition.direction == model::Direction::higher) {
-        std::sort(values.begin(), values.end(), std::greater<>());
 double untrimmed_estimate_of(const model::MetricSeries& series) {
     std::vector<double> samples;
     for (const model::Batch* batch : batches_in_use(series)) {
@@ -241,6 +241,13 @@ double untrimmed_estimate_of(const model::MetricSeries& series) {
     return samples.empty() || !all_finite(samples) ? series.value : stats::trimmed_mean(samples, 0);
 }
 
+bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
+               const model::Tolerance& tolerance) {
+    if (definition.metric_class != MetricClass::timing) return false;
+    std::vector<double> values = batch_values(series);
+    if (values.size() < 2 || !all_finite(values)) return false;
+    if (definition.direction == model::Direction::higher) {
+        std::sort(values.begin(), values.end(), std::greater<>());
     } else {
         std::sort(values.begin(), values.end());
     }

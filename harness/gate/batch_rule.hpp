@@ -45,6 +45,9 @@ std::size_t tests_by_spread(std::span<const Comparison> comparisons);
 /// The batches that count: not excluded, and of the rounds after the first if there are any.
 std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
 
+/// The last round that measured the series, of its batches that are not excluded.
+std::int64_t last_round_of(const model::MetricSeries& series);
+
 /// One value for each of them: what BatchRule judges. A series without batches has its value;
 /// empty where every batch was excluded.
 std::vector<double> batch_values(const model::MetricSeries& series);
@@ -52,12 +55,12 @@ std::vector<double> batch_values(const model::MetricSeries& series);
 /// The one estimate of a series, which all reports show: the trimmed mean of these values.
 double estimate_of(const model::MetricSeries& series);
 
-/// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
-/// the better half of its own processes, the baseline would be beyond it. Then the reference value
-/// does not describe most processes, and a regression of twice the tolerance passes. A tolerance
 /// The mean of all samples, of which none is trimmed: what relations use of an exact metric.
 double untrimmed_estimate_of(const model::MetricSeries& series);
 
+/// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
+/// the better half of its own processes, the baseline would be beyond it. Then the reference value
+/// does not describe most processes, and a regression of twice the tolerance passes. A tolerance
 /// below 1 % counts as 1 %, because times spread by that much anyway.
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
                const model::Tolerance& tolerance);

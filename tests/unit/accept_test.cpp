@@ -15,6 +15,7 @@
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/gate_pair.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -402,6 +403,65 @@ TEST(Acknowledge, AWarningComesAWeekBeforeTheEnd) {
     EXPECT_TRUE(notes("2026-12-01T10:00:00Z")
                     .starts_with("gpu_time of gemm/tiled[m=2]: its acknowledgement ended on "))
         << "it is over and fails";
+}
+
+/// Four cases, measured as often as these rounds have processes, all `factor` times as slow.
+model::Run four(double factor, const std::vector<std::size_t>& rounds) {
+    std::vector<model::CaseResult> cases;
+    for (std::int64_t m = 1; m <= 4; ++m) {
+        model::MetricSeries& time = cases.emplace_back(measured_case(m)).metrics["gpu_time"];
+        time.batches.clear();
+        for (std::size_t round = 0; round < rounds.size(); ++round) {
+            for (model::Batch batch :
+                 pairs::processes(10'000 * factor, 0.004, rounds[round]).batches) {
+                batch.round = static_cast<std::int64_t>(round);
+                batch.process = static_cast<std::int64_t>(time.batches.size());
+                time.batches.push_back(std::move(batch));
+            }
+        }
+        time.value = 10'000 * factor;
+    }
+    model::Run run = run_of(std::move(cases));
+    run.started_at = "2026-11-22T08:00:00Z";
+    return run;
+}
+
+TEST(Acknowledge, SeveralDoNotHideWhatGetsWorse) {
+    const BaselineSet known = stored(accepted(four(1.2, {5, 8}), stored(baseline_of(four(1, {20}))),
+                                              AcceptChoice{{}, "2026-11-30"})
+                                         .baseline);
+    const BatchRule rule{model::Policy{}};
+    const auto verdict_at = [&](const model::Run& run) {
+        return judge(run, known, {}, rule).suites.at(0).cases.at(0).verdict;
+    };
+    const auto flagged_at = [&](const model::Run& run) {
+        return flagged(run, known, {}, rule).size();
+    };
+    EXPECT_EQ(verdict_at(four(1.2, {5})), Verdict::acknowledged);
+    EXPECT_EQ(flagged_at(four(1.2, {5})), 0U);
+    EXPECT_EQ(verdict_at(four(1.1, {5})), Verdict::acknowledged) << "better than what is known";
+
+    for (const double factor : {1.26, 1.5, 3.0, 9.0}) {
+        EXPECT_EQ(flagged_at(four(factor, {5})), 4U) << factor;
+        EXPECT_EQ(verdict_at(four(factor, {5})), Verdict::inconclusive) << factor;
+        EXPECT_EQ(flagged_at(four(factor, {5, 8})), 4U) << factor;
+        EXPECT_EQ(verdict_at(four(factor, {5, 8, 32})), Verdict::regressed) << factor;
+        EXPECT_EQ(flagged_at(four(factor, {5, 8, 32})), 0U) << factor;
+    }
+    EXPECT_EQ(flagged_at(four(100, {5})), 4U);
+    EXPECT_EQ(verdict_at(four(100, {5})), Verdict::invalid) << "whatever the policy";
+    EXPECT_EQ(verdict_at(four(100, {5, 8})), Verdict::invalid);
+    EXPECT_EQ(verdict_at(four(100, {5, 8, 32})), Verdict::regressed);
+
+    const model::VerdictDocument unclear = judge(four(1.5, {5, 8}), known, {}, rule);
+    EXPECT_NE(
+        unclear.suites[0].cases[0].reason.find(
+            "it may be worse than the 12.00 µs that are acknowledged until 2026-11-30 by Ada"),
+        std::string::npos)
+        << unclear.suites[0].cases[0].reason;
+    model::Policy strict;
+    strict.not_shown_fails = true;
+    EXPECT_EQ(judge(four(1.5, {5, 8}), known, strict, rule).exit_code, 4);
 }
 
 TEST(Acknowledge, OnlyRegressionsAreAcknowledged) {
