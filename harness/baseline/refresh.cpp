@@ -68,12 +68,19 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
            then == candidate;
 }
 
+/// Then no time of the case is shown by its code, and none that got worse is excused by it.
+void forget_code(BaselineCase& stored) {
+    for (model::Kernel& kernel : stored.kernels) kernel.code.clear();
+    stored.host_code.clear();
+}
+
 /// A refresh does not accept an acknowledged regression before its day is over: such a metric keeps
 /// its expected value. Returns how many do.
 std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
                               BaselineCase& now) {
     std::size_t kept = 0;
     for (const auto& [metric, known] : before.acknowledged) {
+    bool keeps_device_time = false;
         const auto expected = before.metrics.find(metric);
         const auto measured = now.metrics.find(metric);
         if (known.until < day || expected == before.metrics.end() ||
@@ -84,8 +91,10 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
         measured->second = expected->second;
         now.acknowledged.emplace(metric, known);
         ++kept;
+        keeps_device_time = keeps_device_time || gate::is_device_time(metric);
     }
     return kept;
+    if (keeps_device_time) forget_code(now);
 }
 
 bool is_time(const model::Run& run, const std::string& metric) {

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "document/baseline.hpp"
+#include "gate/batch_rule.hpp"
 #include "gate/boards.hpp"
+#include "gate/gate.hpp"
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
@@ -22,6 +24,7 @@ using namespace gate;
 using documents::measured_case;
 using documents::run_of;
 using documents::series;
+using model::CaseResult;
 using model::CaseStatus;
 
 using Ids = std::vector<std::string>;
@@ -472,6 +475,45 @@ TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {
         EXPECT_EQ(result.acknowledged, found.acknowledged.size());
         EXPECT_EQ(found.metrics.at("gpu_time").value, found.acknowledged.empty() ? 1200 : 1000);
         return result.acknowledged == 1;
+TEST(Refresh, WithAnAcknowledgedTimeTheNewCodeIsNotStored) {
+    const auto coded = [](const std::string& code, const std::string& host_code, double time) {
+        model::Run run = run_on("board-a", time);
+        CaseResult& result = run.suites[0].cases[0];
+        result.kernels.emplace_back().code = code;
+        result.host_code = host_code;
+        return run;
+    };
+    model::Baseline before = refreshed(coded("1", "a", 10'000)).baseline;
+    const model::Run slower = coded("2", "b", 12'000);
+    before.cases.begin()->second.acknowledged["gpu_time"] = {
+        "2026-11-30", "Ada", "known", slower.suites[0].cases[0].metrics.at("gpu_time")};
+    const model::Baseline after = refreshed(slower, before).baseline;
+
+    BaselineSet set;
+    set["s"] = {"s.json", after};
+    model::Run later_run = later(slower);
+    const auto judged = [&] {
+        const model::VerdictDocument document =
+            judge(later_run, set, {}, BatchRule{model::Policy{}});
+        return document.suites.at(0).cases.at(0);
+    };
+    EXPECT_EQ(judged().verdict, model::Verdict::regressed)
+        << "after the last day: " << judged().reason;
+    EXPECT_EQ(judged().code, model::CodeChange::unknown);
+    later_run.started_at = "2026-11-29T10:00:00Z";
+    EXPECT_EQ(judged().verdict, model::Verdict::acknowledged);
+
+    Acceptance acceptance;
+    acceptance.creep_bound = 1;
+    const Refreshed over = refreshed(later(slower), after, acceptance);
+    EXPECT_EQ(over.baseline.cases.begin()->second.kernels.at(0).code, "2") << "with the new time";
+    before.cases.begin()->second.acknowledged.clear();
+    before.cases.begin()->second.acknowledged["registers"] = {"2026-11-30", "Ada", "known",
+                                                              series({64}, "registers", "record")};
+    EXPECT_EQ(refreshed(slower, before, acceptance).baseline.cases.begin()->second.host_code, "b")
+        << "a count is not proved by code";
+}
+
     };
     EXPECT_TRUE(kept(slower)) << "on its last day";
     model::Run changed = slower;
