@@ -145,7 +145,6 @@ using Boards = std::map<std::string, std::size_t>;
 TEST(Refresh, AddBoardAddsTimesAndLeavesTheRest) {
     const Refreshed first = refreshed(run_on("board-a", 10'000));
     model::Run other = later(run_on("board-b", 10'200));
-    other.suites[0].cases[0].metrics["registers"] = series({60}, "registers", "record");
     const Refreshed second = refreshed(other, first.baseline, adding());
     EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=1]"});
     EXPECT_EQ(boards_in(second), (Boards{{"board-a", 20}, {"board-b", 20}}));
@@ -200,8 +199,24 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     const Refreshed with_code = refreshed(coded);
     documents::move_to_board("board-b", coded);
     EXPECT_EQ(refused(coded, with_code.baseline), "not refused");
+    coded.suites[0].cases[0].kernels[0].dynamic_smem = 1024;
+    EXPECT_TRUE(says(refused(coded, with_code.baseline), "dynamic shared memory of "));
+    coded.suites[0].cases[0].kernels[0].dynamic_smem = 0;
+    coded.suites[0].cases[0].host_code = "other";
+    EXPECT_EQ(refused(coded, with_code.baseline), "not refused") << "it launches the same";
     coded.suites[0].cases[0].kernels[0].code = "2";
     EXPECT_TRUE(says(refused(coded, with_code.baseline), "gemm/tiled[m=1]: "));
+
+    model::Run counts = run_on("board-b", 10'000);
+    model::MetricSeries& registers = counts.suites[0].cases[0].metrics["registers"];
+    registers = series({63}, "registers", "record");
+    EXPECT_TRUE(says(refused(counts, first.baseline), "its code is not known and registers"));
+    model::Baseline varied = first.baseline;
+    model::MetricSeries& before = varied.cases.begin()->second.metrics["registers"];
+    before.batches.push_back(before.batches.front());
+    before.batches[1].samples = {66};
+    counts.suites[0].cases[0].gates[1].tolerance.worse = 0.1;
+    EXPECT_EQ(refused(counts, varied), "not refused") << "within the tolerance of what varies";
 }
 
 TEST(Refresh, AddBoardKeepsCasesThatWereNotMeasured) {
@@ -460,21 +475,6 @@ TEST(Refresh, TellsTheLedgerWhoWhatAndWhy) {
     EXPECT_EQ(smaller.entry->cases, 0);
 }
 
-TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {
-    const model::Run run = run_of({measured_case()});
-    model::Baseline before = refreshed(run).baseline;
-    before.cases.begin()->second.acknowledged["gpu_time"] = {"2026-11-21", "Ada", "known",
-                                                             series({1200})};
-    model::Run slower = run;
-    slower.suites[0].cases[0].metrics["gpu_time"] = series({1200});
-    const auto kept = [&](const model::Run& now) {
-        Acceptance acceptance;
-        acceptance.creep_bound = 1;
-        const Refreshed result = refreshed(now, before, acceptance);
-        const model::BaselineCase& found = result.baseline.cases.begin()->second;
-        EXPECT_EQ(result.acknowledged, found.acknowledged.size());
-        EXPECT_EQ(found.metrics.at("gpu_time").value, found.acknowledged.empty() ? 1200 : 1000);
-        return result.acknowledged == 1;
 TEST(Refresh, WithAnAcknowledgedTimeTheNewCodeIsNotStored) {
     const auto coded = [](const std::string& code, const std::string& host_code, double time) {
         model::Run run = run_on("board-a", time);
@@ -514,6 +514,21 @@ TEST(Refresh, WithAnAcknowledgedTimeTheNewCodeIsNotStored) {
         << "a count is not proved by code";
 }
 
+TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {
+    const model::Run run = run_of({measured_case()});
+    model::Baseline before = refreshed(run).baseline;
+    before.cases.begin()->second.acknowledged["gpu_time"] = {"2026-11-21", "Ada", "known",
+                                                             series({1200})};
+    model::Run slower = run;
+    slower.suites[0].cases[0].metrics["gpu_time"] = series({1200});
+    const auto kept = [&](const model::Run& now) {
+        Acceptance acceptance;
+        acceptance.creep_bound = 1;
+        const Refreshed result = refreshed(now, before, acceptance);
+        const model::BaselineCase& found = result.baseline.cases.begin()->second;
+        EXPECT_EQ(result.acknowledged, found.acknowledged.size());
+        EXPECT_EQ(found.metrics.at("gpu_time").value, found.acknowledged.empty() ? 1200 : 1000);
+        return result.acknowledged == 1;
     };
     EXPECT_TRUE(kept(slower)) << "on its last day";
     model::Run changed = slower;
