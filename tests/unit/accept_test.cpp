@@ -174,6 +174,48 @@ TEST(Accept, WhatIsNotGatedFollowsWhereItMoved) {
     EXPECT_FALSE(result.entries.at(0).changes.contains("spill_sectors"));
 }
 
+TEST(Accept, OtherCodeIsNotStoredBesideATimeThatIsNotShown) {
+    const auto coded = [](model::MetricSeries times, const std::string& code, double registers) {
+        model::Run run = run_of({measured_case(1)});
+        model::CaseResult& result = run.suites[0].cases[0];
+        result.kernels.emplace_back().code = code;
+        result.kernels[0].arguments = "0";
+        result.host_code = "h";
+        result.metrics["registers"] = series({registers}, "registers", "record");
+        result.metrics["gpu_span"] = times;
+        result.metrics["gpu_time"] = std::move(times);
+        run.metric_definitions["gpu_span"] =
+            documents::definition("gpu_span", "ns", model::MetricClass::timing);
+        return run;
+    };
+    const model::Run usual = coded(pairs::processes(10'000, 0.01, 20), "1", 64);
+    model::Baseline baseline = baseline_of(usual);
+    baseline.cases.at(first_id).kernels = usual.suites[0].cases[0].kernels;
+    baseline.cases.at(first_id).host_code = "h";
+    const BaselineSet old = stored(baseline);
+    const auto refused = [&](const model::Run& run) {
+        try {
+            accepted(run, old);
+        } catch (const model::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("not refused");
+    };
+    const model::Run noisy = coded(pairs::processes(10'100, 0.08, 5), "2", 63);
+    EXPECT_NE(refused(noisy).find("gemm/tiled[m=1] (gpu_time is not shown to be within its "
+                                  "tolerance, and the code is not the baseline's: measure in more"),
+              std::string::npos)
+        << refused(noisy);
+
+    const model::Run shown = coded(pairs::processes(10'100, 0.01, 5), "2", 63);
+    const model::BaselineCase after = accepted(shown, old).baseline.cases.at(first_id);
+    EXPECT_EQ(after.kernels.at(0).code, "2");
+    EXPECT_EQ(after.metrics.at("gpu_time"),
+              old.at("s").baseline.cases.at(first_id).metrics.at("gpu_time"))
+        << "it is shown to be within the tolerance";
+    EXPECT_EQ(after.metrics.at("gpu_span").batches.size(), 5U) << "nobody judged it";
+}
+
 TEST(Accept, FromAnotherBoardAllMetricsOfTheCaseAreReplaced) {
     model::Run now = after(1200);
     documents::move_to_board("board-b", now);
@@ -363,48 +405,6 @@ TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
         << "it was repaired, which one process does not show";
 }
 
-TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {
-    Accepted result =
-        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
-    result.baseline.cases.at(second_id).acknowledged.at("gpu_time").until = "9999-12-31";
-    model::Policy policy;
-    const auto judged = [&] {
-        return judge(after(), stored(result.baseline), policy, BatchRule{policy});
-    };
-    EXPECT_EQ(judged().suites[0].cases[1].verdict, Verdict::regressed);
-    EXPECT_NE(judged().suites[0].cases[1].reason.find("more than 90 days ahead"),
-              std::string::npos);
-    result.baseline.cases.at(second_id).acknowledged.at("gpu_time").until = "2027-03-01";
-    EXPECT_EQ(judged().exit_code, 1);
-    policy.acknowledgement_days = 120;
-    EXPECT_EQ(judged().suites[0].cases[1].verdict, Verdict::acknowledged);
-}
-
-TEST(Acknowledge, AWarningComesAWeekBeforeTheEnd) {
-    const Accepted result =
-        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
-    model::Run run = after();
-    const auto notes = [&](const std::string& started_at) {
-        run.started_at = started_at;
-        std::string text;
-        const model::VerdictDocument document =
-            judge(run, stored(result.baseline), {}, BatchRule{model::Policy{}});
-        for (const std::string& note : document.suites[0].notes) {
-            if (note.find("acknowledgement") != std::string::npos) text += note;
-        }
-        return text;
-    };
-    EXPECT_EQ(notes("2026-11-22T10:00:00Z"), "");
-    EXPECT_EQ(
-        notes("2026-11-23T10:00:00Z"),
-        "gpu_time of gemm/tiled[m=2]: its acknowledgement ends in 7 days, on 2026-11-30; from "
-        "then on it fails the run");
-    EXPECT_NE(notes("2026-11-30T10:00:00Z").find("ends today"), std::string::npos);
-    EXPECT_TRUE(notes("2026-12-01T10:00:00Z")
-                    .starts_with("gpu_time of gemm/tiled[m=2]: its acknowledgement ended on "))
-        << "it is over and fails";
-}
-
 /// Four cases, measured as often as these rounds have processes, all `factor` times as slow.
 model::Run four(double factor, const std::vector<std::size_t>& rounds) {
     std::vector<model::CaseResult> cases;
@@ -462,6 +462,48 @@ TEST(Acknowledge, SeveralDoNotHideWhatGetsWorse) {
     model::Policy strict;
     strict.not_shown_fails = true;
     EXPECT_EQ(judge(four(1.5, {5, 8}), known, strict, rule).exit_code, 4);
+}
+
+TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {
+    Accepted result =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
+    result.baseline.cases.at(second_id).acknowledged.at("gpu_time").until = "9999-12-31";
+    model::Policy policy;
+    const auto judged = [&] {
+        return judge(after(), stored(result.baseline), policy, BatchRule{policy});
+    };
+    EXPECT_EQ(judged().suites[0].cases[1].verdict, Verdict::regressed);
+    EXPECT_NE(judged().suites[0].cases[1].reason.find("more than 90 days ahead"),
+              std::string::npos);
+    result.baseline.cases.at(second_id).acknowledged.at("gpu_time").until = "2027-03-01";
+    EXPECT_EQ(judged().exit_code, 1);
+    policy.acknowledgement_days = 120;
+    EXPECT_EQ(judged().suites[0].cases[1].verdict, Verdict::acknowledged);
+}
+
+TEST(Acknowledge, AWarningComesAWeekBeforeTheEnd) {
+    const Accepted result =
+        accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});
+    model::Run run = after();
+    const auto notes = [&](const std::string& started_at) {
+        run.started_at = started_at;
+        std::string text;
+        const model::VerdictDocument document =
+            judge(run, stored(result.baseline), {}, BatchRule{model::Policy{}});
+        for (const std::string& note : document.suites[0].notes) {
+            if (note.find("acknowledgement") != std::string::npos) text += note;
+        }
+        return text;
+    };
+    EXPECT_EQ(notes("2026-11-22T10:00:00Z"), "");
+    EXPECT_EQ(
+        notes("2026-11-23T10:00:00Z"),
+        "gpu_time of gemm/tiled[m=2]: its acknowledgement ends in 7 days, on 2026-11-30; from "
+        "then on it fails the run");
+    EXPECT_NE(notes("2026-11-30T10:00:00Z").find("ends today"), std::string::npos);
+    EXPECT_TRUE(notes("2026-12-01T10:00:00Z")
+                    .starts_with("gpu_time of gemm/tiled[m=2]: its acknowledgement ended on "))
+        << "it is over and fails";
 }
 
 TEST(Acknowledge, OnlyRegressionsAreAcknowledged) {
