@@ -125,9 +125,20 @@ std::optional<Unjudged> without_kernels(const CaseResult& result, const std::str
 }
 
 using Instance = std::vector<const CaseResult*>;
+using Definitions = std::map<std::string, model::MetricDefinition>;
+
+/// A metric's value in an expression, in the series' unit.
+double operand_value(const std::string& metric, const model::MetricSeries& series,
+                     const Definitions& definitions) {
+    const auto definition = definitions.find(metric);
+    const bool exact = definition != definitions.end() &&
+                       definition->second.metric_class == model::MetricClass::exact;
+    return exact ? untrimmed_estimate_of(series) : estimate_of(series);
+}
 
 /// In seconds, bytes and operations. The steps are complete and every metric is there.
-double evaluate(const model::PostfixExpression& expression, const Instance& instance) {
+double evaluate(const model::PostfixExpression& expression, const Instance& instance,
+                const Definitions& definitions) {
     std::vector<double> values;
     const auto pop = [&] {
         const double value = values.back();
@@ -145,7 +156,8 @@ double evaluate(const model::PostfixExpression& expression, const Instance& inst
             const auto& metric = std::get<model::OperandMetric>(step);
             const model::MetricSeries* series =
                 find_series(*instance[metric.operand], metric.metric);
-            values.push_back(estimate_of(*series) * model::meaning_of(series->unit).scale);
+            values.push_back(operand_value(metric.metric, *series, definitions) *
+                             model::meaning_of(series->unit).scale);
         }
     }
     return values.back();
@@ -164,7 +176,7 @@ bool is_lone_metric(const model::PostfixExpression& expression) {
 /// " (transpose/naive.gpu_time is 160.4 µs)": the values in an expression, or what a lone one
 /// consists of.
 std::string ingredients(const Relation& relation, const model::PostfixExpression& expression,
-                        const Instance& instance) {
+                        const Instance& instance, const Definitions& definitions) {
     std::string text;
     if (is_lone_metric(expression)) {
         const auto& metric = std::get<model::OperandMetric>(expression.front());
@@ -176,10 +188,10 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
         if (metric == nullptr) continue;
         const model::MetricSeries& series =
             *find_series(*instance[metric->operand], metric->metric);
-        const std::string part =
-            fmt::format("{}.{} is {}", model::printable(relation.operands[metric->operand]),
-                        model::printable(metric->metric),
-                        model::quantity_text(estimate_of(series), series.unit));
+        const std::string part = fmt::format(
+            "{}.{} is {}", model::printable(relation.operands[metric->operand]),
+            model::printable(metric->metric),
+            model::quantity_text(operand_value(metric->metric, series, definitions), series.unit));
         if (text.find(part) != std::string::npos) continue;
         text += (text.empty() ? " (" : ", ") + part;
     }
@@ -188,8 +200,8 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
 
 class SuiteJudging {
   public:
-    SuiteJudging(const model::SuiteResult& suite, const model::Ceilings& ceilings)
-        : suite_(suite), ceilings_(ceilings) {
+    SuiteJudging(const model::Run& run, const model::SuiteResult& suite)
+        : suite_(suite), ceilings_(run.environment.ceilings), definitions_(run.metric_definitions) {
         for (const CaseResult& result : suite.cases) cases_[model::case_id(result.spec)] = &result;
     }
 
@@ -306,17 +318,18 @@ class SuiteJudging {
                         expected, where.empty() ? "" : ", for " + model::printable(where));
     }
 
-    static void compare(const Relation& relation, const Instance& instance,
-                        RelationVerdict& verdict) {
-        const double left = evaluate(relation.left, instance);
-        const double right = evaluate(relation.right, instance);
+    void compare(const Relation& relation, const Instance& instance,
+                 RelationVerdict& verdict) const {
+        const double left = evaluate(relation.left, instance, definitions_);
+        const double right = evaluate(relation.right, instance, definitions_);
         if (!std::isfinite(left) || !std::isfinite(right)) {
             const bool left_is_bad = !std::isfinite(left);
             verdict.verdict = Verdict::error;
             verdict.sentence = fmt::format(
                 "cannot be judged: {} has no value{}: a division by 0, or a number too large",
                 model::printable(left_is_bad ? relation.left_text : relation.right_text),
-                ingredients(relation, left_is_bad ? relation.left : relation.right, instance));
+                ingredients(relation, left_is_bad ? relation.left : relation.right, instance,
+                            definitions_));
             return;
         }
         const double scale = model::meaning_of(relation.unit).scale;
@@ -329,8 +342,8 @@ class SuiteJudging {
 
     /// "transpose/swizzled.gpu_time is 45.20 µs and should be at most 40.10 µs (+12.7 %): 0.25 *
     /// transpose/naive.gpu_time (transpose/naive.gpu_time is 160.4 µs), for [m=8192,n=4096]".
-    static std::string sentence(const Relation& relation, const Instance& instance,
-                                const RelationVerdict& verdict, bool good) {
+    std::string sentence(const Relation& relation, const Instance& instance,
+                         const RelationVerdict& verdict, bool good) const {
         const model::QuantityTexts values =
             model::quantity_texts(*verdict.right, *verdict.left, verdict.unit);
         const std::optional<double> change = model::change_fraction(*verdict.right, *verdict.left);
@@ -338,18 +351,19 @@ class SuiteJudging {
         const std::string where(parameters_of(verdict.leading));
         const std::string reason =
             good || relation.reason.empty() ? "" : "; " + model::printable(relation.reason);
-        return fmt::format("{} is {}{}{} {} {}{}{}{}{}{}", model::printable(relation.left_text),
-                           values.after, ingredients(relation, relation.left, instance),
-                           good ? ", expected" : " and should be", in_words(relation.comparator),
-                           values.before,
-                           change ? fmt::format(" ({})", model::change_text(*change)) : "",
-                           is_constant ? "" : ": " + model::printable(relation.right_text),
-                           ingredients(relation, relation.right, instance),
-                           where.empty() ? "" : ", for " + model::printable(where), reason);
+        return fmt::format(
+            "{} is {}{}{} {} {}{}{}{}{}{}", model::printable(relation.left_text), values.after,
+            ingredients(relation, relation.left, instance, definitions_),
+            good ? ", expected" : " and should be", in_words(relation.comparator), values.before,
+            change ? fmt::format(" ({})", model::change_text(*change)) : "",
+            is_constant ? "" : ": " + model::printable(relation.right_text),
+            ingredients(relation, relation.right, instance, definitions_),
+            where.empty() ? "" : ", for " + model::printable(where), reason);
     }
 
     const model::SuiteResult& suite_;
     const model::Ceilings& ceilings_;
+    const Definitions& definitions_;
     std::map<std::string, const CaseResult*> cases_;
 };
 
@@ -358,7 +372,7 @@ class SuiteJudging {
 std::vector<RelationVerdict> judge_relations(const model::Run& run,
                                              const model::SuiteResult& suite) {
     if (run.verify_only || suite.relations.empty()) return {};
-    return SuiteJudging(suite, run.environment.ceilings).verdicts();
+    return SuiteJudging(run, suite).verdicts();
 }
 
 }  // namespace perfgate::gate

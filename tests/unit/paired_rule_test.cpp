@@ -137,6 +137,21 @@ TEST(PairedRule, CountsAreComparedAsTheyStand) {
     EXPECT_EQ(found.basis, Basis::exact);
 }
 
+TEST(PairedRule, CountsThatTheBaseRepeatsAreComparedToTheDigit) {
+    const auto counts = [](const Values& base, const Values& head) {
+        Pair pair = pair_of(base, head);
+        pair.definition = documents::definition("misses", "count", model::MetricClass::exact);
+        pair.tolerance = 0;
+        return judge_one(pair);
+    };
+    const Judgement more = counts(Values(5, 10'000), Values(5, 10'005));
+    EXPECT_EQ(more.verdict, Verdict::regressed);
+    EXPECT_EQ(more.basis, Basis::exact);
+    EXPECT_EQ(counts(Values(5, 10'000), Values(5, 10'000)).verdict, Verdict::pass);
+    EXPECT_EQ(counts(Values(3, 10'000), {10'000, 20'000, 10'000}).verdict, Verdict::regressed);
+    EXPECT_EQ(counts({10'000, 10'010, 10'002}, {10'003, 10'011, 10'001}).basis, Basis::spread);
+}
+
 TEST(PairedRule, PairsAndWhatIsJudgedWithoutThemShareOneBudget) {
     std::mt19937 random(3);
     const Pair slower = drifting(random, 16, 0.02, 1);

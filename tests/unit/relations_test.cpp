@@ -138,6 +138,27 @@ TEST(Relations, ArithmeticIsDoneInBaseUnits) {
     EXPECT_DOUBLE_EQ(only_verdict(run_with(relation, 5, 5)).right.value(), -30'000);
 }
 
+TEST(Relations, OneProcessThatDeviatesCountsForAnExactMetric) {
+    Relation relation;
+    relation.left_text = "gemm/fast.spill_sectors";
+    relation.right_text = "10000";
+    relation.unit = "count";
+    relation.operands = {"gemm/fast"};
+    relation.left = {OperandMetric{0, "spill_sectors"}};
+    relation.right = {10'000.0};
+    relation.instances = {{"gemm/fast[m=1]"}};
+    model::Run run = run_with(relation, 100, 1000);
+    model::MetricSeries& spills = run.suites[0].cases[0].metrics["spill_sectors"];
+    spills = series({10'000}, "count", "m");
+    for (int i = 0; i < 4; ++i) spills.batches.push_back(spills.batches.front());
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::pass);
+    spills.batches[2].samples = {90'000};
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::regressed);
+    EXPECT_EQ(only_verdict(run).left, 26'000) << "the mean of all";
+    run.metric_definitions["spill_sectors"].metric_class = model::MetricClass::counter;
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::pass) << "an outlier of a counter is trimmed";
+}
+
 TEST(Relations, AConstantIsNotRepeated) {
     Relation relation = quarter();
     relation.right_text = "25us";
