@@ -51,6 +51,7 @@ struct TimeSamples {
     std::string
         method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
     std::vector<double> values_ns;
+    std::string note = {};  ///< as one of CaseResult::notes; empty: none
 };
 
 /// What can be timed. gpu_time: union of busy intervals of a launch's records. gpu_span: event

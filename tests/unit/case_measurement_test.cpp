@@ -217,6 +217,14 @@ TEST(CaseMeasurement, AskedForAShareOfACeilingItWaitsForTheCeilings) {
     EXPECT_EQ(other.why_not("ceiling_share"), "");
 }
 
+TEST(CaseMeasurement, WhatATimeLeavesOutIsNotedOnce) {
+    FakeVariant variant = two_kernels();
+    variant.time_note = "gpu_time: it leaves 2 copies out";
+    Measured one(variant);
+    one.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(one.result.notes, (std::vector<std::string>{variant.time_note}));
+}
+
 TEST(CaseMeasurement, WavesAreThoseOfTheKernelWithTheMost) {
     FakeVariant variant = two_kernels();
     variant.launch.kernels[0].waves = 2.25;
