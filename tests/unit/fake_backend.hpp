@@ -129,6 +129,7 @@ class FakeBackend : public Backend {
     std::vector<CounterCase> counter_cases;       ///< of the last collect()
     std::vector<std::string> collected_counters;  ///< of the last collect()
     bool loses_device_counting = false;
+    model::Ceilings measured_ceilings;
 
     Capabilities capabilities() override {
         Capabilities result;
@@ -149,6 +150,7 @@ class FakeBackend : public Backend {
         if (!kernel_records) result.kernel_records_problem = "no records here";
         return result;
     }
+    model::Ceilings ceilings() override { return measured_ceilings; }
     model::BoardState board_state() override {
         if (board_states.empty()) return {};
         const model::BoardState state = board_states.front();
