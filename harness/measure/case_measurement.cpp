@@ -311,6 +311,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                                 .time_budget_s = settings.time_budget_s};
         model::Batch batch{settings.process, board, settings.seed, {}};
         model::MetricSeries series{"ns", 0, "", {}};
+        std::string note;
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
             TimeSamples samples = opened.time(time.kind, result.spec.cache, count);
@@ -320,7 +321,10 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             batch.samples.insert(batch.samples.end(), samples.values_ns.begin(),
                                  samples.values_ns.end());
             series.method = std::move(samples.method);
+            // One per metric, however often it is sampled.
+            if (!samples.note.empty()) note = std::move(samples.note);
         }
+        if (!note.empty()) result.notes.push_back(std::move(note));
         around[1] = backend_.board_state();
         batch.round = settings.round;
         if (!submission) batch.sm_clock_mhz = clock_of(around);

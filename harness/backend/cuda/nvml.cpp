@@ -182,6 +182,28 @@ std::optional<double> Nvml::power_w() const {
     return milliwatts / 1000.0;
 }
 
+std::optional<std::vector<ComputeProcess>> Nvml::compute_processes() const {
+    if (api_->processes == nullptr) return std::nullopt;
+    std::vector<ProcessInfo> found(64);
+    auto count = static_cast<unsigned>(found.size());
+    Return code = api_->processes(device_, &count, found.data());
+    if (code == kInsufficientSize) {
+        found.resize(count + 16);  // more may start between the two calls
+        count = static_cast<unsigned>(found.size());
+        code = api_->processes(device_, &count, found.data());
+    }
+    if (code != kSuccess) return std::nullopt;
+    std::vector<ComputeProcess> processes;
+    for (unsigned i = 0; i < count; ++i) {
+        ComputeProcess& process = processes.emplace_back();
+        process.pid = found[i].pid;
+        if (found[i].used_gpu_memory != kNotAvailable) {
+            process.memory_bytes = found[i].used_gpu_memory;
+        }
+    }
+    return processes;
+}
+
 NvmlReading Nvml::read() const {
     NvmlReading reading;
     const auto number = [&](auto function, auto... arguments) -> std::optional<unsigned> {
@@ -218,26 +240,7 @@ NvmlReading Nvml::read() const {
         reading.mig = mig != 0;
     }
 
-    if (api_->processes != nullptr) {
-        std::vector<ProcessInfo> processes(64);
-        auto count = static_cast<unsigned>(processes.size());
-        Return code = api_->processes(device_, &count, processes.data());
-        if (code == kInsufficientSize) {
-            processes.resize(count + 16);  // more may start between the two calls
-            count = static_cast<unsigned>(processes.size());
-            code = api_->processes(device_, &count, processes.data());
-        }
-        if (code == kSuccess) {
-            reading.compute_processes.emplace();
-            for (unsigned i = 0; i < count; ++i) {
-                ComputeProcess process{.pid = processes[i].pid, .memory_bytes = {}};
-                if (processes[i].used_gpu_memory != kNotAvailable) {
-                    process.memory_bytes = processes[i].used_gpu_memory;
-                }
-                reading.compute_processes->push_back(process);
-            }
-        }
-    }
+    reading.compute_processes = compute_processes();
     return reading;
 }
 
