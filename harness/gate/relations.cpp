@@ -19,6 +19,7 @@
 #include "model/hottest_kernel.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
+#include "model/stated_work.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -104,7 +105,7 @@ std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id
                                  const model::Ceilings& ceilings) {
     std::string why;
     if (!result.work) {
-        why = "the workload states no work: state it in the plugin";
+        why = fmt::format("the workload states no work: {}", model::where_to_state_work);
     } else if (model::device_time(result) == nullptr) {
         why = "the run has neither gpu_time nor gpu_span of it; measure again";
     } else if (why = model::missing_ceiling(*result.work, ceilings); why.empty()) {

@@ -133,6 +133,7 @@ model::BoardState what_moves(model::BoardState state) {
 CaseFacts facts_of(const model::SourceKernel& kernel) {
     CaseFacts facts;
     facts.memory_bytes = model::memory_bytes_of(kernel);
+    facts.work = kernel.work;
     facts.needs_reset = model::needs_reset(kernel);
     return facts;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/quantity.hpp"
+#include "model/stated_work.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::model {
@@ -70,7 +71,8 @@ std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
     if (!(ceilings.copy_bytes_per_s > 0)) return "the run has no copy bandwidth" + why;
     if (!(work.flops > 0) || matrix_rate(work, ceilings) > 0) return {};
     if (work.arithmetic.empty()) {
-        return "the workload states operations and not their type: state it in the plugin";
+        return fmt::format("the workload states operations and not their type: {}",
+                           where_to_state_work);
     }
     return fmt::format("the run has no matrix rate of {}{}", printable(work.arithmetic, 40), why);
 }

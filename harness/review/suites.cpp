@@ -172,6 +172,12 @@ std::string words(const model::SourceCheck& check) {
                        model::number_text(check.atol));
 }
 
+std::string words(const model::Work& work) {
+    if (work == model::Work{}) return "none";
+    return fmt::format("flops {:.0f} {}, bytes {:.0f}", work.flops,
+                       work.arithmetic.empty() ? "of no type" : work.arithmetic, work.bytes);
+}
+
 std::string words(const model::CompileOptions& options) {
     return fmt::format("{}{}, include {}, define {}", options.standard,
                        options.fast_math ? ", fast math" : "", joined(options.include),
@@ -212,6 +218,8 @@ void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteC
     compare("launch", launch_words(old_one), launch_words(new_one));
     compare("arguments", argument_words(old_one), argument_words(new_one));
     compare("check", words(old_one.check), words(new_one.check));
+    // Stating it adds a check: what is too fast to be true.
+    if (old_one.work != model::Work{}) compare("work", words(old_one.work), words(new_one.work));
     compare("compiling", words(old_one.options), words(new_one.options));
 }
 

@@ -89,6 +89,15 @@ model::SourceKernel source_kernel() {
     return kernel;
 }
 
+TEST(CaseMeasurement, ASourcesStatedWorkIsInItsResult) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.source = source_kernel();
+    settings.source->work = {16, 64, "f32"};
+    one.measure(settings);
+    EXPECT_EQ(one.result.work, settings.source->work);
+}
+
 TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
     Measured one(two_kernels());
     one.result.source = "k.cu";
@@ -100,6 +109,7 @@ TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
               (std::vector<std::string>{"keep_code", "open", "fill", "launch", "fill", "launch",
                                         "record", "time", "close"}));
     EXPECT_FALSE(one.result.verification);
+    EXPECT_FALSE(one.result.work);
     EXPECT_EQ(one.result.host_code, model::set_up_fingerprint(source_kernel()));
     EXPECT_EQ(one.result.libraries, model::Libraries{});
     EXPECT_EQ(one.result.not_applicable, std::vector<std::string>{"host_time"});

@@ -410,7 +410,7 @@ TEST(Relations, ABoundThatIsNotKnownIsAnError) {
     run.suites[0].cases[0].work.reset();
     EXPECT_EQ(error_of(run),
               "cannot be judged: bound of gemm/fast[m=1] is not known: the workload states no "
-              "work: state it in the plugin");
+              "work: state it in the plugin, or of a source as 'work' in the suite");
     run = bounded(1000);
     run.environment.ceilings = {};
     EXPECT_EQ(error_of(run),

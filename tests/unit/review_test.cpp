@@ -305,6 +305,7 @@ workloads:
     launch: {grid: 2, block: 64}
     arguments: [{in: f32, size: 128}, {out: f32, size: 2}, {i32: 5}]
     check: {against: plain, rtol: 1e-5}
+    work: {flops: 126, bytes: 520, type: f32}
     metrics: [gpu_time]
     tolerances: {gpu_time: 2%}
 )",
@@ -330,6 +331,12 @@ workloads:
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
               "source changed compiling: c++17, include none, define none → c++17, fast math, "
               "include none, define none (1)");
+    EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
+              "source changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
+    EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
+              "source changed work: flops 126 f32, bytes 520 → none (1)");
+    before.at(path).content.replace(before.at(path).content.find("    work:"), 46, "");
+    EXPECT_EQ(changed("    metrics:", "    work: {bytes: 520}\n    metrics:"), "");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "source changed kernel: sum → sum<1> (1)");
 }
 
