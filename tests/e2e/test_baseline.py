@@ -141,7 +141,7 @@ class Baselines(tool.Case):
     def test_a_first_change_may_be_large_and_the_next_ones_count_with_it(self):
         self.run_tool("baseline", "refresh", self.slower("large.json", 1.5), code=2)
         self.accept("large.json")
-        for number, factor in enumerate((1.04, 1.2, 2)):
+        for number, factor in enumerate((1.06, 1.2, 2)):
             done = self.accept(self.slower(f"next{number}.json", factor), code=2)
             self.assertIn("--reset-anchor", done.stderr)
             scale(self.cases[self.first], "gpu_time", 1 / factor)
