@@ -103,11 +103,11 @@ class Revisions(tool.Case):
 
     def test_what_git_does_not_have_is_not_in_a_revision(self):
         self.commit("untracked", "suites/helper.py")
-        done = self.ab("--base-rev", "untracked")
+        done = self.ab("--base-rev", "untracked", code=3)
         self.assertIn("No module named 'helper'", done.stdout)
         self.commit("without", "suites")
-        done = self.ab("--base-rev", "without")
-        self.assertIn("no_baseline", str(self.read_json("repo/perfgate-out/verdict.json")))
+        self.ab("--base-rev", "without", code=3)
+        self.assertIn("in the base this case is error", str(self.read_json("repo/perfgate-out/verdict.json")))
         self.assert_as_it_was("?? suites/\n")
 
     def test_an_error_leaves_nothing_behind(self):
