@@ -210,8 +210,8 @@ class Accepting {
         after.anchors =
             moved_anchors(run_, result, before, after.metrics, acceptance_.reset_anchors);
         if (!acceptance_.reset_anchors) {
-            for (std::string& line :
-                 baseline::creeping(run_, result, after, acceptance_.creep_bound)) {
+            for (std::string& line : baseline::creeping(
+                     run_, result, before, after, FirstChange::decided, acceptance_.creep_bound)) {
                 creeping.push_back(std::move(line));
             }
         }

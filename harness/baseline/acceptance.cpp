@@ -81,7 +81,7 @@ std::string objection(const model::Run& run, const CaseResult& result) {
             return fmt::format(
                 "the processes disagree about {} by more than its tolerance of {}, so that a "
                 "regression could hide in it: measure while nothing else uses the machine, or "
-                "allow as much as the case varies",
+                "raise its tolerance",
                 gate.metric, model::to_text(gate.tolerance, definition->second.unit));
         }
     }
@@ -153,33 +153,39 @@ std::map<std::string, double> moved_anchors(const model::Run& run, const CaseRes
 }
 
 std::vector<std::string> creeping(const model::Run& run, const CaseResult& result,
-                                  const model::BaselineCase& accepted, double bound) {
+                                  const model::BaselineCase& before,
+                                  const model::BaselineCase& after, FirstChange first,
+                                  double bound) {
     std::vector<std::string> sentences;
-    for (const auto& entry : accepted.anchors) {
-        const std::string& metric = entry.first;
-        const double anchor = entry.second;
-        const auto gate =
-            std::find_if(result.gates.begin(), result.gates.end(),
-                         [&](const model::GateRule& rule) { return rule.metric == metric; });
-        const auto definition = run.metric_definitions.find(metric);
-        const MetricSeries* series = find(accepted.metrics, metric);
-        if (gate == result.gates.end() || definition == run.metric_definitions.end() ||
-            series == nullptr) {
+    for (const model::GateRule& gate : result.gates) {
+        const auto anchored = after.anchors.find(gate.metric);
+        const auto definition = run.metric_definitions.find(gate.metric);
+        const MetricSeries* then = find(before.metrics, gate.metric);
+        const MetricSeries* now = find(after.metrics, gate.metric);
+        if (anchored == after.anchors.end() || definition == run.metric_definitions.end() ||
+            then == nullptr || now == nullptr) {
             continue;
         }
-        const gate::Change change =
-            change_of(definition->second,
-                      {std::max(bound, gate->tolerance.worse), std::nullopt, gate->tolerance.abs},
-                      anchor, series->value);
-        if (!change.counts || change.good_way) continue;
-        const model::QuantityTexts values =
-            model::quantity_texts(anchor, series->value, series->unit);
-        const auto fraction = model::change_fraction(anchor, series->value);
+        const double anchor = anchored->second;
+        const auto worse_by = [&](double from, double to, const model::Tolerance& allowed) {
+            const gate::Change change = change_of(definition->second, allowed, from, to);
+            return change.counts && !change.good_way;
+        };
+        const bool is_first = !worse_by(anchor, then->value, gate.tolerance);
+        if (is_first && first == FirstChange::decided) continue;
+        if (!worse_by(then->value, now->value, {0, std::nullopt, 0}) ||
+            !worse_by(anchor, now->value,
+                      {std::max(bound, gate.tolerance.worse), std::nullopt, gate.tolerance.abs})) {
+            continue;
+        }
+        const model::QuantityTexts values = model::quantity_texts(anchor, now->value, now->unit);
+        const auto fraction = model::change_fraction(anchor, now->value);
         sentences.push_back(fmt::format(
-            "{}: {} has gone from {} to {}{} in accepted changes, which may add up to {:.3g} %",
-            model::printable(model::case_id(result.spec)), model::printable(metric), values.before,
-            values.after, fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "",
-            bound * 100));
+            "{}: {} goes from its anchor of {} to {}{}; changes since the anchor may add up to "
+            "{:.3g} %",
+            model::printable(model::case_id(result.spec)), model::printable(gate.metric),
+            values.before, values.after,
+            fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "", bound * 100));
     }
     return sentences;
 }

@@ -4,7 +4,9 @@
 //
 // Creep is many small regressions, each accepted for a reason, that would not have been accepted as
 // one. Therefore accepted changes of a gated metric add up against its anchor: the value before the
-// first of them. A value that is better by more than the tolerance becomes the new anchor.
+// first of them. A value that is better by more than the tolerance becomes the new anchor. The
+// first change is a decision about what a report shows, so `accept` takes it whatever its size; the
+// next ones count together with it.
 #pragma once
 
 #include <cstdint>
@@ -53,10 +55,18 @@ std::map<std::string, double> moved_anchors(const model::Run& run, const model::
                                             const std::map<std::string, model::MetricSeries>& after,
                                             bool reset);
 
-/// A sentence for each metric that is worse than its anchor by more than `bound`. Changes within
-/// the metric's tolerance are not creep.
+/// What the first change since the anchor is: one that is worse by more than the tolerance.
+enum class FirstChange {
+    decided,  ///< somebody accepted just this change: it may be larger than the bound
+    counts,   ///< one of many values that a whole run replaces
+};
+
+/// A sentence for each gated metric that gets worse, and worse than its anchor by more than `bound`
+/// (at least the metric's tolerance). `after` has the anchors of moved_anchors().
 std::vector<std::string> creeping(const model::Run& run, const model::CaseResult& result,
-                                  const model::BaselineCase& accepted, double bound);
+                                  const model::BaselineCase& before,
+                                  const model::BaselineCase& after, FirstChange first,
+                                  double bound);
 
 /// Throws InputError with `head` and a line for each of `problems` (at most the first few), if
 /// there are any.

@@ -283,8 +283,9 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                 moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
         }
         const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
-        if (!unchanged && !acceptance.reset_anchors) {
-            for (std::string& line : creeping(run, result, accepted, acceptance.creep_bound)) {
+        if (old_case && !unchanged && !acceptance.reset_anchors) {
+            for (std::string& line : creeping(run, result, old_case.mapped(), accepted,
+                                              FirstChange::counts, acceptance.creep_bound)) {
                 crept.push_back(std::move(line));
             }
         }
@@ -297,8 +298,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             fmt::format("suite {}: no case was measured: there is nothing to accept",
                         model::printable(suite.name)));
     }
-    refuse_if_any(fmt::format("suite {}: accepted changes add up: refresh with --reset-anchor if "
-                              "that is meant, or other cases with --filter",
+    refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: "
+                              "refresh with it if that is meant, or other cases with --filter",
                               model::printable(suite.name)),
                   crept);
     for (auto& [id, old_case] : old_cases) {

@@ -293,14 +293,14 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
         model::printable(result.instance.empty() ? "instance" : result.instance, 60);
     std::vector<SidedCause> causes;
     std::size_t left = 0;
-    for (const KernelChange& change :
+    for (const model::KernelChange& change :
          kernel_changes(verdict.baseline_kernels, result.kernels, moved_ns)) {
         if (causes.size() == most_kernel_causes) {
             ++left;
             continue;
         }
-        causes.push_back(
-            {cause_of(change, instance), change.added_time_ns() > 0 ? Side::worse : Side::better});
+        causes.push_back({explain::cause_of(change, instance),
+                          change.added_time_ns() > 0 ? Side::worse : Side::better});
     }
     if (left > 0) {
         causes.back().cause.sentence += fmt::format("; and {} smaller changes of kernels", left);
@@ -340,6 +340,35 @@ Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
     cause.sentence = fmt::format("unexplained: {}, and {}", figures_text(cause.figures),
                                  of_all_kernels(time, verdict.baseline_kernels, result.kernels));
     return cause;
+}
+
+/// Whether one of the causes has the parts of the metric that differ.
+bool tells_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
+    return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+        return std::any_of(cause.figures.begin(), cause.figures.end(), [&](const Figure& figure) {
+            return figure.metric == metric && !figure.detail.empty();
+        });
+    });
+}
+
+/// What values that got worse consist of, where the run says so and `told` does not.
+std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
+                         const std::vector<Cause>& told) {
+    constexpr std::string_view with_parts[] = {"idle_share", "syncs", "uncapturable_calls"};
+    std::vector<Cause> causes;
+    for (const MetricVerdict& metric : verdict.metrics) {
+        const auto series = result.metrics.find(metric.metric);
+        if ((metric.verdict != Verdict::regressed && metric.verdict != Verdict::warned) ||
+            series == result.metrics.end() || series->second.detail.empty() ||
+            tells_parts_of(told, metric.metric) ||
+            std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
+                std::end(with_parts)) {
+            continue;
+        }
+        const std::string detail = model::printable(series->second.detail, 300);
+        causes.push_back({"parts", fmt::format("{}: {}", metric.metric, detail), {}, detail});
+    }
+    return causes;
 }
 
 std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& result,
@@ -418,6 +447,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         }
         for (SidedCause& each : found) add(each, each.side != side);
     }
+    for (Cause& each : parts(verdict, result, causes)) causes.push_back(std::move(each));
     if (auto place = roofline(verdict, result, ceilings, evidence)) {
         causes.push_back(*std::move(place));
     }

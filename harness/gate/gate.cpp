@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gate/acknowledgement.hpp"
+#include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/case_verdict.hpp"
 #include "gate/flagged.hpp"
@@ -68,6 +69,7 @@ class Judging {
             const StoredBaseline* baseline = stored(run_.suites[i].name);
             finish_suite(run_, run_.suites[i], baseline == nullptr ? nullptr : &baseline->baseline,
                          policy_.changed, verdicts_[i]);
+            if (baseline != nullptr) explain_what_base_lacks(*baseline, verdicts_[i]);
         }
         return std::move(verdicts_);
     }

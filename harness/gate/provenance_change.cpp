@@ -176,14 +176,13 @@ std::string hidden_by_clock(const Comparison& comparison, const Judgement& judge
     const double scaled = judgement.measured * *now / *before;
     const Change change = change_between(comparison, judgement.baseline, scaled);
     const auto cycles = rise(find(expected.metrics, "cycles"), find(result.metrics, "cycles"));
-    if (!change.counts || change.good_way || !cycles ||
-        *cycles < most * (scaled / judgement.baseline - 1)) {
-        return {};
-    }
+    if (!change.counts || change.good_way) return {};
+    // What is not known does not excuse a time, as in clock_explanation().
+    if (cycles && *cycles < most * (scaled / judgement.baseline - 1)) return {};
     return fmt::format(
         "a higher clock may hide a regression: SM clock {:.0f} → {:.0f} MHz, cycles {}; at the "
         "baseline's clock it would be {}: refresh the baseline at today's clock",
-        *before, *now, model::change_text(*cycles),
+        *before, *now, cycles ? model::change_text(*cycles) : "not known",
         model::quantity_text(scaled, comparison.definition->unit));
 }
 

@@ -44,8 +44,9 @@ std::string clock_explanation(const Comparison& comparison, const Judgement& jud
 
 /// The mirror case, for a timing that passed or improved: why a higher clock may hide a regression,
 /// in one clause. Scaled to the baseline's clock the time would be beyond the tolerance, and the
-/// cycles of the case rose by about as much. Memory does not follow the SM clock, so this may also
-/// be all of a case that waits for memory: it is a doubt, not a regression. Empty otherwise.
+/// cycles of the case rose by about as much or are not known on both sides. Memory does not follow
+/// the SM clock, so this may also be all of a case that waits for memory: it is a doubt, not a
+/// regression. Empty otherwise.
 std::string hidden_by_clock(const Comparison& comparison, const Judgement& judgement,
                             const model::CaseResult& result, const model::BaselineCase& expected);
 

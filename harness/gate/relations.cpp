@@ -16,6 +16,7 @@
 #include "gate/too_fast.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/text.hpp"
@@ -112,6 +113,15 @@ std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id
     }
     return Unjudged{Verdict::error,
                     fmt::format("bound of {} is not known: {}", model::printable(id), why)};
+}
+
+/// Why it is not known which kernel is the hottest; nothing if it is.
+std::optional<Unjudged> without_kernels(const CaseResult& result, const std::string& id) {
+    if (model::hottest_kernel(result.kernels)) return std::nullopt;
+    return Unjudged{Verdict::error,
+                    fmt::format("hottest_kernel of {} is not known: the case lists no kernels; it "
+                                "has none, or too many different ones",
+                                model::printable(id))};
 }
 
 using Instance = std::vector<const CaseResult*>;
@@ -214,6 +224,8 @@ class SuiteJudging {
         for (const std::string& id : ids) instance.push_back(cases_.at(id));
         if (const auto bound = model::expected_bound(relation)) {
             compare_bound(relation, *bound, *instance.front(), verdict);
+        } else if (const auto pattern = model::expected_kernel(relation)) {
+            compare_kernel(relation, *pattern, *instance.front(), verdict);
         } else {
             compare(relation, instance, verdict);
         }
@@ -247,6 +259,9 @@ class SuiteJudging {
         if (model::expected_bound(relation)) {
             return unplaced(*cases_.at(ids.front()), ids.front(), ceilings_);
         }
+        if (model::expected_kernel(relation)) {
+            return without_kernels(*cases_.at(ids.front()), ids.front());
+        }
         for (const auto* side : {&relation.left, &relation.right}) {
             for (const model::ExpressionStep& step : *side) {
                 const auto* metric = std::get_if<model::OperandMetric>(&step);
@@ -263,15 +278,32 @@ class SuiteJudging {
     void compare_bound(const Relation& relation, model::Bound expected, const CaseResult& result,
                        RelationVerdict& verdict) const {
         const model::CeilingShare share = *place(result, ceilings_);
-        const bool equal = share.bound == expected;
+        compare_property(relation, share.bound == expected,
+                         fmt::format("{} ({})", model::bound_word(share.bound), in_words(share)),
+                         model::bound_word(expected), verdict);
+    }
+
+    /// "train/step.hottest_kernel is gemm (61.2 % of the kernels' time) and should be *flash*, for
+    /// [batch=8]".
+    static void compare_kernel(const Relation& relation, const std::string& pattern,
+                               const CaseResult& result, RelationVerdict& verdict) {
+        const model::HottestKernel hottest = *model::hottest_kernel(result.kernels);
+        compare_property(relation, model::glob_match(pattern, hottest.name),
+                         fmt::format("{} ({:.1f} % of the kernels' time)",
+                                     model::printable(hottest.name, 200), 100 * hottest.share),
+                         model::printable(pattern, 200), verdict);
+    }
+
+    static void compare_property(const Relation& relation, bool equal, std::string_view found,
+                                 std::string_view expected, RelationVerdict& verdict) {
         const bool good = equal == (relation.comparator == model::Comparator::equal);
         verdict.verdict = good ? Verdict::pass : Verdict::regressed;
         const std::string_view where = parameters_of(verdict.leading);
-        verdict.sentence = fmt::format(
-            "{} is {} ({}){} {}{}{}", model::printable(relation.left_text),
-            model::bound_word(share.bound), in_words(share), good ? ", expected" : " and should be",
-            relation.comparator == model::Comparator::equal ? "" : "anything but ",
-            model::bound_word(expected), where.empty() ? "" : ", for " + model::printable(where));
+        verdict.sentence =
+            fmt::format("{} is {}{} {}{}{}", model::printable(relation.left_text), found,
+                        good ? ", expected" : " and should be",
+                        relation.comparator == model::Comparator::equal ? "" : "anything but ",
+                        expected, where.empty() ? "" : ", for " + model::printable(where));
     }
 
     static void compare(const Relation& relation, const Instance& instance,

@@ -49,19 +49,10 @@ std::optional<Bound> bound_named(std::string_view word) {
 }
 
 std::optional<Bound> expected_bound(const Relation& relation) {
-    if (relation.left.size() != 1 || relation.right.size() != 1 ||
-        (relation.comparator != Comparator::equal &&
-         relation.comparator != Comparator::not_equal)) {
-        return std::nullopt;
-    }
-    const auto* operand = std::get_if<OperandMetric>(&relation.left.front());
-    const auto* number = std::get_if<double>(&relation.right.front());
-    if (operand == nullptr || operand->metric != bound_operand || operand->operand != 0 ||
-        number == nullptr) {
-        return std::nullopt;
-    }
+    if (!compares_property(relation, bound_operand)) return std::nullopt;
+    const double number = std::get<double>(relation.right.front());
     for (const Bound bound : {Bound::memory, Bound::compute, Bound::neither}) {
-        if (*number == static_cast<double>(bound)) return bound;
+        if (number == static_cast<double>(bound)) return bound;
     }
     return std::nullopt;
 }

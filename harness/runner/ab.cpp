@@ -153,7 +153,6 @@ int compare_builds(const AbRequest& request) {
         model::combine_exit_codes(store_run(runs.base, out / "base"), store_run(runs.head, out));
     model::VerdictDocument document = gate::judge(
         runs.head, gate::baselines_of(runs.base, base_name(request)), request.policy, rule);
-    gate::explain_what_base_lacks(runs.base, document);
     explain::explain(runs.head, explain::Which::moved, document);
     return model::combine_exit_codes(
         stored, model::combine_exit_codes(document.exit_code,

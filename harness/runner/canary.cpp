@@ -25,6 +25,10 @@ namespace perfgate::runner {
 
 namespace {
 
+constexpr const char* not_tried =
+    "the canary was not tried: no case of a plugin or a source was measured that gates a time, and "
+    "programs and benchmarks cannot be slowed down";
+
 /// The first time metric that the case gates and has.
 const model::GateRule* gated_time(const model::Run& run, const model::CaseResult& result) {
     const auto is_time = [&](const model::GateRule& gate) {
@@ -75,7 +79,7 @@ std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Po
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
             if (result.status != model::CaseStatus::measured || !gated_time(run, result)) continue;
-            if (!result.command.empty()) continue;  // no work can be added to a program
+            if (!result.command.empty()) continue;  // no work can be added to it
             if (quickest != nullptr && result.wall_s >= quickest->wall_s) continue;
             its_suite = &suite;
             quickest = &result;
@@ -129,12 +133,17 @@ void keep_canary(model::Plan& plan, const gate::Canary& canary) {
     }
 }
 
+void note_without_canary(const model::Run& run, model::VerdictDocument& verdict) {
+    if (run.interrupted || run.verify_only || choose_canary(run, verdict.policy)) return;
+    for (model::SuiteVerdict& suite : verdict.suites) suite.notes.emplace_back(not_tried);
+}
+
 int try_canary(const model::Run& run, const std::vector<std::string>& suites,
                MeasuringChoice measuring, const model::Policy& policy) {
     if (run.interrupted || run.verify_only) return 0;
     const std::optional<gate::Canary> canary = choose_canary(run, policy);
     if (!canary) {
-        fmt::print(stderr, "perfgate: canary: no measured case gates a time: nothing to try\n");
+        fmt::print(stderr, "perfgate: {}\n", not_tried);
         return 0;
     }
     if (canary->processes == 0) {

@@ -14,11 +14,15 @@
 
 namespace perfgate::runner {
 
-/// The measured case that took least time and gates a time; nothing where there is none.
+/// The measured case of a plugin or a source that took least time and gates a time; nothing where
+/// there is none.
 std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Policy& policy);
 
 /// Reduces the plan to the time of the canary's case and slows it down.
 void keep_canary(model::Plan& plan, const gate::Canary& canary);
+
+/// Adds a note to each suite where nothing of the run can be a canary, so that every report shows it.
+void note_without_canary(const model::Run& run, model::VerdictDocument& verdict);
 
 /// Measures a quick case of the run once more, made slower, into the folder `canary` of the run's,
 /// and reports the gate's result on standard error. 0 if the slowdown is found or no case gates a

@@ -210,7 +210,6 @@ ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySui
 
 /// Why a benchmark has no values of the case; empty: it has.
 std::string unreported(const suite::ReportedCases& reported, const std::string& id) {
-    if (!reported.problem.empty()) return reported.problem;
     for (const benchmark::Result& result : reported.results) {
         if (benchmark::id_of(result) == id) return result.skipped;
     }
@@ -218,13 +217,21 @@ std::string unreported(const suite::ReportedCases& reported, const std::string& 
 }
 
 /// Skips the cases that the base's benchmarks do not report. In the head they are errors: what the
-/// base has must not disappear silently.
+/// base has must not disappear silently. If a benchmark of the base failed, its cases are errors
+/// there: what it would have reported is not known.
 model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reported) {
     for (std::size_t s = 0; s < reported.size(); ++s) {
+        for (const auto& [command, of_base] : reported[s]) {
+            if (of_base.problem.empty()) continue;
+            model::BenchmarkReading& reading = *plan.suites[s].commands[command].benchmark;
+            reading.problem = of_base.problem;
+            reading.log = of_base.log;
+        }
         for (model::PlannedCase& planned : plan.suites[s].cases) {
             if (!planned.program || !planned.skip_reason.empty()) continue;
             const auto found = reported[s].find(planned.program->command);
-            if (found == reported[s].end() || planned.spec.variant == model::unknown_cases) {
+            if (found == reported[s].end() || !found->second.problem.empty() ||
+                planned.spec.variant == model::unknown_cases) {
                 continue;
             }
             planned.skip_reason = unreported(found->second, planned.program->piece.pattern);

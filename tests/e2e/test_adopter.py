@@ -159,16 +159,14 @@ class Adopter(test_actions.Played):
         kept = self.folder / "kept"
         shutil.copytree(self.artifacts, kept)
         (self.tools / "gh").write_text(GH.replace("$HOME/artifacts", "$HOME/kept"))
-        # So much at once needs more than a reason, as the answer says.
-        for options, answer in (("", "accept these with --reset-anchor"), ("--reset-anchor ", "Accepted for ada")):
-            event = {"issue": {"number": 7, "pull_request": {"url": "…"}}, "comment": {
-                "id": 9, "body": f"/perfgate accept --head {head} {options}clarity matters more here",
-                "created_at": "2026-11-21T10:30:00Z", "user": {"login": "ada", "id": 1815},
-                "html_url": "https://github.com/owner/kernels/pull/7#issuecomment-9"}}
-            jobs = self.play("accept", "issue_comment", event)
-            self.assertEqual(["success", "success"], [job.result for job in jobs.values()],
-                             "".join(job.log for job in jobs.values()))
-            self.assertIn(answer, (self.folder / "answer").read_text())
+        event = {"issue": {"number": 7, "pull_request": {"url": "…"}}, "comment": {
+            "id": 9, "body": f"/perfgate accept --head {head} clarity matters more here",
+            "created_at": "2026-11-21T10:30:00Z", "user": {"login": "ada", "id": 1815},
+            "html_url": "https://github.com/owner/kernels/pull/7#issuecomment-9"}}
+        jobs = self.play("accept", "issue_comment", event)
+        self.assertEqual(["success", "success"], [job.result for job in jobs.values()],
+                         "".join(job.log for job in jobs.values()))
+        self.assertIn("Accepted for ada", (self.folder / "answer").read_text())
         self.assertEqual({"baselines"}, {name.split("/")[0] for name in self.git(
             "diff", "--name-only", head, "slower").split()})
         jobs = self.pull_request("slower")

@@ -135,8 +135,18 @@ class Baselines(tool.Case):
         self.run_tool("baseline", "verify")
 
         self.write("profile.yaml", "creep: 5%\n")
-        self.slower("more.json", 1.06)
-        self.accept("more.json", "--profile", "profile.yaml", code=2)
+        self.accept(self.slower("fourth.json", 1.06), "--profile", "profile.yaml")
+        self.accept(self.slower("fifth.json", 1.06), "--profile", "profile.yaml", code=2)
+
+    def test_a_first_change_may_be_large_and_the_next_ones_count_with_it(self):
+        self.run_tool("baseline", "refresh", self.slower("large.json", 1.5), code=2)
+        self.accept("large.json")
+        for number, factor in enumerate((1.04, 1.2, 2)):
+            done = self.accept(self.slower(f"next{number}.json", factor), code=2)
+            self.assertIn("--reset-anchor", done.stderr)
+            scale(self.cases[self.first], "gpu_time", 1 / factor)
+        # The others have no accepted change yet.
+        self.accept(self.slower("other.json", 1.5, [self.second]))
 
     def test_an_acknowledged_regression_is_reported_as_such_until_its_day(self):
         day = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=3)).date()

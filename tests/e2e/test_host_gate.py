@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole way on the host backend: refresh, pass, slow down, fail."""
 
+import os
+import pathlib
+import re
+import subprocess
 import xml.etree.ElementTree as xml
 
 import tool
@@ -61,6 +65,23 @@ class HostGate(tool.Case):
         self.run_tool("compare", "perfgate-out/run.json", code=1)
         self.run_tool("report", "perfgate-out/run.json", "--csv", "cases.csv")
         self.assertIn("host_time", (self.folder / "cases.csv").read_text())
+
+    def test_every_command_that_a_report_prints_can_be_pasted(self):
+        self.refresh()
+        done = self.run_tool("run", "probe.yaml", "--backend", "host", *self.plugin("probe_slow"),
+                             "--markdown", "report.md", code=1)
+        self.assertRegex(done.stdout, r"\+\d{2,}\.\d %")  # far beyond the bound of creep
+        console = re.findall(r"^(\w+):\n  (perfgate .*)$", done.stdout, re.MULTILINE)
+        markdown = re.findall(r"^# (\w+)\n(perfgate .*)$", (self.folder / "report.md").read_text(), re.MULTILINE)
+        self.assertEqual(["reproduce", "explain", "accept"], [purpose for purpose, _ in console])
+        self.assertEqual(console, markdown)
+        path = f"{pathlib.Path(tool.PERFGATE).parent}:{os.environ['PATH']}"
+        for purpose, line in console:
+            pasted = subprocess.run(line, shell=True, cwd=self.folder, capture_output=True, text=True,
+                                    env={**os.environ, "PATH": path}, timeout=tool.PATIENCE_S)
+            self.assertEqual(1 if purpose == "reproduce" else 0, pasted.returncode,
+                             f"{line}\n{pasted.stdout}{pasted.stderr}")
+        self.run_tool("compare", "perfgate-out/run.json")
 
     def test_a_wrong_result_is_incorrect_and_no_number(self):
         self.refresh()

@@ -269,8 +269,8 @@ TEST(Creep, AcceptedChangesAddUpAgainstTheAnchor) {
         EXPECT_EQ(std::string(error.what()),
                   "accepted changes add up: accept these with --reset-anchor if that is meant, or "
                   "others with --case\n"
-                  "  gemm/tiled[m=2]: gpu_time has gone from 1.000 µs to 1.120 µs (+12.0 %) in "
-                  "accepted changes, which may add up to 10 %");
+                  "  gemm/tiled[m=2]: gpu_time goes from its anchor of 1.000 µs to 1.120 µs "
+                  "(+12.0 %); changes since the anchor may add up to 10 %");
     }
     const Accepted reset = again(1120, by_ada(true));
     EXPECT_TRUE(reset.baseline.cases.at(second_id).anchors.empty());
@@ -286,9 +286,47 @@ TEST(Creep, ABetterValueIsTheAnchorFromThenOn) {
     const Accepted faster = accepted(after(), stored(baseline_of(before())), third);
     EXPECT_TRUE(faster.baseline.cases.at(third_id).anchors.empty());
     model::Run back = after();
+    back.suites[0].cases[2].metrics["gpu_time"] = series({940});
+    const Accepted slower = accepted(back, stored(faster.baseline), third);
+    EXPECT_EQ(slower.baseline.cases.at(third_id).anchors.at("gpu_time"), 900);
     back.suites[0].cases[2].metrics["gpu_time"] = series({1000});
-    EXPECT_THROW(accepted(back, stored(faster.baseline), third), model::InputError)
+    EXPECT_THROW(accepted(back, stored(slower.baseline), third), model::InputError)
         << "11 % slower than 900 ns";
+}
+
+TEST(Creep, AFirstChangeMayBeLargerAndTheNextOnesCountTogetherWithIt) {
+    const AcceptChoice second{{second_id}};
+    const auto next = [&](double time, const model::Baseline& baseline) {
+        return accepted(after(time), stored(baseline), second).baseline;
+    };
+    const model::Baseline old = baseline_of(before());
+    const model::Baseline large = next(1500, old);
+    EXPECT_EQ(large.cases.at(second_id).anchors.at("gpu_time"), 1000);
+    for (const double time : {1550.0, 1700.0, 3000.0}) {
+        EXPECT_THROW(next(time, large), model::InputError) << time;
+    }
+    EXPECT_THROW(next(1300, next(1060, old)), model::InputError) << "the second change";
+    EXPECT_EQ(next(1300, large).cases.at(second_id).metrics.at("gpu_time").value, 1300)
+        << "better than what was accepted";
+
+    // What a refresh replaced within the tolerance is no change that anybody accepted.
+    const model::Run measured_anew = after(1010);
+    const model::Baseline noise =
+        refresh(measured_anew, measured_anew.suites[0], old, by_ada()).baseline;
+    EXPECT_EQ(noise.cases.at(second_id).anchors.at("gpu_time"), 1000);
+    EXPECT_EQ(next(1500, noise).cases.at(second_id).anchors.at("gpu_time"), 1000);
+}
+
+TEST(Creep, AMetricThatStaysIsNoReasonToRefuseAnother) {
+    const AcceptChoice second{{second_id}};
+    const model::Baseline large =
+        accepted(after(1500), stored(baseline_of(before())), second).baseline;
+    model::Run more = after(1500);
+    more.suites[0].cases[1].metrics["registers"] = series({65}, "registers", "record");
+    const Accepted result = accepted(more, stored(large), second);
+    ASSERT_EQ(result.entries.size(), 1U);
+    EXPECT_EQ(result.entries[0].changes.count("gpu_time"), 0U);
+    EXPECT_EQ(result.baseline.cases.at(second_id).metrics.at("registers").value, 65);
 }
 
 TEST(Creep, ARefreshCannotCreepEither) {
@@ -300,6 +338,7 @@ TEST(Creep, ARefreshCannotCreepEither) {
     const model::Baseline once = refreshed(1060, old, by_ada()).baseline;
     EXPECT_EQ(once.cases.at(second_id).anchors.at("gpu_time"), 1000);
     EXPECT_THROW(refreshed(1120, once, by_ada()), model::InputError);
+    EXPECT_THROW(refreshed(1120, old, by_ada()), model::InputError) << "nobody chose this case";
     const Refreshed reset = refreshed(1120, once, by_ada(true));
     EXPECT_TRUE(reset.baseline.cases.at(second_id).anchors.empty());
     ASSERT_TRUE(reset.entry);

@@ -57,6 +57,24 @@ TEST(Canary, IsTheQuickestMeasuredCaseThatGatesATime) {
     EXPECT_FALSE(choose(run));
 }
 
+TEST(Canary, WithoutACaseThatCanBeSlowedDownEverySuiteSaysSo) {
+    const auto notes_of = [](const model::Run& run) {
+        model::VerdictDocument verdict;
+        verdict.suites.resize(1);
+        runner::note_without_canary(run, verdict);
+        return verdict.suites[0].notes;
+    };
+    model::Run run = three_cases();
+    EXPECT_TRUE(notes_of(run).empty());
+    for (model::CaseResult& result : run.suites[0].cases) result.command = {"./train"};
+    ASSERT_EQ(notes_of(run).size(), 1U);
+    EXPECT_NE(notes_of(run)[0].find("the canary was not tried"), std::string::npos);
+    run.verify_only = true;
+    EXPECT_TRUE(notes_of(run).empty()) << "nothing was judged";
+    run = run_of({});
+    EXPECT_EQ(notes_of(run).size(), 1U);
+}
+
 TEST(Canary, WorkIsAddedToATimeNotToAShareOfACeiling) {
     model::Run run = three_cases();
     run.metric_definitions["ceiling_share"] = documents::definition(

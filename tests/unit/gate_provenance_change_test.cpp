@@ -369,6 +369,46 @@ TEST(HiddenByClock, MoreCyclesAtAHigherClockAreNotAPass) {
     EXPECT_EQ(time_of(at_a_higher_clock(1.3, 1.1)).verdict, Verdict::regressed);
 }
 
+TEST(HiddenByClock, WithoutCyclesTheClocksAloneRaiseTheDoubt) {
+    using Metrics = std::map<std::string, model::MetricSeries>;
+    const auto time_of = [](double time, auto forget) {
+        Pair pair = at_a_higher_clock(1.0, time);
+        forget(pair.then().metrics, pair.now().metrics);
+        return metric(only_case(pair.judged()), "gpu_time");
+    };
+    const auto everywhere = [](Metrics& then, Metrics& now) {
+        then.erase("cycles");
+        now.erase("cycles");
+    };
+    const auto hidden = time_of(1.0, everywhere);
+    EXPECT_EQ(hidden.verdict, Verdict::inconclusive);
+    EXPECT_EQ(hidden.doubt, model::Doubt::clock);
+    EXPECT_TRUE(says(hidden.sentence,
+                     "SM clock 1755 → 1980 MHz, cycles not known; at the "
+                     "baseline's clock it would be 1.128 µs"))
+        << hidden.sentence;
+    const auto forget_now = [](Metrics&, Metrics& now) { now.erase("cycles"); };
+    const auto forget_then = [](Metrics& then, Metrics&) { then.erase("cycles"); };
+    const auto of_another_method = [](Metrics&, Metrics& now) { now["cycles"].method = "x"; };
+    EXPECT_EQ(time_of(1.0, forget_now).doubt, model::Doubt::clock);
+    EXPECT_EQ(time_of(1.0, forget_then).doubt, model::Doubt::clock);
+    EXPECT_EQ(time_of(1.0, of_another_method).doubt, model::Doubt::clock);
+    // At the baseline's clock it is within the tolerance of 3 %, or faster.
+    EXPECT_EQ(time_of(1755.0 / 1980, everywhere).verdict, Verdict::improved);
+    EXPECT_EQ(time_of(1.029 * 1755 / 1980, everywhere).verdict, Verdict::improved);
+    EXPECT_EQ(time_of(1.031 * 1755 / 1980, everywhere).verdict, Verdict::inconclusive);
+    EXPECT_EQ(time_of(1.5, everywhere).verdict, Verdict::regressed);
+}
+
+TEST(HiddenByClock, TheMirrorCaseWithoutCyclesIsNotExcusedEither) {
+    Pair pair = at_a_higher_clock(1.0, 1980.0 / 1755);
+    pair.then().metrics.erase("cycles");
+    pair.now().metrics.erase("cycles");
+    pair.then().metrics["gpu_time"].batches[0].sm_clock_mhz = 1980;
+    pair.now().metrics["gpu_time"].batches[0].sm_clock_mhz = 1755;
+    EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").verdict, Verdict::regressed);
+}
+
 TEST(HiddenByClock, UnchangedCodeHidesNothing) {
     Pair pair = at_a_higher_clock(1.128, 1.0);  // it waits for memory
     EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").verdict, Verdict::inconclusive);

@@ -194,7 +194,7 @@ TEST(Gate, AMetricWithoutDirectionFailsBothWaysAndSaysSo) {
         pair.now().metrics["sm_clock"] = series({measured}, "Hz", "counter");
         const VerdictDocument document = pair.judged();
         EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
-        EXPECT_TRUE(says(only_case(document).reason, "tolerance 5 %, either way"))
+        EXPECT_TRUE(says(only_case(document).reason, "tolerance 5 %, in either direction"))
             << only_case(document).reason;
     }
 }

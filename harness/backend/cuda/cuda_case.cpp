@@ -17,7 +17,7 @@
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
-#include "backend/plugin/loader.hpp"
+#include "backend/plugin/plugin_instance.hpp"
 #include "backend/plugin/verification.hpp"
 #include "model/source_place.hpp"
 

@@ -114,8 +114,6 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
     return code;
 }
 
-void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
-
 }  // namespace
 
 CuptiError::CuptiError(CUptiResult code, std::string_view what, std::string_view detail)
@@ -270,18 +268,6 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
         }
     } catch (...) {
     }
-}
-
-std::optional<std::string> other_subscriber() {
-    CUpti_SubscriberHandle handle = nullptr;
-    std::string holder;
-    const CUptiResult code = subscribe(&handle, &ignore, nullptr, holder);
-    if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-        return holder.empty() ? "an unnamed tool" : holder;
-    }
-    check(code, "cannot use CUPTI");
-    check(cuptiUnsubscribe(handle), "cannot give CUPTI back");
-    return std::nullopt;
 }
 
 }  // namespace perfgate::backend::cuda

@@ -108,8 +108,4 @@ class Subscriber {
     std::map<std::thread::id, int> call_depth_;  ///< calls that the thread is in
 };
 
-/// The holder of CUPTI in this process, if any: "CUPTI for Nsight Systems". For diagnosis;
-/// subscribes briefly. Throws CuptiError for other failures.
-std::optional<std::string> other_subscriber();
-
 }  // namespace perfgate::backend::cuda

@@ -27,11 +27,6 @@ struct ProcessInfo {  // nvmlProcessInfo_v2_t, filled by nvmlDeviceGetComputeRun
 };
 static_assert(sizeof(ProcessInfo) == 24);
 
-struct Utilization {
-    unsigned gpu;
-    unsigned memory;
-};
-
 struct ReasonWords {
     std::uint64_t bit;
     const char* words;
@@ -90,7 +85,6 @@ struct Nvml::Api {
     Return (*persistence)(Device, int*) = nullptr;
     Return (*ecc)(Device, int*, int*) = nullptr;
     Return (*mig)(Device, unsigned*, unsigned*) = nullptr;
-    Return (*utilization)(Device, Utilization*) = nullptr;
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
     Api() = default;
@@ -140,7 +134,6 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->persistence, "nvmlDeviceGetPersistenceMode");
     api->resolve(api->ecc, "nvmlDeviceGetEccMode");
     api->resolve(api->mig, "nvmlDeviceGetMigMode");
-    api->resolve(api->utilization, "nvmlDeviceGetUtilizationRates");
     api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
     if (const Return code = api->init(); code != kSuccess) return give_up(api->text(code));
@@ -245,10 +238,6 @@ NvmlReading Nvml::read() const {
     unsigned mig_pending = 0;
     if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == kSuccess) {
         reading.mig = mig != 0;
-    }
-    Utilization utilization{};
-    if (api_->utilization != nullptr && api_->utilization(device_, &utilization) == kSuccess) {
-        reading.gpu_utilization_pct = utilization.gpu;
     }
 
     reading.compute_processes = compute_processes();

@@ -32,7 +32,6 @@ struct NvmlReading {
     std::optional<bool> persistence_mode;
     std::optional<bool> ecc;
     std::optional<bool> mig;
-    std::optional<unsigned> gpu_utilization_pct;
     std::optional<std::vector<ComputeProcess>> compute_processes;
 };
 
