@@ -342,14 +342,25 @@ Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
     return cause;
 }
 
-/// What values that got worse consist of, where the run says so.
-std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result) {
+/// Whether one of the causes has the parts of the metric that differ.
+bool tells_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
+    return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+        return std::any_of(cause.figures.begin(), cause.figures.end(), [&](const Figure& figure) {
+            return figure.metric == metric && !figure.detail.empty();
+        });
+    });
+}
+
+/// What values that got worse consist of, where the run says so and `told` does not.
+std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
+                         const std::vector<Cause>& told) {
     constexpr std::string_view with_parts[] = {"idle_share", "syncs", "uncapturable_calls"};
     std::vector<Cause> causes;
     for (const MetricVerdict& metric : verdict.metrics) {
         const auto series = result.metrics.find(metric.metric);
         if ((metric.verdict != Verdict::regressed && metric.verdict != Verdict::warned) ||
             series == result.metrics.end() || series->second.detail.empty() ||
+            tells_parts_of(told, metric.metric) ||
             std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
                 std::end(with_parts)) {
             continue;
@@ -436,7 +447,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         }
         for (SidedCause& each : found) add(each, each.side != side);
     }
-    for (Cause& each : parts(verdict, result)) causes.push_back(std::move(each));
+    for (Cause& each : parts(verdict, result, causes)) causes.push_back(std::move(each));
     if (auto place = roofline(verdict, result, ceilings, evidence)) {
         causes.push_back(*std::move(place));
     }

@@ -65,6 +65,20 @@ TEST(Explain, NamesTheCallsThatWereAdded) {
               "2); the device idles until the host submits again");
 }
 
+// A gated value whose calls differ has them once.
+TEST(Explain, ListsTheCallsOnlyWhereTheirDifferenceIsNotKnown) {
+    Case made = calls("syncs", {0, 2}, "", "cudaStreamSynchronize 2");
+    model::MetricVerdict& syncs = made.verdict.metrics.emplace_back();
+    syncs.metric = "syncs";
+    syncs.unit = "count";
+    syncs.verdict = model::Verdict::regressed;
+    EXPECT_EQ(documents::find(documents::why(made), "parts"), nullptr);
+    made.verdict.baseline_details.clear();
+    const auto causes = documents::why(made);
+    ASSERT_NE(documents::find(causes, "parts"), nullptr);
+    EXPECT_EQ(documents::find(causes, "parts")->sentence, "syncs: cudaStreamSynchronize 2");
+}
+
 TEST(Explain, DoesNotGuessWhatAnOlderBaselineConsistedOf) {
     const auto causes =
         documents::why(calls("api_calls", {4, 7}, "", "cudaGetDevice 4, cudaLaunchKernel 3"));
