@@ -82,12 +82,37 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                                    "own they can overlap with kernels.",
                                    time_text(alone), percent(share(alone)))});
     }
+    if (program.underfilled_time_ns != 0 && profile.knows_sms()) {
+        const double busy = static_cast<double>(program.span_ns - program.idle_ns) / span;
+        all.push_back(
+            {program.underfilled_share() * busy / 2,
+             fmt::format("The GPU was busy for {} of the time, but {} of the kernel time is in "
+                         "kernels with fewer blocks than half of its SMs: give a launch more work, "
+                         "or run such kernels at once, on several streams.",
+                         percent(busy), percent(program.underfilled_share()))});
+    }
     if (program.exposed_communication_ns != 0) {
         all.push_back(
             {share(program.exposed_communication_ns),
              fmt::format("Communication ran without computation beside it for {} ({} of the time).",
                          time_text(program.exposed_communication_ns),
                          percent(share(program.exposed_communication_ns)))});
+    }
+    if (profile.compiling_ns != 0) {
+        all.push_back(
+            {share(profile.compiling_ns),
+             fmt::format("The driver compiled PTX for {} ({} of the time): ship machine code for "
+                         "this GPU, or let the driver's cache keep it from run to run.",
+                         time_text(profile.compiling_ns), percent(share(profile.compiling_ns)))});
+    }
+    if (profile.loading_ns != 0) {
+        all.push_back(
+            {share(profile.loading_ns),
+             fmt::format(
+                 "The driver loaded modules and functions for {} ({} of the time) after the "
+                 "first kernel: leave the first iterations out of what is measured, or set "
+                 "CUDA_MODULE_LOADING=EAGER.",
+                 time_text(profile.loading_ns), percent(share(profile.loading_ns)))});
     }
     if (!profile.kernels.empty()) {
         const KernelSummary& hottest = profile.kernels.front();
@@ -127,6 +152,17 @@ std::vector<std::string> notes(const Profile& profile) {
     if (profile.overhead_ns != 0) {
         all.push_back(
             fmt::format("CUPTI itself took {} of host time.", time_text(profile.overhead_ns)));
+    }
+    std::string by_driver;
+    for (const OverheadSummary& each : profile.overheads) {
+        if (each.source != OverheadSource::driver) continue;
+        by_driver +=
+            fmt::format("{}{} {} ({})", by_driver.empty() ? "" : ", ", each.name,
+                        time_text(each.time.total_ns), model::counted(each.time.count, "time"));
+    }
+    if (!by_driver.empty()) {
+        all.push_back(
+            fmt::format("Host time of the driver, with or without recording: {}.", by_driver));
     }
     return all;
 }

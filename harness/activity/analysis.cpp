@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "activity/capture.hpp"
+#include "activity/overheads.hpp"
+#include "activity/range_kernels.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
@@ -43,8 +46,7 @@ Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
 
 std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
     struct Seen {
-        std::uint64_t bytes = 0;
-        std::vector<std::uint64_t> lengths;
+        std::vector<std::uint64_t> bytes, lengths;
     };
     const auto memory_of = [](const Copy& copy) {
         const bool from_host =
@@ -59,13 +61,21 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         if (work.kind != WorkKind::copy) continue;
         const Copy& copy = timeline.copy(work);
         Seen& seen = by_kind[{copy.kind, memory_of(copy)}];
-        seen.bytes += copy.bytes;
+        seen.bytes.push_back(copy.bytes);
         seen.lengths.push_back(work.time.length());
     }
     std::vector<CopySummary> copies;
     copies.reserve(by_kind.size());
     for (auto& [key, seen] : by_kind) {
-        copies.push_back({key.first, key.second, seen.bytes, durations(std::move(seen.lengths))});
+        const auto [least, most] = std::minmax_element(seen.bytes.begin(), seen.bytes.end());
+        CopySummary& copy = copies.emplace_back();
+        copy.kind = key.first;
+        copy.memory = key.second;
+        copy.bytes = std::accumulate(seen.bytes.begin(), seen.bytes.end(), std::uint64_t{0});
+        copy.minimum_bytes = *least;
+        copy.maximum_bytes = *most;
+        copy.median_bytes = median(std::move(seen.bytes));
+        copy.time = durations(std::move(seen.lengths));
     }
     std::stable_sort(copies.begin(), copies.end(), [](const auto& a, const auto& b) {
         return a.time.total_ns > b.time.total_ns;
@@ -169,25 +179,12 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
         for (const Device& each : recording.records.devices) {
             if (each.id == device) summary.name = recording.text(each.name);
         }
+        summary.sms = timeline.sm_count(device);
         summary.busy_ns = IntervalSet(std::move(times)).length();
         summary.kernels = kernels[device];
         summary.peak_memory_bytes = peak_memory(recording, device);
     }
     return devices;
-}
-
-void add_overheads(const Recording& recording, Profile& profile) {
-    std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
-    std::vector<Interval> all;
-    for (const Overhead& each : recording.records.overheads) {
-        if (each.end_ns <= each.start_ns) continue;
-        lengths[each.kind].push_back(each.end_ns - each.start_ns);
-        all.push_back({each.start_ns, each.end_ns});
-    }
-    profile.overhead_ns = IntervalSet(std::move(all)).length();
-    for (auto& [kind, each] : lengths) {
-        profile.overheads.push_back({overhead_name(kind), durations(std::move(each)), 0});
-    }
 }
 
 }  // namespace
@@ -210,6 +207,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
         restricted ? window : Interval{0, std::numeric_limits<std::uint64_t>::max()};
     profile.program = summarise(timeline, launched);
     if (!restricted) {
+        profile.program.window = window;
         profile.program.span_ns = window.length();
         profile.program.idle_ns = window.length() - timeline.busy().length(window);
     }
@@ -229,8 +227,9 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     // Outside any range a program starts and ends, and nobody would capture that.
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, window);
+    add_range_kernels(timeline, options.own_thread, profile);
     profile.gaps = longest_gaps(timeline, window, options.gaps);
-    add_overheads(recording, profile);
+    add_overheads(recording.records.overheads, profile);
     return profile;
 }
 
@@ -302,31 +301,6 @@ const char* to_text(MemoryKind kind) {
             return "array";
         default:
             return "unknown";
-    }
-}
-
-std::string overhead_name(std::uint32_t kind) {
-    switch (kind) {
-        case 1:
-            return "driver compiler";
-        case 1U << 16:
-            return "CUPTI buffer flush";
-        case 2U << 16:
-            return "CUPTI instrumentation";
-        case 3U << 16:
-            return "CUPTI resources";
-        case 4U << 16:
-            return "module loading by the runtime";
-        case 5U << 16:
-            return "lazy function loading";
-        case 6U << 16:
-            return "command buffer full";
-        case 7U << 16:
-            return "activity buffer request";
-        case 8U << 16:
-            return "UVM set-up";
-        default:
-            return fmt::format("overhead {}", kind);
     }
 }
 

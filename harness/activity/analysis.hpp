@@ -50,4 +50,9 @@ std::vector<const WorkSummary*> work_of_ranges(const Timeline& timeline, const P
 /// code it is empty.
 std::unordered_map<std::string, std::string> machine_code(const Recording& recording);
 
+/// By symbol, the bytes of stack per thread that its machine code needs. A symbol that two modules
+/// have with different sizes has none.
+std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
+    const Recording& recording);
+
 }  // namespace perfgate::activity

@@ -13,6 +13,7 @@
 #include "activity/analysis.hpp"
 #include "activity/database_schema.hpp"
 #include "activity/nesting.hpp"
+#include "activity/overheads.hpp"
 #include "activity/sqlite.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
@@ -53,7 +54,7 @@ const char* to_text(SynchronisationKind kind) {
     }
 }
 
-void bind(Table& table, const WorkSummary& work) {
+void bind(Table& table, const WorkSummary& work, bool knows_sms) {
     for (const std::uint64_t value :
          {work.span_ns, work.gpu_time_ns, work.idle_ns, work.kernel_time_ns, work.kernels,
           work.copies, work.pageable_copies, work.copied_bytes, work.copy_time_ns,
@@ -61,9 +62,10 @@ void bind(Table& table, const WorkSummary& work) {
           work.communication_ns, work.exposed_communication_ns}) {
         table.bind(value);
     }
+    table.bind(knows_sms ? std::optional(work.underfilled_time_ns) : std::nullopt);
 }
 
-constexpr int work_columns = 15;
+constexpr int work_columns = 16;
 
 class DatabaseWriter {
   public:
@@ -151,7 +153,7 @@ void DatabaseWriter::add_process(const Timeline& timeline, const Profile& profil
         processes_.bind(time.begin);
         processes_.bind(time.end);
     }
-    bind(processes_, profile.program);
+    bind(processes_, profile.program, profile.knows_sms());
     processes_.step();
     for (const std::string& problem : profile.incomplete) {
         problems_.row(process_, std::string_view(text(problem)));
@@ -221,7 +223,7 @@ void DatabaseWriter::add_ranges(const Timeline& timeline, const Profile& profile
         ranges_.bind(range_id(nesting.parent(i)));
         ranges_.bind(nesting.depth(i));
         if (works[i] != nullptr) {
-            bind(ranges_, *works[i]);
+            bind(ranges_, *works[i], profile.knows_sms());
         } else {
             for (int column = 0; column < work_columns; ++column) ranges_.bind(nullptr);
         }

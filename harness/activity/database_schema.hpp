@@ -12,7 +12,8 @@ inline constexpr int database_version = 1;
     "span_ns INTEGER, gpu_time_ns INTEGER, idle_ns INTEGER, kernel_time_ns INTEGER, "             \
     "kernels INTEGER, copies INTEGER, pageable_copies INTEGER, copied_bytes INTEGER, "            \
     "copy_time_ns INTEGER, overlapped_copy_ns INTEGER, memsets INTEGER, graph_launches INTEGER, " \
-    "synchronisations INTEGER, communication_ns INTEGER, exposed_communication_ns INTEGER"
+    "synchronisations INTEGER, communication_ns INTEGER, exposed_communication_ns INTEGER, "      \
+    "underfilled_time_ns INTEGER"
 
 /// Where and when the device did something, and who launched it.
 #define PERFGATE_PLACE_COLUMNS                                                                \
@@ -112,7 +113,7 @@ CREATE VIEW ranges AS
   SELECT range_id, process_id, name, start_ns, end_ns, end_ns - start_ns AS duration_ns, left_open,
          thread, parent_id, depth, span_ns, gpu_time_ns, idle_ns, kernel_time_ns, kernels, copies,
          pageable_copies, copied_bytes, copy_time_ns, overlapped_copy_ns, memsets, graph_launches,
-         synchronisations, communication_ns, exposed_communication_ns
+         synchronisations, communication_ns, exposed_communication_ns, underfilled_time_ns
   FROM range_records JOIN names USING (name_id);
 CREATE VIEW api_calls AS
   SELECT process_id, name, start_ns, end_ns, end_ns - start_ns AS duration_ns, thread, correlation,
@@ -128,7 +129,8 @@ CREATE VIEW kernel_summary AS
   GROUP BY k.process_id, name ORDER BY total_ns DESC;
 CREATE VIEW copy_summary AS
   SELECT process_id, kind, source_memory, destination_memory, count(*) AS copies,
-         sum(bytes) AS bytes, sum(end_ns - start_ns) AS total_ns,
+         sum(bytes) AS bytes, min(bytes) AS min_bytes, max(bytes) AS max_bytes,
+         sum(end_ns - start_ns) AS total_ns,
          sum(bytes) * 1e9 / nullif(sum(end_ns - start_ns), 0) AS bytes_per_s
   FROM copies GROUP BY process_id, kind, source_memory, destination_memory ORDER BY total_ns DESC;
 CREATE VIEW api_summary AS

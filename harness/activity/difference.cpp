@@ -6,13 +6,23 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
+
+#include "model/text.hpp"
 
 namespace perfgate::activity {
 namespace {
 
 using Side = double Change::*;
+using model::KernelChange;
+using model::KernelChangeKind;
+using model::KernelUse;
+
+/// If the GPU time of a range moved by less than this share, no kernel is said to account for it.
+constexpr double least_move = 0.01;
 
 void add_work(PieceDifference& piece, Side side, double instances, const WorkSummary& work) {
     piece.instances.*side += instances;
@@ -34,11 +44,100 @@ void take_means(PieceDifference& piece) {
     }
 }
 
-struct Seen {
-    KernelDifference kernel;
-    /// Fingerprints of all processes; an empty one is not known.
-    std::set<std::string> code_before, code_after;
+/// Launches by kernel, in the order of the first ones; nothing where it is not known. Of several
+/// processes those of the first one come first.
+using Uses = std::optional<std::vector<KernelUse>>;
+
+/// What one side has.
+struct SideOf {
+    std::map<std::string, std::set<std::string>>
+        code;  ///< by name, of all processes; "": not known
+    std::map<std::string, Uses> ranges;
+    Uses program = std::vector<KernelUse>();
 };
+
+void add_range_uses(const Profile& profile, const RangeSummary& range, Uses& uses) {
+    if (range.kernels.empty() && range.total.kernels != 0) uses.reset();
+    if (!uses) return;
+    for (const RangeKernel& each : range.kernels) {
+        uses->push_back({profile.kernels[each.kernel].name, static_cast<double>(each.launches),
+                         static_cast<double>(each.total_ns)});
+    }
+}
+
+void add_program_uses(const Profile& profile, Uses& uses) {
+    std::vector<const KernelSummary*> in_order;
+    for (const KernelSummary& kernel : profile.kernels) {
+        if (kernel.order == 0) uses.reset();
+        in_order.push_back(&kernel);
+    }
+    if (!uses) return;
+    std::stable_sort(in_order.begin(), in_order.end(),
+                     [](const auto* a, const auto* b) { return a->order < b->order; });
+    for (const KernelSummary* kernel : in_order) {
+        uses->push_back({kernel->name, static_cast<double>(kernel->time.count),
+                         static_cast<double>(kernel->time.total_ns)});
+    }
+}
+
+SideOf side_of(const std::vector<Profile>& profiles) {
+    SideOf side;
+    for (const Profile& profile : profiles) {
+        for (const KernelSummary& kernel : profile.kernels) {
+            side.code[kernel.name].insert(kernel.fingerprint);
+        }
+        for (const RangeSummary& range : profile.ranges) {
+            Uses& uses =
+                side.ranges.try_emplace(range.name, std::vector<KernelUse>()).first->second;
+            add_range_uses(profile, range, uses);
+        }
+        add_program_uses(profile, side.program);
+    }
+    return side;
+}
+
+std::vector<KernelUse> per_instance(std::vector<KernelUse> uses, double instances) {
+    for (KernelUse& use : uses) {
+        use.launches /= std::max(instances, 1.0);
+        use.time_ns /= std::max(instances, 1.0);
+    }
+    return uses;
+}
+
+/// False: which kernels ran in it is not known of both sides.
+bool add_changes(const Uses& before, const Uses& after, PieceDifference& range) {
+    if (!before || !after) return false;
+    const double moved_ns = range.gpu_time_ns.difference();
+    const bool moved = std::abs(moved_ns) >= least_move * range.gpu_time_ns.before;
+    range.changes = model::kernel_changes(per_instance(*before, range.instances.before),
+                                          per_instance(*after, range.instances.after),
+                                          moved ? std::optional(moved_ns) : std::nullopt);
+    return true;
+}
+
+void add_replacements(const SideOf& before, const SideOf& after,
+                      std::map<std::string, KernelDifference>& kernels) {
+    if (!before.program || !after.program) return;
+    for (const KernelChange& change :
+         model::kernel_changes(*before.program, *after.program, std::nullopt)) {
+        if (change.kind != KernelChangeKind::replaced) continue;
+        const auto pair = [&](const std::vector<KernelUse>& uses,
+                              const std::vector<KernelUse>& others) {
+            for (const KernelUse& use : uses) {
+                kernels[use.name].counterpart = others.front().name;
+                kernels[use.name].counterparts = others.size();
+            }
+        };
+        pair(change.before, change.after);
+        pair(change.after, change.before);
+    }
+}
+
+bool code_changed(const SideOf& before, const SideOf& after, const std::string& name) {
+    const auto was = before.code.find(name), is = after.code.find(name);
+    return was != before.code.end() && is != after.code.end() && !was->second.contains("") &&
+           !is->second.contains("") && was->second != is->second;
+}
 
 template <class Item, class Key>
 void largest_first(std::vector<Item>& items, const Key& change_of) {
@@ -53,9 +152,8 @@ ProfileDifference difference(const std::vector<Profile>& before,
                              const std::vector<Profile>& after) {
     ProfileDifference result;
     std::map<std::string, PieceDifference> ranges;
-    std::map<std::string, Seen> kernels;  // by symbol
-    const auto add = [&](const std::vector<Profile>& profiles, Side side,
-                         std::set<std::string> Seen::*code, std::string_view which) {
+    std::map<std::string, KernelDifference> kernels;  // by name
+    const auto add = [&](const std::vector<Profile>& profiles, Side side, std::string_view which) {
         for (const Profile& profile : profiles) {
             for (const std::string& reason : profile.incomplete) {
                 result.notes.push_back(
@@ -71,30 +169,40 @@ ProfileDifference difference(const std::vector<Profile>& before,
                          range.total);
             }
             for (const KernelSummary& kernel : profile.kernels) {
-                Seen& seen = kernels[kernel.symbol];
-                seen.kernel.name = kernel.name;
-                seen.kernel.launches.*side += static_cast<double>(kernel.time.count);
-                seen.kernel.total_ns.*side += static_cast<double>(kernel.time.total_ns);
-                (seen.*code).insert(kernel.fingerprint);
+                KernelDifference& seen = kernels[kernel.name];
+                seen.launches.*side += static_cast<double>(kernel.time.count);
+                seen.total_ns.*side += static_cast<double>(kernel.time.total_ns);
             }
         }
     };
-    add(before, &Change::before, &Seen::code_before, "before");
-    add(after, &Change::after, &Seen::code_after, "after");
+    add(before, &Change::before, "before");
+    add(after, &Change::after, "after");
+    const SideOf was = side_of(before), is = side_of(after);
 
+    std::size_t not_listed = 0;
     for (auto& [name, range] : ranges) {
         range.name = name;
         take_means(range);
+        const auto uses_before = was.ranges.find(name), uses_after = is.ranges.find(name);
+        if (uses_before != was.ranges.end() && uses_after != is.ranges.end() &&
+            !add_changes(uses_before->second, uses_after->second, range)) {
+            ++not_listed;
+        }
         result.ranges.push_back(range);
     }
-    for (auto& [symbol, seen] : kernels) {
-        seen.kernel.code_changed = !seen.code_before.empty() && !seen.code_after.empty() &&
-                                   !seen.code_before.contains("") &&
-                                   !seen.code_after.contains("") &&
-                                   seen.code_before != seen.code_after;
-        const bool same = seen.kernel.launches.difference() == 0 &&
-                          seen.kernel.total_ns.difference() == 0 && !seen.kernel.code_changed;
-        if (!same) result.kernels.push_back(seen.kernel);
+    if (not_listed != 0) {
+        result.notes.push_back(fmt::format(
+            "how the kernels of {} changed is not known: a profile does not list them (it has too "
+            "many, or an older perfgate wrote it)",
+            model::counted(not_listed, "range")));
+    }
+    add_replacements(was, is, kernels);
+    for (auto& [name, kernel] : kernels) {
+        kernel.name = name;
+        kernel.code_changed = code_changed(was, is, name);
+        const bool same = kernel.launches.difference() == 0 && kernel.total_ns.difference() == 0 &&
+                          !kernel.code_changed;
+        if (!same) result.kernels.push_back(kernel);
     }
     largest_first(result.ranges, [](const PieceDifference& piece) { return piece.gpu_time_ns; });
     largest_first(result.kernels, [](const KernelDifference& each) { return each.total_ns; });

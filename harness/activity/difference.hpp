@@ -3,10 +3,12 @@
 // are significant cannot be known from one run each.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "activity/profile.hpp"
+#include "model/kernel_change.hpp"
 
 namespace perfgate::activity {
 
@@ -23,19 +25,26 @@ struct PieceDifference {
     Change instances;
     /// Means over the instances: 0 where there are none.
     Change gpu_time_ns, span_ns, idle_ns, kernels, copies, synchronisations;
+    /// Of a range that both sides have: how its kernels changed, largest change of time first.
+    std::vector<model::KernelChange> changes;
 };
 
-/// The kernels of one symbol.
+/// The kernels of one name.
 struct KernelDifference {
     std::string name;  ///< demangled
     Change launches;
     Change total_ns;
     bool code_changed = false;  ///< both fingerprints are known, and differ
+    /// Of a kernel that only one side has: the longest of those that the other side has at its
+    /// position, and how many these are; 0: it was added or removed.
+    std::string counterpart;
+    std::size_t counterparts = 0;
 };
 
 struct ProfileDifference {
-    std::vector<std::string> notes;  ///< recordings that are not complete: one line each
-    bool calls_on_record = true;     ///< on both sides; otherwise `synchronisations` say nothing
+    /// One line each: recordings that are not complete, what could not be compared.
+    std::vector<std::string> notes;
+    bool calls_on_record = true;  ///< on both sides; otherwise `synchronisations` say nothing
     PieceDifference program;
     std::vector<PieceDifference> ranges;    ///< largest difference in GPU time first
     std::vector<KernelDifference> kernels;  ///< the same; those without any difference left out

@@ -219,10 +219,13 @@ void ProcessWriter::write_work(const WorkSummary& work) {
     write_field(json_, "idle_ns", work.idle_ns);
     write_field(json_, "kernel_time_ns", work.kernel_time_ns);
     write_field(json_, "kernels", work.kernels);
+    if (profile_.knows_sms()) write_field(json_, "underfilled_time_ns", work.underfilled_time_ns);
     write_field(json_, "short_kernels", work.short_kernels);
     write_field(json_, "copies", work.copies);
     write_field(json_, "pageable_copies", work.pageable_copies);
     write_field(json_, "copied_bytes", work.copied_bytes);
+    write_field(json_, "copy_time_ns", work.copy_time_ns);
+    write_field(json_, "overlapped_copy_ns", work.overlapped_copy_ns);
     write_field(json_, "memsets", work.memsets);
     write_field(json_, "graph_launches", work.graph_launches);
     write_field(json_, "synchronisations", work.synchronisations);

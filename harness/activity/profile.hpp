@@ -6,6 +6,7 @@
 // time once: it is the union of the busy intervals.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
+#include "model/launch_size.hpp"
 
 namespace perfgate::activity {
 
@@ -27,6 +29,7 @@ struct WorkSummary {
     /// From when the piece began (or, where the device was then still busy with earlier work, from
     /// the end of that) to when it and all of its device work had ended.
     std::uint64_t span_ns = 0;
+    Interval window{};                 ///< that span; in no document
     std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
     std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
     std::uint64_t kernel_time_ns = 0;  ///< sum over kernels
@@ -43,11 +46,16 @@ struct WorkSummary {
     std::uint64_t memsets = 0;
     std::uint64_t graph_launches = 0;    ///< with work on record
     std::uint64_t synchronisations = 0;  ///< by the host; 0 where API calls are not on record
-    std::uint64_t communication_ns = 0;  ///< union of NCCL kernels
+    std::uint64_t communication_ns = 0;  ///< union of NCCL and NVSHMEM kernels
     std::uint64_t exposed_communication_ns = 0;  ///< of that, while no other kernel was running
 
     [[nodiscard]] double idle_share() const {
         return span_ns == 0 ? 0 : static_cast<double>(idle_ns) / static_cast<double>(span_ns);
+    }
+    [[nodiscard]] double underfilled_share() const {
+        return kernel_time_ns == 0
+                   ? 0
+                   : static_cast<double>(underfilled_time_ns) / static_cast<double>(kernel_time_ns);
     }
 };
 
@@ -60,6 +68,14 @@ struct Durations {
     std::uint64_t maximum_ns = 0;
 };
 Durations durations(std::vector<std::uint64_t> lengths_ns);
+/// Of an even number the mean of the two middle ones; of none 0.
+std::uint64_t median(std::vector<std::uint64_t> values);
+
+/// The launches of a kernel that have one size.
+struct SizeSummary {
+    model::LaunchSize size;
+    Durations time;
+};
 
 /// The kernels of one symbol.
 struct KernelSummary {
@@ -67,14 +83,19 @@ struct KernelSummary {
     std::string name;         ///< demangled
     std::string fingerprint;  ///< of its machine code; empty where not on record or not one
     Durations time;
-    std::size_t configurations = 0;   ///< different launch configurations
-    LaunchConfiguration most_common;  ///< the configuration of most of its launches
+    std::size_t order = 0;  ///< its place in the order of the first launches, from 1; 0: not known
+    std::size_t configurations = 0;    ///< different launch configurations
+    LaunchConfiguration most_common;   ///< the configuration of most of its launches
+    std::vector<SizeSummary> sizes{};  ///< those that take most time first; in no document
 };
 
+/// The copies of one kind and memory.
 struct CopySummary {
     CopyKind kind = CopyKind::unknown;
     std::string memory;  ///< on the host's side: "pageable", "pinned"; else the source's kind
     std::uint64_t bytes = 0;
+    /// Of one copy.
+    std::uint64_t minimum_bytes = 0, median_bytes = 0, maximum_bytes = 0;
     Durations time;
 
     [[nodiscard]] double bytes_per_s() const {
@@ -85,8 +106,17 @@ struct CopySummary {
 };
 const char* to_text(CopyKind kind);
 const char* to_text(MemoryKind kind);
-/// Of a CUpti_ActivityOverheadKind.
-std::string overhead_name(std::uint32_t kind);
+
+/// What takes host time besides the program: CUPTI only while a program is recorded, the driver
+/// always.
+enum class OverheadSource { unknown, cupti, driver };
+const char* to_text(OverheadSource source);
+
+struct OverheadSummary {
+    std::string name;
+    OverheadSource source = OverheadSource::unknown;
+    Durations time;
+};
 
 struct CallSummary {
     std::string name;
@@ -128,6 +158,15 @@ struct RangeInstance {
     WorkSummary work;
 };
 
+/// Launches in all instances of a range.
+struct RangeKernel {
+    std::size_t kernel = 0;  ///< in Profile::kernels
+    std::uint64_t launches = 0;
+    std::uint64_t total_ns = 0;
+
+    bool operator==(const RangeKernel&) const = default;
+};
+
 /// All instances of the ranges of one name.
 struct RangeSummary {
     std::string name;
@@ -136,11 +175,15 @@ struct RangeSummary {
     std::size_t left_open = 0;
     Durations host_time;
     WorkSummary total;  ///< sums over the instances
+    /// In the order of the first launches. Empty although there are kernels: not listed, because
+    /// there are too many, or by an older version.
+    std::vector<RangeKernel> kernels;
 };
 
 struct DeviceSummary {
     std::uint32_t device = 0;
     std::string name;
+    std::uint32_t sms = 0;  ///< 0: not on record
     std::uint64_t busy_ns = 0;
     std::uint64_t kernels = 0;
     std::uint64_t peak_memory_bytes = 0;  ///< allocated through CUDA; 0 where not on record
@@ -165,9 +208,17 @@ struct Profile {
     std::vector<CallSummary> waits;  ///< calls that wait for the device, most idle time first
     std::vector<UncapturableCall> uncapturable;  ///< in NVTX ranges, most frequent first
     std::vector<RangeSummary> ranges;
-    std::vector<Gap> gaps;               ///< longest first
-    std::uint64_t overhead_ns = 0;       ///< host time that CUPTI itself took, counted once
-    std::vector<CallSummary> overheads;  ///< by what it did
+    std::vector<Gap> gaps;          ///< longest first
+    std::uint64_t overhead_ns = 0;  ///< host time that CUPTI itself took, counted once
+    /// Of the window, while the driver compiled code, or loaded modules and functions.
+    std::uint64_t compiling_ns = 0, loading_ns = 0;
+    std::vector<OverheadSummary> overheads;
+
+    /// Whether `underfilled_time_ns` means something: the SMs of every device are on record.
+    [[nodiscard]] bool knows_sms() const {
+        return std::all_of(devices.begin(), devices.end(),
+                           [](const DeviceSummary& device) { return device.sms != 0; });
+    }
 };
 
 }  // namespace perfgate::activity

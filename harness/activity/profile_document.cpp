@@ -10,11 +10,15 @@ namespace perfgate::document {
 
 using activity::CopyKind;
 using activity::GapCause;
+using activity::OverheadSource;
 
 template <>
 inline constexpr GapCause choices<GapCause>[] = {GapCause::synchronisation, GapCause::api_call,
                                                  GapCause::nothing_submitted,
                                                  GapCause::not_recorded};
+template <>
+inline constexpr OverheadSource choices<OverheadSource>[] = {
+    OverheadSource::unknown, OverheadSource::cupti, OverheadSource::driver};
 template <>
 inline constexpr CopyKind choices<CopyKind>[] = {
     CopyKind::unknown,         CopyKind::host_to_device,  CopyKind::device_to_host,
@@ -110,6 +114,7 @@ void describe(Archive& archive, Described<Archive, KernelSummary>& kernel) {
     archive.required("symbol", kernel.symbol);
     archive.optional("code", kernel.fingerprint);
     describe(archive, kernel.time);
+    archive.optional("order", kernel.order);
     archive.required("configurations", kernel.configurations);
     auto& common = kernel.most_common;
     archive.required("grid", common.grid, dimensions);
@@ -124,6 +129,9 @@ void describe(Archive& archive, Described<Archive, CopySummary>& copy) {
     archive.required("kind", copy.kind);
     archive.required("memory", copy.memory);
     archive.required("bytes", copy.bytes);
+    archive.optional("min_bytes", copy.minimum_bytes);
+    archive.optional("median_bytes", copy.median_bytes);
+    archive.optional("max_bytes", copy.maximum_bytes);
     archive.derived("bytes_per_s", [&] { return copy.bytes_per_s(); });
     describe(archive, copy.time);
 }
@@ -133,6 +141,13 @@ void describe(Archive& archive, Described<Archive, CallSummary>& call) {
     archive.required("name", call.name);
     describe(archive, call.time);
     archive.optional("idle_ns", call.idle_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, OverheadSummary>& overhead) {
+    archive.required("name", overhead.name);
+    archive.optional("source", overhead.source);
+    describe(archive, overhead.time);
 }
 
 template <class Archive>
@@ -147,6 +162,7 @@ template <class Archive>
 void describe(Archive& archive, Described<Archive, DeviceSummary>& device) {
     archive.required("device", device.device, bits32);
     archive.required("name", device.name);
+    archive.optional("sms", device.sms, bits32);
     archive.required("busy_ns", device.busy_ns);
     archive.required("kernels", device.kernels);
     archive.required("peak_memory_bytes", device.peak_memory_bytes);
@@ -161,11 +177,19 @@ void describe(Archive& archive, Described<Archive, RangeInstance>& instance) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, RangeKernel>& use) {
+    archive.required("kernel", use.kernel);
+    archive.required("count", use.launches);
+    archive.required("total_ns", use.total_ns);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, RangeSummary>& range) {
     archive.required("name", range.name);
     archive.optional("left_open", range.left_open);
     describe(archive, range.host_time);
     archive.required("work", range.total);
+    archive.optional("kernels", range.kernels);
     archive.required("instances", range.instances);
 }
 
@@ -215,8 +239,19 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
     archive.required("waits", profile.waits, lines);
     archive.optional("uncapturable", profile.uncapturable, lines);
     archive.required("ranges", profile.ranges, lines);
+    archive.check([&](JsonValue object) {
+        for (const RangeSummary& range : profile.ranges) {
+            for (const RangeKernel& use : range.kernels) {
+                if (use.kernel >= profile.kernels.size()) {
+                    object.at("ranges").fail("a kernel of a range is not among 'kernels'");
+                }
+            }
+        }
+    });
     archive.required("gaps", profile.gaps, lines);
     archive.required("overhead_ns", profile.overhead_ns);
+    archive.optional("compiling_ns", profile.compiling_ns);
+    archive.optional("loading_ns", profile.loading_ns);
     archive.required("overheads", profile.overheads, lines);
 }
 

@@ -199,6 +199,12 @@ struct FunctionCode {
     StringId fingerprint = 0;
 };
 
+/// The stack that a kernel needs per thread (backend/cuda/stack_size.hpp).
+struct StackSize {
+    StringId symbol = 0;
+    std::uint32_t bytes = 0;
+};
+
 /// Reads of the process's clock and of two clocks of the host at one moment.
 struct ClockReading {
     std::uint64_t time_ns = 0;  ///< the clock of the records
@@ -239,6 +245,7 @@ static_assert(is_record<Overhead> && sizeof(Overhead) == 24);
 static_assert(is_record<Device> && sizeof(Device) == 56);
 static_assert(is_record<Context> && sizeof(Context) == 16);
 static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
+static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
 static_assert(is_record<ClockReading> && sizeof(ClockReading) == 24);
 static_assert(is_record<Counts> && sizeof(Counts) == 96);
 

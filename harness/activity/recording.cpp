@@ -175,6 +175,7 @@ class Reader {
         check(code.symbol);
         check(code.fingerprint);
     }
+    void check(const StackSize& stack) const { check(stack.symbol); }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {
             throw Damage{"a launch refers to no launch configuration"};

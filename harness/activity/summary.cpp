@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a piece of a program had the GPU do: profile.hpp's summaries of work.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
+#include "model/communication_kernel.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::activity {
 namespace {
-
-bool is_communication(const std::string& symbol) {
-    return symbol.find("ncclDevKernel") != std::string::npos ||
-           symbol.find("ncclKernel") != std::string::npos;
-}
 
 bool is_pageable(const Copy& copy) {
     return copy.source == MemoryKind::pageable || copy.destination == MemoryKind::pageable;
@@ -55,6 +53,15 @@ Interval device_window(const Timeline& timeline, Interval piece, const IntervalS
 
 }  // namespace
 
+std::uint64_t median(std::vector<std::uint64_t> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 != 0) return *middle;
+    const std::uint64_t lower = *std::max_element(values.begin(), middle);
+    return lower + (*middle - lower) / 2;
+}
+
 Durations durations(std::vector<std::uint64_t> lengths) {
     Durations result;
     if (lengths.empty()) return result;
@@ -63,14 +70,7 @@ Durations durations(std::vector<std::uint64_t> lengths) {
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
     result.minimum_ns = *least;
     result.maximum_ns = *most;
-    // Of an even number the mean of the two middle ones.
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    result.median_ns = *middle;
-    if (lengths.size() % 2 == 0) {
-        const std::uint64_t lower = *std::max_element(lengths.begin(), middle);
-        result.median_ns = lower + (*middle - lower) / 2;
-    }
+    result.median_ns = median(std::move(lengths));
     return result;
 }
 
@@ -89,7 +89,8 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
             if (is_underfilled(timeline, each)) summary.underfilled_time_ns += each.time.length();
             const std::string& symbol =
                 timeline.recording().text(timeline.configuration(each).symbol);
-            (is_communication(symbol) ? communicating : computing).push_back(each.time);
+            (model::is_communication_kernel(symbol) ? communicating : computing)
+                .push_back(each.time);
         } else if (each.kind == WorkKind::copy) {
             const Copy& copy = timeline.copy(each);
             ++summary.copies;
@@ -115,6 +116,7 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
 
     const Interval window = device_window(timeline, piece, own);
+    summary.window = window;
     summary.span_ns = window.length();
     summary.idle_ns = window.length() - timeline.busy().length(window);
 
@@ -137,18 +139,34 @@ std::unordered_map<std::string, std::string> machine_code(const Recording& recor
     return code;
 }
 
+std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
+    const Recording& recording) {
+    std::unordered_map<std::string, std::optional<std::uint32_t>> sizes;
+    for (const StackSize& stack : recording.records.stack_sizes) {
+        const auto [known, added] =
+            sizes.try_emplace(recording.text(stack.symbol), std::optional(stack.bytes));
+        if (!added && known->second != stack.bytes) known->second.reset();
+    }
+    return sizes;
+}
+
 std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
                                       std::optional<std::uint32_t> thread) {
     struct Seen {
         std::vector<std::uint64_t> lengths;
         std::map<std::uint32_t, std::size_t> configurations;
+        std::map<std::array<std::array<std::uint32_t, 3>, 2>, std::vector<std::uint64_t>> sizes;
+        std::size_t order = 0;
     };
     const Recording& recording = timeline.recording();
     std::unordered_map<std::string, Seen> by_symbol;
     for (const Work& each : work_of(timeline, piece, thread)) {
         if (each.kind != WorkKind::kernel) continue;
-        Seen& seen = by_symbol[recording.text(timeline.configuration(each).symbol)];
+        const LaunchConfiguration& launch = timeline.configuration(each);
+        Seen& seen = by_symbol[recording.text(launch.symbol)];
+        if (seen.order == 0) seen.order = by_symbol.size();
         seen.lengths.push_back(each.time.length());
+        seen.sizes[{launch.grid, launch.block}].push_back(each.time.length());
         ++seen.configurations[recording.records.kernels[each.index].configuration];
     }
     const auto code = machine_code(recording);
@@ -161,11 +179,19 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
             kernel.fingerprint = known->second;
         }
         kernel.time = durations(std::move(seen.lengths));
+        kernel.order = seen.order;
         kernel.configurations = seen.configurations.size();
         const auto most =
             std::max_element(seen.configurations.begin(), seen.configurations.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
         kernel.most_common = recording.configurations[most->first];
+        for (auto& [size, lengths] : seen.sizes) {
+            kernel.sizes.push_back({{size[0], size[1]}, durations(std::move(lengths))});
+        }
+        std::stable_sort(kernel.sizes.begin(), kernel.sizes.end(),
+                         [](const SizeSummary& a, const SizeSummary& b) {
+                             return a.time.total_ns > b.time.total_ns;
+                         });
         kernels.push_back(std::move(kernel));
     }
     std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {

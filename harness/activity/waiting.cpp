@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "model/text.hpp"
 
@@ -56,19 +57,38 @@ std::string work_name(const Timeline& timeline, const Work* work) {
     return model::demangled(timeline.recording().text(timeline.configuration(*work).symbol));
 }
 
-void describe_host(const Timeline& timeline, const Waits& waits, Gap& gap) {
+/// Which calls were under way in gaps that are asked for by their begin.
+class CallsDuring {
+  public:
+    explicit CallsDuring(const Timeline& timeline) : calls_(timeline.api_calls()) {}
+
+    /// By begin; some may not overlap the gap.
+    const std::vector<const ApiCall*>& gap(Interval time) {
+        std::erase_if(open_, [&](const ApiCall* call) { return call->end_ns <= time.begin; });
+        for (; next_ < calls_.size() && calls_[next_].start_ns < time.end; ++next_) {
+            if (calls_[next_].end_ns > time.begin) open_.push_back(&calls_[next_]);
+        }
+        return open_;
+    }
+
+  private:
+    std::span<const ApiCall> calls_;
+    std::size_t next_ = 0;
+    std::vector<const ApiCall*> open_;
+};
+
+void describe_host(const Timeline& timeline, const Waits& waits, CallsDuring& calls, Gap& gap) {
     if (timeline.api_calls().empty()) return;
     struct Longest {
         std::uint64_t length = 0;
         const ApiCall* call = nullptr;
     } longest;
     std::vector<Interval> in_calls;
-    for (const ApiCall& call : timeline.api_calls()) {
-        if (call.start_ns >= gap.time.end) break;
-        const Interval part = intersection({call.start_ns, call.end_ns}, gap.time);
+    for (const ApiCall* call : calls.gap(gap.time)) {
+        const Interval part = intersection({call->start_ns, call->end_ns}, gap.time);
         if (part.length() == 0) continue;
         in_calls.push_back(part);
-        if (part.length() > longest.length) longest = {part.length(), &call};
+        if (part.length() > longest.length) longest = {part.length(), call};
     }
     gap.in_calls_ns = IntervalSet(std::move(in_calls)).length();
     if (const ApiCall* wait = waits.at(gap.time.begin); wait != nullptr) {
@@ -143,10 +163,38 @@ std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::si
     for (const Interval& time : times) {
         Gap& gap = gaps.emplace_back();
         gap.time = time;
-        describe_host(timeline, waits, gap);
+        CallsDuring calls(timeline);  // for each, because they come by length
+        describe_host(timeline, waits, calls, gap);
         describe_surroundings(timeline, gap);
     }
     return gaps;
+}
+
+std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Interval> windows) {
+    if (timeline.api_calls().empty()) return {};
+    std::vector<Interval> gaps;
+    for (const Interval& window : windows) {
+        const std::vector<Interval> own = timeline.busy().gaps(window);
+        gaps.insert(gaps.end(), own.begin(), own.end());
+    }
+    std::sort(gaps.begin(), gaps.end(),
+              [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    const Waits waits(timeline);
+    CallsDuring calls(timeline);
+    std::map<std::pair<GapCause, std::string>, std::uint64_t> times;
+    for (const Interval& time : gaps) {
+        Gap gap;
+        gap.time = time;
+        describe_host(timeline, waits, calls, gap);
+        times[{gap.cause, std::move(gap.call)}] += time.length();
+    }
+    std::vector<IdleCause> causes;
+    for (const auto& [cause, idle_ns] : times) {
+        causes.push_back({cause.first, cause.second, idle_ns});
+    }
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const IdleCause& a, const IdleCause& b) { return a.idle_ns > b.idle_ns; });
+    return causes;
 }
 
 std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,17 @@ bool is_outermost(const Timeline& timeline, const ApiCall& call);
 
 /// The longest gaps of the window, with what the host did in them.
 std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::size_t count);
+
+/// Idle time of one cause.
+struct IdleCause {
+    GapCause cause = GapCause::nothing_submitted;
+    std::string call;  ///< that caused it, where one did
+    std::uint64_t idle_ns = 0;
+};
+
+/// The idle time within all windows by what the host did, most first; each gap has one cause, as in
+/// longest_gaps. Empty where API calls are not on record.
+std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Interval> windows);
 
 /// All calls of the window by name, longest total first.
 std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window);

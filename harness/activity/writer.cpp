@@ -18,6 +18,7 @@ constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 10;
 /// Texts of a program without end ("step 1", "step 2", …) must not fill its memory: the table is
 /// emptied at this size, and a text that comes again has a second id.
 constexpr std::size_t max_interned = std::size_t{1} << 16;
+constexpr std::size_t max_interned_bytes = std::size_t{64} << 20;
 /// Blocks are cut to this, so that a torn file loses little.
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
@@ -103,53 +104,68 @@ int Writer::open(const char* path, const Header& header, std::uint64_t limit_byt
             add_text(payload, std::string_view(value).substr(0, max_string_bytes));
         }
         add_block(BlockKind::header, payload);
-        return write_blocks(limit_bytes) ? 0 : ENOSPC;
+        if (!write_blocks(limit_bytes)) return ENOSPC;
+        refused_ = false;
+        return 0;
     } catch (...) {
         return ENOMEM;
     }
 }
 
-std::uint32_t Writer::intern(Interned& known, std::uint32_t& next, std::string_view key,
-                             bool& added) {
-    const auto found = known.find(key);
-    added = found == known.end();
+std::uint32_t Writer::intern(Interned& known, std::string_view key, bool& added) {
+    const auto found = known.ids.find(key);
+    added = found == known.ids.end();
     if (!added) return found->second;
-    if (known.size() >= max_interned) known.clear();
-    known.emplace(key, next);
-    return next++;
+    if (known.ids.size() >= max_interned || known.bytes >= max_interned_bytes) {
+        known.ids.clear();
+        known.bytes = 0;
+    }
+    known.ids.emplace(key, known.next);
+    known.bytes += key.size();
+    return known.next++;
 }
 
 StringId Writer::string(std::string_view text) noexcept {
-    if (text.empty()) return 0;
+    // Asked before the lock, which may stay locked in a child after fork.
+    if (text.empty() || refused_) return 0;
+    text = text.substr(0, max_string_bytes);
+    const std::lock_guard lock(mutex_);
+    if (refused_) return 0;
     try {
-        text = text.substr(0, max_string_bytes);
-        const std::lock_guard lock(mutex_);
         bool added = false;
-        const std::uint32_t id = intern(strings_, next_string_, text, added);
+        const std::uint32_t id = intern(strings_, text, added);
         if (added) {
             add_bytes(new_strings_, bytes_of(id));
             add_text(new_strings_, text);
         }
+        if (new_strings_.size() >= block_bytes) {
+            add_names();
+            write_records();
+        }
         return id;
     } catch (...) {
+        fail(ENOMEM);
         return 0;
     }
 }
 
 std::uint32_t Writer::configuration(LaunchConfiguration configuration) noexcept {
+    if (refused_) return 0;
+    configuration.id = 0;
+    const std::string_view key(reinterpret_cast<const char*>(&configuration),
+                               sizeof(configuration));
+    const std::lock_guard lock(mutex_);
+    if (refused_) return 0;
     try {
-        configuration.id = 0;
-        const std::string_view key(reinterpret_cast<const char*>(&configuration),
-                                   sizeof(configuration));
-        const std::lock_guard lock(mutex_);
         bool added = false;
-        const std::uint32_t id = intern(configurations_, next_configuration_, key, added);
+        const std::uint32_t id = intern(configurations_, key, added);
         if (added) {
             configuration.id = id;
             new_configurations_.push_back(configuration);
         }
         return id;
     } catch (...) {
+        fail(ENOMEM);
         return 0;
     }
 }
@@ -215,9 +231,22 @@ bool Writer::write_blocks(std::uint64_t limit) {
     return true;
 }
 
+/// Writes the blocks, or refuses all that follow.
+bool Writer::write_records() {
+    if (write_blocks(limit_bytes_ - std::min(limit_bytes_, reserve_bytes))) return true;
+    if (refused_) return false;
+    refused_ = true;
+    add_text_block(BlockKind::problem, "the recording reached its limit of " +
+                                           std::to_string(limit_bytes_ >> 20) +
+                                           " MiB, so that what came later is missing");
+    write_blocks(limit_bytes_);
+    return false;
+}
+
 bool Writer::append(const Records& records) noexcept {
+    if (refused_) return false;
     const std::lock_guard lock(mutex_);
-    if (descriptor_ < 0 || refused_) return false;
+    if (refused_) return false;
     try {
         add_names();
         for_each_kind(records, [&](BlockKind kind, const auto& all) {
@@ -228,17 +257,11 @@ bool Writer::append(const Records& records) noexcept {
                 rest = rest.subspan(part.size());
             }
         });
-        if (write_blocks(limit_bytes_ - std::min(limit_bytes_, reserve_bytes))) return true;
-        if (refused_) return false;
-        refused_ = true;
-        add_text_block(BlockKind::problem, "the recording reached its limit of " +
-                                               std::to_string(limit_bytes_ >> 20) +
-                                               " MiB, so that what came later is missing");
-        write_blocks(limit_bytes_);
+        return write_records();
     } catch (...) {
         fail(ENOMEM);
+        return false;
     }
-    return false;
 }
 
 bool Writer::append(const Counts& counts) noexcept {
@@ -279,9 +302,11 @@ void Writer::end(std::string_view how) noexcept {
     }
     ::close(descriptor_);
     descriptor_ = -1;
+    refused_ = true;
 }
 
 void Writer::abandon() noexcept {
+    refused_ = true;
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
 }

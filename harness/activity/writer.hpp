@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -36,7 +37,7 @@ class Writer {
 
     [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
 
-    /// The id to refer to the text by; 0 where memory ran out.
+    /// The id to refer to the text by; 0 where memory ran out or records are refused.
     StringId string(std::string_view text) noexcept;
     /// The id of the configuration, whose own is ignored.
     std::uint32_t configuration(LaunchConfiguration configuration) noexcept;
@@ -62,23 +63,29 @@ class Writer {
             return std::hash<std::string_view>{}(text);
         }
     };
-    using Interned = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
+    struct Interned {
+        std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> ids;
+        std::uint32_t next = 1;
+        std::size_t bytes = 0;  ///< of the keys
+    };
 
-    std::uint32_t intern(Interned& known, std::uint32_t& next, std::string_view key, bool& added);
+    static std::uint32_t intern(Interned& known, std::string_view key, bool& added);
     void add_block(BlockKind kind, std::span<const std::byte> payload);
     void add_text_block(BlockKind kind, std::string_view text);
     void add_names();
     bool write_blocks(std::uint64_t limit);
+    bool write_records();
     void fail(int error);
 
     std::mutex mutex_;
     int descriptor_ = -1;
     std::uint64_t limit_bytes_ = 0;
     std::uint64_t written_bytes_ = 0;
-    bool refused_ = false;  ///< full, or a write failed
-    std::string failure_;   ///< why a write failed; not yet in the file
+    /// Nothing more is kept or written but counts, problems and the end: the file is full or
+    /// closed, or a write failed.
+    std::atomic<bool> refused_{true};
+    std::string failure_;  ///< why a write failed; not yet in the file
     Interned strings_, configurations_;
-    std::uint32_t next_string_ = 1, next_configuration_ = 1;
     std::vector<std::byte> new_strings_;
     std::vector<LaunchConfiguration> new_configurations_;
     std::vector<std::byte> blocks_;  ///< about to be written

@@ -11,6 +11,7 @@
 
 #include "baseline/pooling.hpp"
 #include "document/baseline.hpp"
+#include "gate/machine_code.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/error.hpp"
@@ -100,6 +101,24 @@ bool same_provenance(const model::Provenance& then, const model::Provenance& now
 bool comparable(const MetricSeries& left, const MetricSeries& right) {
     return left.unit == right.unit && left.method == right.method;
 }
+
+/// By which code a time may be shown, or excused, from then on.
+class AdoptedCode {
+  public:
+    AdoptedCode(const Run& run, const CaseResult& result, const BaselineCase& before)
+        : then_(gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before))),
+          from_now_(gate::compare_code(gate::code_of(result, run.environment),
+                                       gate::code_of(result, run.environment))) {}
+
+    /// Whether the run's code would prove the time that the baseline has, which is of other code.
+    bool would_prove(const model::MetricDefinition& definition) const {
+        return gate::shown_by_code(from_now_, definition) &&
+               !gate::shown_by_code(then_, definition);
+    }
+
+  private:
+    gate::CodeComparison then_, from_now_;
+};
 
 /// The new baseline of one suite of the run.
 class Accepting {
@@ -201,8 +220,9 @@ class Accepting {
         after.libraries = result.libraries;
         after.memory_operations = result.memory_operations;
         after.tags = result.tags;
-        const std::set<std::string> replaced =
+        std::set<std::string> replaced =
             replaced_metrics(result, verdict, before, after.provenance);
+        if (!adopt_code(result, verdict, before, replaced)) return;
         for (const std::string& metric : replaced) {
             after.metrics[metric] = condensed(result.metrics.at(metric));
             after.acknowledged.erase(metric);
@@ -219,6 +239,38 @@ class Accepting {
             if (replaced.contains(gate.metric)) record(gate.metric, before, after, entry);
         }
         accepted.baseline.cases.insert_or_assign(verdict.id, std::move(after));
+    }
+
+    /// The run's code replaces the baseline's, and with it the times that nobody judged. A gated
+    /// time that stays must be shown to be that code's, too; false: it is not, and the case is
+    /// refused.
+    bool adopt_code(const CaseResult& result, const CaseVerdict& verdict,
+                    const BaselineCase& before, std::set<std::string>& replaced) {
+        const AdoptedCode code(run_, result, before);
+        std::set<std::string> gated;
+        for (const MetricVerdict& metric : verdict.metrics) {
+            gated.insert(metric.metric);
+            const auto definition = run_.metric_definitions.find(metric.metric);
+            if (replaced.contains(metric.metric) || metric.verdict == Verdict::pass ||
+                definition == run_.metric_definitions.end() ||
+                !code.would_prove(definition->second)) {
+                continue;
+            }
+            refused.push_back(fmt::format(
+                "{} ({} is not shown to be within its tolerance, and the code is not the "
+                "baseline's: measure in more processes, or accept the whole case with 'perfgate "
+                "baseline refresh --filter')",
+                model::printable(verdict.id), model::printable(metric.metric)));
+            return false;
+        }
+        for (const auto& [metric, series] : result.metrics) {
+            const auto definition = run_.metric_definitions.find(metric);
+            if (!gated.contains(metric) && definition != run_.metric_definitions.end() &&
+                code.would_prove(definition->second)) {
+                replaced.insert(metric);
+            }
+        }
+        return true;
     }
 
     std::set<std::string> replaced_metrics(const CaseResult& result, const CaseVerdict& verdict,

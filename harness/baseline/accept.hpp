@@ -34,14 +34,16 @@ struct Accepted {
 /// For a chosen case that regressed, improved or is new to the baseline, this replaces the gated
 /// metrics whose change counts, and the other metrics whose change is significant by `rule` with a
 /// tolerance of zero. If board, driver or tools differ from those of the stored case, all of its
-/// metrics are replaced, because they share one provenance. Everything else stays identical to the
-/// byte.
+/// metrics are replaced, because they share one provenance. If the code differs, so are device
+/// times that are not gated, because they would count as this code's. Everything else stays
+/// identical to the byte.
 ///
 /// With `until`, expected values stay: the chosen cases' regressed metrics are acknowledged with
 /// their measured values.
 ///
 /// Throws InputError naming every chosen case that is incorrect, failed, incomplete, invalid or
-/// inconclusive, or whose accepted changes add up beyond the bound; for a glob that matches
+/// inconclusive, that has other code and keeps a device time which is not shown to be within its
+/// tolerance, or whose accepted changes add up beyond the bound; for a glob that matches
 /// nothing, a day in the past, and a run that require_finished() refuses.
 std::vector<Accepted> accept(const model::Run& run, const model::VerdictDocument& document,
                              const gate::BaselineSet& baselines, const AcceptChoice& choice,

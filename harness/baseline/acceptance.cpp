@@ -81,7 +81,7 @@ std::string objection(const model::Run& run, const CaseResult& result) {
             return fmt::format(
                 "the processes disagree about {} by more than its tolerance of {}, so that a "
                 "regression could hide in it: measure while nothing else uses the machine, or "
-                "allow as much as the case varies",
+                "raise its tolerance",
                 gate.metric, model::to_text(gate.tolerance, definition->second.unit));
         }
     }

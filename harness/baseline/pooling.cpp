@@ -307,10 +307,9 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
         }
         if (!finest[i].minimum_detectable_change) continue;
         Seen& seen = by_metric[pooled.gate->metric];
-        seen.tolerances.emplace_back(
-            written(*finest[i].minimum_detectable_change *
-                    tolerance_scale(*pooled.definition, *pooled.baseline)),
-            pooled.id);
+        seen.tolerances.emplace_back(written(*finest[i].minimum_detectable_change *
+                                             tolerance_scale(*pooled.definition, *pooled.baseline)),
+                                     pooled.id);
         seen.points = in_points(*pooled.definition);
         seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
     }

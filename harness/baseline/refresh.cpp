@@ -68,11 +68,19 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
            then == candidate;
 }
 
+/// Then no time of the case is shown by its code, and none that got worse is excused by it.
+void forget_code(BaselineCase& stored) {
+    for (model::Kernel& kernel : stored.kernels) kernel.code.clear();
+    stored.host_code.clear();
+}
+
 /// A refresh does not accept an acknowledged regression before its day is over: such a metric keeps
-/// its expected value. Returns how many do.
+/// its expected value. Returns how many do. A device time that is kept is not one of the code that
+/// was measured now: stored beside it, that code would be 'nothing changed' for good.
 std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
                               BaselineCase& now) {
     std::size_t kept = 0;
+    bool keeps_device_time = false;
     for (const auto& [metric, known] : before.acknowledged) {
         const auto expected = before.metrics.find(metric);
         const auto measured = now.metrics.find(metric);
@@ -83,8 +91,10 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
         }
         measured->second = expected->second;
         now.acknowledged.emplace(metric, known);
+        keeps_device_time = keeps_device_time || gate::is_device_time(metric);
         ++kept;
     }
+    if (keeps_device_time) forget_code(now);
     return kept;
 }
 
@@ -94,12 +104,50 @@ bool is_time(const model::Run& run, const std::string& metric) {
            definition->second.metric_class == model::MetricClass::timing;
 }
 
+/// Of a case whose code is not known: a gated count that is not the baseline's, in words.
+std::string count_difference(const model::Run& run, const CaseResult& result,
+                             const BaselineCase& before) {
+    for (const model::GateRule& rule : result.gates) {
+        const auto definition = run.metric_definitions.find(rule.metric);
+        const auto now = result.metrics.find(rule.metric);
+        if (now == result.metrics.end() || definition == run.metric_definitions.end() ||
+            definition->second.metric_class != model::MetricClass::exact) {
+            continue;
+        }
+        const auto then = before.metrics.find(rule.metric);
+        if (then == before.metrics.end()) {
+            return fmt::format("its code is not known and the baseline has no {}", rule.metric);
+        }
+        gate::Comparison comparison;
+        comparison.definition = &definition->second;
+        // What the baseline itself does not repeat may differ by the tolerance.
+        if (gate::batch_values(then->second).size() > 1 && !gate::repeats(then->second)) {
+            comparison.tolerance = rule.tolerance;
+        }
+        const double expected = gate::estimate_of(then->second);
+        for (const double measured : gate::batch_values(now->second)) {
+            if (!gate::change_between(comparison, expected, measured).counts) continue;
+            const model::QuantityTexts values =
+                model::quantity_texts(expected, measured, now->second.unit);
+            return fmt::format("its code is not known and {} is another: {} → {}", rule.metric,
+                               values.before, values.after);
+        }
+    }
+    return {};
+}
+
 /// Why these times cannot join the baseline's as those of another board; empty: they can.
 std::string board_objection(const model::Run& run, const CaseResult& result,
                             const BaselineCase& before) {
     const gate::CodeComparison code =
         gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
-    if (code.change == model::CodeChange::changed) return code.difference;
+    if (code.change == model::CodeChange::unknown) {
+        if (std::string difference = count_difference(run, result, before); !difference.empty()) {
+            return difference;
+        }
+    } else if (!code.runs_the_same) {
+        return code.difference;
+    }
     for (const model::GateRule& rule : result.gates) {
         const auto then = before.metrics.find(rule.metric);
         const auto now = result.metrics.find(rule.metric);

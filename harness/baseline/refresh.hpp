@@ -32,8 +32,9 @@ struct Refreshed {
 /// the same and there is no new name or reason.
 ///
 /// With `acceptance.add_board` only times change: those of the run's board join the baseline's, or
-/// replace those of the same board. Cases that it does not have, that launch other code, or that
-/// are slower by more than the tolerance and `cross_board_tolerance` are refused.
+/// replace those of the same board. Cases are refused that it does not have, that launch other code
+/// or the same in another way (if the code is not known: whose gated exact metrics differ), or that
+/// are slower by more than the tolerance and `cross_board_tolerance`.
 ///
 /// Throws InputError, naming the cases, if one is incorrect, failed or incomplete, or if accepted
 /// changes add up beyond the bound; also for an interrupted run or one that measured nothing.

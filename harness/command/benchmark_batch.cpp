@@ -94,19 +94,14 @@ const model::MetricDefinition& definition_of(const model::BenchmarkReading& read
     return known.at(metric);
 }
 
-void fail(const std::string& reason, model::CaseResult& result) {
-    result.status = model::CaseStatus::error;
-    result.reason = reason;
-}
-
 /// The values of one case from its result.
 void take_values(const measure::ProgramRequest& request, const model::PlannedCase& planned,
                  const benchmark::Results& all, const benchmark::Result& found,
                  model::CaseResult& result) {
     const model::BenchmarkReading& reading = *request.command->benchmark;
-    if (!found.problem.empty()) return fail(found.problem, result);
+    if (!found.problem.empty()) return model::set_error(result, found.problem);
     if (!found.skipped.empty()) {
-        return fail(found.skipped + "; another process or the base did not", result);
+        return model::set_error(result, found.skipped + "; another process or the base did not");
     }
     std::size_t most = 0;
     for (const auto& [metric, samples] : found.metrics) {
@@ -121,10 +116,10 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
     }
     for (const model::GateRule& gate : planned.gates) {
         if (result.metrics.contains(gate.metric)) continue;
-        return fail(fmt::format("{} is gated, and the benchmark does not report it for this case: "
+        return model::set_error(
+            result, fmt::format("{} is gated, and the benchmark does not report it for this case: "
                                 "gate it in overrides for the cases that have it",
-                                gate.metric),
-                    result);
+                                gate.metric));
     }
     if (!request.first) return;
     result.notes = all.notes;
@@ -160,12 +155,7 @@ void take_benchmark_batch(const MeasurementOptions& options, const measure::Prog
     if (!command.benchmark->problem.empty()) {
         throw Failure{command.benchmark->problem, command.benchmark->log};
     }
-    if (request.verify_only && command.check.empty()) {
-        for (model::CaseResult& result : results) {
-            result.reason = "nothing verifies it: the suite states no 'check'";
-        }
-        return;
-    }
+    if (request.verify_only && command.check.empty()) return conclude(true, results);
     const ProgramRuns programs(options, command);
     const std::string prefix = std::to_string(request.process);
     if (request.first && !request.verify_only) {
@@ -190,8 +180,9 @@ void take_benchmark_batch(const MeasurementOptions& options, const measure::Prog
             const model::PlannedCase& planned = *request.cases[i];
             const auto found = by_id.find(planned.program->piece.pattern);
             if (found == by_id.end()) {
-                fail("the benchmark does not report it, as another process or the base did",
-                     results[i]);
+                model::set_error(
+                    results[i],
+                    "the benchmark does not report it, as another process or the base did");
             } else {
                 take_values(request, planned, all, *found->second, results[i]);
             }

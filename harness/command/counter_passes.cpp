@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "model/launch_size.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::command {
@@ -38,10 +39,9 @@ std::string launch_in_words(const Recording& recording, std::size_t place) {
     const auto& launches = recording.records.launches;
     if (place >= launches.size()) return "no launch";
     const auto& launch = recording.configurations[launches[place].configuration];
-    return fmt::format("{} with grid {}x{}x{} and block {}x{}x{}",
+    return fmt::format("{} with {}",
                        model::printable(model::demangled(recording.text(launch.symbol)), 120),
-                       launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-                       launch.block[1], launch.block[2]);
+                       model::in_words(model::LaunchSize{launch.grid, launch.block}));
 }
 
 /// Everything of a launch that two processes can have in common.
@@ -133,7 +133,7 @@ std::optional<CounterPlan> plan_of(const Recording& recording, std::size_t pass)
     }
     if (own.passes > most_passes) {
         throw Problem{
-            fmt::format("the counters need {} runs of the program, and {} are the most: "
+            fmt::format("the counters need {} runs of the program, at most {} are allowed: "
                         "name fewer",
                         own.passes, most_passes)};
     }
@@ -307,7 +307,8 @@ class CounterPasses::Combination {
         for (const auto& [number, launches] : counted) {
             std::string& problem = label(number).problem;
             if (launches == counts_[number] || !problem.empty()) continue;
-            problem = fmt::format("only {} of {} launches to count", launches, counts_[number]);
+            problem = fmt::format("only {} of the {} launches to count were made", launches,
+                                  counts_[number]);
         }
     }
 

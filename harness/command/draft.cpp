@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -36,6 +37,7 @@ struct Gate {
     bool nvtx = false;
     std::string pattern;
     std::size_t skip = 0;
+    model::LaunchSize size{};                                       ///< of kernels; zeros: any
     std::vector<std::pair<std::string, std::string>> tolerances;    ///< metric, amount
     std::vector<std::pair<std::string, std::string>> expectations;  ///< metric, comparison
 };
@@ -144,17 +146,18 @@ std::optional<Gate> gate_of(const RangeSummary& range, bool calls_on_record,
     return gate;
 }
 
-std::optional<Gate> gate_of(const KernelSummary& kernel, const Profile& profile,
-                            std::set<std::string>& labels) {
+/// Launches of several sizes have no time that one tolerance fits, so each size has its own.
+std::optional<Gate> gate_of(const KernelSummary& kernel, const activity::SizeSummary& launches,
+                            const Profile& profile, std::set<std::string>& labels) {
     const double share =
-        static_cast<double>(kernel.time.total_ns) /
+        static_cast<double>(launches.time.total_ns) /
         static_cast<double>(std::max<std::uint64_t>(profile.program.kernel_time_ns, 1));
-    // Launches of several sizes have no time that one tolerance fits.
-    if (share < least_kernel_share || kernel.configurations != 1) return std::nullopt;
+    if (share < least_kernel_share) return std::nullopt;
     const std::optional<std::string> pattern = pattern_for(kernel, profile);
     if (!pattern) return std::nullopt;
     Gate gate;
     gate.pattern = *pattern;
+    if (kernel.sizes.size() > 1) gate.size = launches.size;
     gate.label = label_for(model::brief_kernel_name(kernel.name), labels);
     gate.tolerances.emplace_back("gpu_time", percent(5));
     return gate;
@@ -176,8 +179,12 @@ std::vector<Gate> gates_of(const Profile& profile) {
     }
     const std::size_t with_ranges = gates.size();
     for (const KernelSummary& kernel : profile.kernels) {
-        if (gates.size() == with_ranges + most_kernels) break;
-        if (auto gate = gate_of(kernel, profile, labels)) gates.push_back(std::move(*gate));
+        for (const activity::SizeSummary& launches : kernel.sizes) {
+            if (gates.size() == with_ranges + most_kernels) return gates;
+            if (auto gate = gate_of(kernel, launches, profile, labels)) {
+                gates.push_back(std::move(*gate));
+            }
+        }
     }
     return gates;
 }
@@ -203,12 +210,22 @@ const Profile& busiest(const std::vector<Profile>& profiles) {
     return *most;
 }
 
+void write_extents(YAML::Emitter& yaml, const char* key,
+                   const std::array<std::uint32_t, 3>& extents) {
+    if (extents == std::array<std::uint32_t, 3>{}) return;
+    yaml << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::uint32_t extent : extents) yaml << extent;
+    yaml << YAML::EndSeq;
+}
+
 void write_measure(YAML::Emitter& yaml, const std::vector<Gate>& gates) {
     yaml << YAML::Key << "measure" << YAML::Value << YAML::BeginMap;
     for (const Gate& gate : gates) {
         yaml << YAML::Key << gate.label << YAML::Value << YAML::Flow << YAML::BeginMap;
         yaml << YAML::Key << (gate.nvtx ? "nvtx" : "kernel") << YAML::Value << YAML::DoubleQuoted
              << gate.pattern;
+        write_extents(yaml, "grid", gate.size.grid);
+        write_extents(yaml, "block", gate.size.block);
         if (gate.skip != 0) yaml << YAML::Key << "skip" << YAML::Value << gate.skip;
         yaml << YAML::EndMap;
     }

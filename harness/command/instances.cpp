@@ -34,14 +34,19 @@ Instances instances_of(const Recorded& recorded, const std::string& pattern,
 }
 
 bool KernelPattern::matches(const Timeline& timeline, const Work& work) {
-    const std::string& symbol = timeline.recording().text(timeline.configuration(work).symbol);
+    const activity::LaunchConfiguration& launch = timeline.configuration(work);
+    const std::string& symbol = timeline.recording().text(launch.symbol);
     const auto [known, added] = known_.try_emplace(symbol, false);
     if (added) {
         const std::string name = model::demangled(symbol);
-        known->second = model::glob_match(pattern_, symbol) || model::glob_match(pattern_, name);
-        if (!known->second && others_.size() < most_names) others_.insert(name);
+        known->second =
+            model::glob_match(piece_.pattern, symbol) || model::glob_match(piece_.pattern, name);
+        if (!known->second && other_names_.size() < most_names) other_names_.insert(name);
     }
-    return known->second;
+    const model::LaunchSize size{launch.grid, launch.block};
+    if (!known->second || piece_.size.allows(size)) return known->second;
+    if (other_sizes_.size() < most_names) other_sizes_.insert(model::in_words(size));
+    return false;
 }
 
 }  // namespace perfgate::command

@@ -42,19 +42,22 @@ struct Instances {
 Instances instances_of(const Recorded& recorded, const std::string& pattern,
                        const model::Piece& piece, std::int64_t skip);
 
-/// Whether a kernel's name, as C++ writes it or as the machine code has it, is meant.
+/// Whether a kernel's name, as C++ writes it or as the machine code has it, and its size are meant.
 class KernelPattern {
   public:
-    explicit KernelPattern(const std::string& pattern) : pattern_(pattern) {}
+    /// The piece outlives it.
+    explicit KernelPattern(const model::Piece& piece) : piece_(piece) {}
 
     bool matches(const activity::Timeline& timeline, const activity::Work& work);
-    /// Names that it does not match.
-    [[nodiscard]] const std::set<std::string>& others() const { return others_; }
+    /// The sizes of kernels that only their name matches; without such kernels, names that do not.
+    [[nodiscard]] const std::set<std::string>& others() const {
+        return other_sizes_.empty() ? other_names_ : other_sizes_;
+    }
 
   private:
-    const std::string& pattern_;
+    const model::Piece& piece_;
     std::unordered_map<std::string, bool> known_;
-    std::set<std::string> others_;
+    std::set<std::string> other_names_, other_sizes_;
 };
 
 }  // namespace perfgate::command

@@ -50,12 +50,7 @@ class BatchTaker {
           programs_(options, command_) {}
 
     void take() {
-        if (request_.verify_only && command_.check.empty()) {
-            for (model::CaseResult& result : results_) {
-                result.reason = "nothing verifies it: the suite states no 'check'";
-            }
-            return;
-        }
+        if (request_.verify_only && command_.check.empty()) return conclude(correct_, results_);
         if (request_.first && !request_.verify_only) {
             for (int i = 0; i < command_.warm_up_runs; ++i) {
                 observe_("warm-up");
@@ -171,8 +166,7 @@ class BatchTaker {
         for (std::size_t i = 0; i < results_.size(); ++i) {
             PieceValues values = values_of(*recorded, request_.cases[i]->program->piece);
             if (!values.problem.empty()) {
-                results_[i].status = model::CaseStatus::error;
-                results_[i].reason = values.problem;
+                model::set_error(results_[i], values.problem);
                 continue;
             }
             for (auto& [metric, samples] : values.samples) {
@@ -183,6 +177,7 @@ class BatchTaker {
             }
             if (request_.first) {
                 results_[i].kernels = kernels_of(*recorded, request_.cases[i]->program->piece);
+                add_launch_facts(i);
             }
             if (!bare) continue;
             add(i, "wall_time", wall_method, {bare->wall_ns});
@@ -193,6 +188,32 @@ class BatchTaker {
             collect_counters();
         }
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
+    }
+
+    void add_launch_facts(std::size_t index) {
+        model::CaseResult& result = results_[index];
+        for (const std::string& name : request_.cases[index]->metrics) {
+            const auto metric = metrics::find_metric(name);
+            if (!metric || metric->source != metrics::Source::kernel_record) continue;
+            if (const auto value = metrics::fold_records(*metric, result.kernels)) {
+                add(index, name, recorded_method, {*value});
+                continue;
+            }
+            // What the suite does not name itself is simply not there.
+            if (metric->by_name_only || is_gated(index, name)) {
+                result.not_collected.push_back(
+                    {name,
+                     result.kernels.empty()
+                         ? fmt::format("the case has more than {} different kernels", most_kernels)
+                         : metrics::why_no_fact(*metric, result.kernels)});
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_gated(std::size_t index, const std::string& metric) const {
+        const std::vector<model::GateRule>& gates = request_.cases[index]->gates;
+        return std::any_of(gates.begin(), gates.end(),
+                           [&](const model::GateRule& gate) { return gate.metric == metric; });
     }
 
     /// Of a range its own; else, and where the bare run shows no such range, of the whole process.
@@ -213,7 +234,7 @@ class BatchTaker {
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {
-                add(i, metric, api_method, {counted.count});
+                if (counted.count) add(i, metric, api_method, {*counted.count});
                 const auto series = results_[i].metrics.find(metric);
                 if (series != results_[i].metrics.end()) series->second.detail = counted.detail;
             }
@@ -250,7 +271,7 @@ class BatchTaker {
             const model::Piece& piece = request_.cases[i]->program->piece;
             wanted.labels.push_back({piece.pattern, piece.within, piece.own_thread,
                                      static_cast<std::uint64_t>(piece.skip),
-                                     static_cast<std::uint64_t>(piece.counted)});
+                                     static_cast<std::uint64_t>(piece.counted), piece.size});
             counts.push_back(wanted.labels.back().count);
             counted.push_back(i);
         }
@@ -359,7 +380,7 @@ class BatchTaker {
             result.not_collected.push_back(
                 {gate.metric, gate.metric == "peak_memory"
                                   ? "the recording has no allocation of device memory"
-                                  : "the recording does not tell it"});
+                                  : "the recording does not contain it"});
         }
     }
 
@@ -384,11 +405,7 @@ bool Measurement::measure(const measure::ProgramRequest& request,
     const auto start = Clock::now();
     const auto fail = [&](const std::string& reason, const std::string& log) {
         for (model::CaseResult& result : results) {
-            result.status = model::CaseStatus::error;
-            result.reason = reason;
-            result.log = log;
-            result.metrics.clear();
-            result.kernels.clear();
+            model::set_error(result, reason, log);
         }
     };
     try {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a piece: kernels_of in pieces.hpp.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -68,12 +70,16 @@ class KernelList {
         if (fresh) code->second = activity::machine_code(timeline.recording());
         const auto fingerprint = code->second.find(symbol);
         if (fingerprint != code->second.end()) kernel.code = fingerprint->second;
+        const auto [stacks, first] = stacks_.try_emplace(&timeline);
+        if (first) stacks->second = activity::stack_sizes(timeline.recording());
+        const auto stack = stacks->second.find(symbol);
+        if (stack != stacks->second.end()) kernel.stack_bytes = stack->second;
         kernels_.push_back(std::move(kernel));
         lengths_.emplace_back();
         return kernels_.size() - 1;
     }
 
-    /// One of each name, with its first configuration.
+    /// One of each name, with its first grid and block and the most that a launch takes.
     void merge_configurations() {
         std::map<std::string, std::size_t> places;
         std::vector<model::Kernel> kernels;
@@ -83,8 +89,8 @@ class KernelList {
             if (fresh) {
                 kernels.push_back(std::move(kernels_[i]));
                 lengths.emplace_back();
-            } else if (kernels[place->second].code != kernels_[i].code) {
-                kernels[place->second].code.clear();
+            } else {
+                merge(kernels_[i], kernels[place->second]);
             }
             std::vector<std::uint64_t>& all = lengths[place->second];
             all.insert(all.end(), lengths_[i].begin(), lengths_[i].end());
@@ -93,10 +99,25 @@ class KernelList {
         lengths_ = std::move(lengths);
     }
 
+    static void merge(const model::Kernel& other, model::Kernel& kernel) {
+        if (kernel.code != other.code) kernel.code.clear();
+        kernel.registers = std::max(kernel.registers, other.registers);
+        kernel.static_smem = std::max(kernel.static_smem, other.static_smem);
+        kernel.dynamic_smem = std::max(kernel.dynamic_smem, other.dynamic_smem);
+        kernel.local_bytes = std::max(kernel.local_bytes, other.local_bytes);
+        if (!kernel.stack_bytes || !other.stack_bytes) {
+            kernel.stack_bytes.reset();
+        } else {
+            kernel.stack_bytes = std::max(*kernel.stack_bytes, *other.stack_bytes);
+        }
+    }
+
     std::map<std::pair<const Timeline*, std::uint32_t>, std::size_t> places_;
     /// By symbol and configuration.
     std::map<std::pair<std::string, std::string>, std::size_t> known_;
     std::map<const Timeline*, std::unordered_map<std::string, std::string>> code_;
+    std::map<const Timeline*, std::unordered_map<std::string, std::optional<std::uint32_t>>>
+        stacks_;
     std::vector<model::Kernel> kernels_;
     std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
 };
@@ -116,7 +137,7 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Pie
             instances.push_back({&timeline, always, std::nullopt});
         }
     }
-    KernelPattern pattern(piece.pattern);
+    KernelPattern pattern(piece);
     KernelList kernels;
     std::size_t launches = 0;
     for (const Instance& each : instances) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "activity/waiting.hpp"
 #include "command/instances.hpp"
 #include "model/interval.hpp"
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "stats/quantiles.hpp"
 
@@ -34,20 +36,25 @@ std::string on_record(const std::set<std::string>& names, std::string_view what)
     for (const std::string& name : names) {
         quoted.push_back(fmt::format("'{}'", model::printable(name, 80)));
     }
-    return fmt::format("on record are {}{}", fmt::join(quoted, ", "),
+    return fmt::format("recorded: {}{}", fmt::join(quoted, ", "),
                        names.size() == most_names ? ", …" : "");
 }
 
-/// Why no instance counts; empty: some do.
-std::string none_counts(std::size_t matched, std::size_t counted, const std::string& pattern,
+/// "'*flash*' with grid 8x1x1".
+std::string kernels_in_words(const model::Piece& piece) {
+    return fmt::format("'{}'{}{}", model::printable(piece.pattern, 100),
+                       piece.size.is_any() ? "" : " with ", model::in_words(piece.size));
+}
+
+/// Why no instance counts; empty: some do. `wanted` is in quotes.
+std::string none_counts(std::size_t matched, std::size_t counted, const std::string& wanted,
                         std::string_view what, std::int64_t skip,
                         const std::set<std::string>& others) {
     if (counted > 0) return {};
     if (matched > 0) {
         return fmt::format("'skip: {}' leaves none of {}", skip, model::counted(matched, what));
     }
-    return fmt::format("no {} matches '{}': {}", what, model::printable(pattern, 100),
-                       on_record(others, what));
+    return fmt::format("no {} matches {}: {}", what, wanted, on_record(others, what));
 }
 
 /// Calls of the host that launched kernels: those of a graph are one.
@@ -148,7 +155,8 @@ PieceValues of_program(const Recorded& recorded) {
 Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
                     PieceValues& values) {
     Instances found = instances_of(recorded, pattern, piece, piece.skip);
-    values.problem = none_counts(found.matched, found.counted.size(), pattern, "NVTX range",
+    values.problem = none_counts(found.matched, found.counted.size(),
+                                 fmt::format("'{}'", model::printable(pattern, 100)), "NVTX range",
                                  piece.skip, found.others);
     values.instances = found.counted.size();
     return found;
@@ -188,7 +196,7 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
 
 PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
-    KernelPattern kernels(piece.pattern);
+    KernelPattern kernels(piece);
     std::size_t matched = 0, counted = 0;
     for (const Timeline& timeline : recorded.timelines()) {
         std::int64_t left = piece.skip;
@@ -200,8 +208,8 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
             values.samples["gpu_time"].push_back(as_double(work.time.length()));
         }
     }
-    values.problem =
-        none_counts(matched, counted, piece.pattern, "kernel", piece.skip, kernels.others());
+    values.problem = none_counts(matched, counted, kernels_in_words(piece), "kernel", piece.skip,
+                                 kernels.others());
     values.instances = counted;
     values.counts["kernels"] = as_double(counted);
     return values;
@@ -210,7 +218,7 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
 PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.within, piece, values);
-    KernelPattern kernels(piece.pattern);
+    KernelPattern kernels(piece);
     std::size_t matched = 0;
     for (const Instance& each : found.counted) {
         std::vector<Interval> busy;
@@ -228,8 +236,8 @@ PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piec
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && matched == 0) {
         values.problem =
-            fmt::format("no kernel matches '{}' within {} NVTX ranges that match '{}': {}",
-                        model::printable(piece.pattern, 100), values.instances,
+            fmt::format("no kernel matches {} within {} NVTX ranges that match '{}': {}",
+                        kernels_in_words(piece), values.instances,
                         model::printable(piece.within, 100), on_record(kernels.others(), "kernel"));
     }
     return values;
@@ -242,25 +250,64 @@ double mean(std::uint64_t count, std::size_t instances) {
     return as_double(count) / as_double(instances);
 }
 
+/// A part of a sum, with its size.
+using Part = std::pair<std::uint64_t, std::string>;
+
+/// "a, b and 3 more", the largest first.
+std::string largest_of(std::vector<Part> parts, std::size_t most) {
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + parts[i].second;
+    }
+    if (parts.size() > most) text += fmt::format(" and {} more", parts.size() - most);
+    return text;
+}
+
 /// "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward": means, the most frequent first.
 std::string in_words(const CallsByName& calls, std::size_t instances) {
     constexpr std::size_t most_calls = 6;
-    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    std::vector<Part> parts;
     for (const auto& [call, count] : calls) {
         const auto& [name, range] = call;
         parts.emplace_back(
             count, fmt::format("{} {:.3g}{}", model::printable(name, 80), mean(count, instances),
                                range.empty() ? "" : " in " + model::printable(range, 80)));
     }
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string text;
-    for (std::size_t i = 0; i < std::min(parts.size(), most_calls); ++i) {
-        text += (i == 0 ? "" : ", ") + parts[i].second;
-    }
-    if (parts.size() > most_calls) text += fmt::format(" and {} more", parts.size() - most_calls);
-    return text;
+    return largest_of(std::move(parts), most_calls);
 }
+
+/// "after cudaStreamSynchronize", "in cudaMalloc", "nothing submitted".
+std::string in_words(activity::GapCause cause, const std::string& call) {
+    if (cause == activity::GapCause::nothing_submitted) return "nothing submitted";
+    return (cause == activity::GapCause::synchronisation ? "after " : "in ") +
+           model::printable(call, 80);
+}
+
+/// The idle time of all windows by its cause, over all processes.
+class IdleTime {
+  public:
+    void add(const Timeline& timeline, const std::vector<Interval>& windows) {
+        for (const activity::IdleCause& each : activity::idle_causes(timeline, windows)) {
+            times_[{each.cause, each.call}] += each.idle_ns;
+        }
+    }
+
+    /// "after cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs": means, the longest first.
+    [[nodiscard]] std::string text(std::size_t instances) const {
+        constexpr std::size_t most_causes = 4;
+        std::vector<Part> parts;
+        for (const auto& [cause, idle_ns] : times_) {
+            const std::string time = model::quantity_text(mean(idle_ns, instances), "ns");
+            parts.emplace_back(idle_ns, in_words(cause.first, cause.second) + ' ' + time);
+        }
+        return largest_of(std::move(parts), most_causes);
+    }
+
+  private:
+    std::map<std::pair<activity::GapCause, std::string>, std::uint64_t> times_;
+};
 
 }  // namespace
 
@@ -308,9 +355,11 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         if (found.counted.empty()) return counts;
         CallsByName waits, uncapturable;
         std::uint64_t synchronisations = 0;
+        std::map<const Timeline*, std::vector<Interval>> windows;
         for (const Instance& each : found.counted) {
-            synchronisations +=
-                activity::summarise(*each.timeline, each.time, each.thread).synchronisations;
+            const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
+            synchronisations += work.synchronisations;
+            windows[each.timeline].push_back(work.window);
             for (const activity::UncapturableCall& call :
                  activity::uncapturable_calls(*each.timeline, each.time, each.thread)) {
                 uncapturable[{call.name, call.range}] += call.count;
@@ -322,15 +371,26 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         const std::size_t instances = found.counted.size();
         counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
         counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
+        IdleTime idle;
+        for (const auto& [timeline, own] : windows) idle.add(*timeline, own);
+        const std::string causes = idle.text(instances);
+        if (!causes.empty()) counts["idle_share"] = {std::nullopt, causes + " per instance"};
     } else if (piece.kind == model::Piece::Kind::program) {
+        IdleTime idle;
+        const auto add = [&](const char* metric, std::uint64_t count) {
+            ApiCount& sum = counts[metric];
+            sum.count = sum.count.value_or(0) + as_double(count);
+        };
         for (const Timeline& timeline : recorded.timelines()) {
             const activity::Profile profile = activity::profile_of(timeline);
-            counts["syncs"].count += as_double(profile.program.synchronisations);
+            add("syncs", profile.program.synchronisations);
+            idle.add(timeline, {timeline.device_span()});
             if (timeline.recording().records.memory_events.empty()) continue;
             for (const activity::DeviceSummary& device : profile.devices) {
-                counts["peak_memory"].count += as_double(device.peak_memory_bytes);
+                add("peak_memory", device.peak_memory_bytes);
             }
         }
+        counts["idle_share"] = {std::nullopt, idle.text(1)};
     }
     return counts;
 }

@@ -44,13 +44,16 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
                                          const model::Piece& piece);
 
 struct ApiCount {
-    double count = 0;
-    std::string detail;  ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
+    /// Nothing for `idle_share`, which is measured in another recording.
+    std::optional<double> count;
+    std::string detail{};  ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
 };
 
 /// What only a recording with API calls tells of the piece, by metric: of ranges, `syncs` and
 /// `uncapturable_calls` (means over the instances); of the program, `syncs` and, where allocations
-/// are on record, `peak_memory`.
+/// are on record, `peak_memory`; of both, what the host did while the device was idle, as the
+/// detail of `idle_share`: "after cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs per
+/// instance".
 std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece);
 
 }  // namespace perfgate::command

@@ -61,6 +61,7 @@ void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
         }
     };
     describe_value(archive, series.series);
+    archive.optional("detail", series.series.detail);
     archive.required("device", series.device);
     archive.required("seed", series.seed);
     archive.optional("runs", series.runs);
@@ -96,7 +97,7 @@ bool is_short(const MetricSeries& series) {
 
 ShortSeries shortened(const MetricSeries& series) {
     ShortSeries result;
-    result.series = {series.unit, series.value, series.method, {}};
+    result.series = {series.unit, series.value, series.method, {}, series.detail};
     result.device = series.batches.front().device;
     result.seed = series.batches.front().seed;
     for (const Batch& batch : series.batches) {

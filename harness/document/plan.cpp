@@ -47,6 +47,9 @@ void write_source(JsonWriter& json, const model::SourceKernel& source) {
     write_field(json, "memory_bytes", model::memory_bytes_of(source));
     write_field(json, "check", to_text(source.check.kind));
     write_unless_default(json, "against", source.check.against);
+    write_unless_default(json, "flops", source.work.flops);
+    write_unless_default(json, "bytes", source.work.bytes);
+    write_unless_default(json, "arithmetic", source.work.arithmetic);
     json.end_object();
 }
 

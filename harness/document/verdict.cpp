@@ -82,6 +82,7 @@ void describe(Archive& archive, Described<Archive, model::Figure>& figure) {
     archive.required("unit", figure.unit);
     archive.required("before", figure.before);
     archive.required("after", figure.after);
+    archive.optional("detail", figure.detail);
 }
 
 template <class Archive>
@@ -113,6 +114,7 @@ void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict)
     archive.optional("notes", verdict.notes);
     archive.inlined("bound", verdict.ceiling);
     archive.optional("baseline_values", verdict.baseline_values);
+    archive.optional("baseline_details", verdict.baseline_details);
     archive.optional("baseline_kernels", verdict.baseline_kernels, run_lengths);
     archive.optional("why", verdict.why, lines);
     archive.optional("code", verdict.code);

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "explain/details.hpp"
+
 namespace perfgate::explain {
 
 namespace {
@@ -127,6 +129,16 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
     for (const MetricVerdict& metric : verdict.metrics) {
         if (!metric.baseline || !metric.measured) continue;
         add(evidence, metric.metric, metric.unit, *metric.baseline, *metric.measured);
+    }
+    for (const auto& [name, before] : verdict.baseline_details) {
+        const auto figure = evidence.find(name);
+        const auto series = result.metrics.find(name);
+        if (figure == evidence.end() || series == result.metrics.end()) continue;
+        const std::string& after = series->second.detail;
+        // Nothing consists of nothing; of any other value the parts are not known.
+        if (before.empty() && figure->second.before != 0) continue;
+        if (after.empty() && figure->second.after != 0) continue;
+        figure->second.detail = difference_of_details(before, after);
     }
     if (const MetricVerdict* time = moved_time(verdict)) {
         add_clock(*time, evidence);

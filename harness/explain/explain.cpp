@@ -44,6 +44,7 @@ struct Finding {
 struct SidedCause {
     Cause cause;
     Side side = Side::worse;
+    bool of_time = true;  ///< as Rule::of_time
 };
 
 /// The most kernel changes that are reported.
@@ -160,13 +161,15 @@ class Matching {
     std::vector<Finding> found_;
 };
 
-/// "registers 96 → 128 (+33.3 %)"; percentages change by points.
+/// "registers 96 → 128 (+33.3 %)", "api_calls 4 → 7 (+75.0 %; cudaMalloc 0 → 3)"; percentages
+/// change by points.
 std::string figure_text(const Figure& figure) {
     const model::QuantityTexts texts =
         model::quantity_texts(figure.before, figure.after, figure.unit);
     std::string text = fmt::format("{} {} → {}", figure.metric, texts.before, texts.after);
-    const std::string change = model::moved_text(figure.before, figure.after, figure.unit);
-    return change.empty() ? text : fmt::format("{} ({})", text, change);
+    std::string more = model::moved_text(figure.before, figure.after, figure.unit);
+    if (!figure.detail.empty()) more += (more.empty() ? "" : "; ") + figure.detail;
+    return more.empty() ? text : fmt::format("{} ({})", text, more);
 }
 
 std::string figures_text(const std::vector<Figure>& figures) {
@@ -290,14 +293,14 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
         model::printable(result.instance.empty() ? "instance" : result.instance, 60);
     std::vector<SidedCause> causes;
     std::size_t left = 0;
-    for (const KernelChange& change :
+    for (const model::KernelChange& change :
          kernel_changes(verdict.baseline_kernels, result.kernels, moved_ns)) {
         if (causes.size() == most_kernel_causes) {
             ++left;
             continue;
         }
-        causes.push_back(
-            {cause_of(change, instance), change.added_time_ns() > 0 ? Side::worse : Side::better});
+        causes.push_back({explain::cause_of(change, instance),
+                          change.added_time_ns() > 0 ? Side::worse : Side::better});
     }
     if (left > 0) {
         causes.back().cause.sentence += fmt::format("; and {} smaller changes of kernels", left);
@@ -337,6 +340,24 @@ Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
     cause.sentence = fmt::format("unexplained: {}, and {}", figures_text(cause.figures),
                                  of_all_kernels(time, verdict.baseline_kernels, result.kernels));
     return cause;
+}
+
+/// What values that got worse consist of, where the run says so.
+std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result) {
+    constexpr std::string_view with_parts[] = {"idle_share", "syncs", "uncapturable_calls"};
+    std::vector<Cause> causes;
+    for (const MetricVerdict& metric : verdict.metrics) {
+        const auto series = result.metrics.find(metric.metric);
+        if ((metric.verdict != Verdict::regressed && metric.verdict != Verdict::warned) ||
+            series == result.metrics.end() || series->second.detail.empty() ||
+            std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
+                std::end(with_parts)) {
+            continue;
+        }
+        const std::string detail = model::printable(series->second.detail, 300);
+        causes.push_back({"parts", fmt::format("{}: {}", metric.metric, detail), {}, detail});
+    }
+    return causes;
 }
 
 std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& result,
@@ -383,7 +404,8 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     const MetricVerdict* time = moved_time(verdict);
     std::vector<SidedCause> found = kernel_causes(verdict, result, time);
     for (Finding& finding : Matching(evidence, time).findings()) {
-        found.push_back({cause_of(finding), finding.side});
+        const bool of_time = finding.rule->of_time;
+        found.push_back({cause_of(finding), finding.side, of_time});
     }
 
     std::vector<Cause> causes;
@@ -402,16 +424,19 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         for (SidedCause& each : found) add(each, passed);
     } else {
         const Side side = *time->measured > *time->baseline ? Side::worse : Side::better;
-        const auto opposed =
-            std::stable_partition(found.begin(), found.end(),
-                                  [side](const SidedCause& each) { return each.side == side; });
+        const auto besides = std::stable_partition(
+            found.begin(), found.end(), [](const SidedCause& each) { return each.of_time; });
+        const auto opposed = std::stable_partition(
+            found.begin(), besides, [side](const SidedCause& each) { return each.side == side; });
         if (opposed == found.begin()) {
-            const auto moved = found.empty() ? moved_most(evidence) : std::vector<Figure>{};
+            const auto moved =
+                besides == found.begin() ? moved_most(evidence) : std::vector<Figure>{};
             causes.push_back(result.command.empty() ? unexplained(*time, evidence, moved)
                                                     : unexplained_program(*time, verdict, result));
         }
-        for (auto each = found.begin(); each != found.end(); ++each) add(*each, each >= opposed);
+        for (SidedCause& each : found) add(each, each.side != side);
     }
+    for (Cause& each : parts(verdict, result)) causes.push_back(std::move(each));
     if (auto place = roofline(verdict, result, ceilings, evidence)) {
         causes.push_back(*std::move(place));
     }

@@ -12,7 +12,8 @@ namespace perfgate::explain {
 
 /// What the rules find in one case, then its position relative to the machine's ceilings. If its
 /// time changed: first the changes in the same direction ("unexplained" if there are none), then,
-/// after "but …", those in the opposite direction. If the case passed: that nothing moved, then,
+/// after "but …", those in the opposite direction, then what got worse or better besides the time.
+/// If the case passed: that nothing moved, then,
 /// after "but …", changes within the tolerances. Empty if nothing was compared.
 std::vector<model::Cause> explain_case(const model::CaseVerdict& verdict,
                                        const model::CaseResult& result,

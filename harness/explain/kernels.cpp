@@ -1,289 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explain/kernels.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <iterator>
-#include <map>
-#include <numeric>
-
-#include "model/kernel_name.hpp"
-#include "model/quantity.hpp"
-#include "model/text.hpp"
-
 namespace perfgate::explain {
 
 namespace {
 
-using model::Kernel;
+using model::KernelChangeKind;
 
-/// Smaller relative changes of the number of launches are ignored, because instances vary.
-constexpr double least_launches = 0.01;
-/// The smallest share of the case's change that is reported.
-constexpr double least_share = 0.1;
-/// The most kernels that a sentence lists.
-constexpr std::size_t most_figures = 3;
-
-/// The sentence for each kind of change; the name is that of a rule.
-struct Words {
-    KernelChangeKind kind;
-    std::string_view rule;
-    std::string_view words;
-};
-constexpr Words table[] = {
-    {KernelChangeKind::replaced, "kernel_replaced", "replaced by"},
-    {KernelChangeKind::added, "kernel_added", "added"},
-    {KernelChangeKind::removed, "kernel_removed", "removed"},
-    {KernelChangeKind::more_often, "kernel_more_often", "called more often"},
-    {KernelChangeKind::less_often, "kernel_less_often", "called less often"},
-    {KernelChangeKind::longer, "kernel_longer", "took longer"},
-    {KernelChangeKind::shorter, "kernel_shorter", "took less time"},
-};
-
-const Words& words_of(KernelChangeKind kind) {
-    return *std::find_if(std::begin(table), std::end(table),
-                         [kind](const Words& words) { return words.kind == kind; });
+std::string_view rule_of(KernelChangeKind kind) {
+    switch (kind) {
+        case KernelChangeKind::replaced:
+            return "kernel_replaced";
+        case KernelChangeKind::added:
+            return "kernel_added";
+        case KernelChangeKind::removed:
+            return "kernel_removed";
+        case KernelChangeKind::more_often:
+            return "kernel_more_often";
+        case KernelChangeKind::less_often:
+            return "kernel_less_often";
+        case KernelChangeKind::longer:
+            return "kernel_longer";
+        case KernelChangeKind::shorter:
+            return "kernel_shorter";
+    }
+    return "";
 }
 
-/// By name, in the order of the first launches.
-std::vector<KernelUse> by_name(const std::vector<Kernel>& kernels) {
-    std::vector<KernelUse> uses;
-    std::map<std::string_view, std::size_t> places;
-    for (const Kernel& kernel : kernels) {
-        const auto [place, fresh] = places.try_emplace(kernel.name, uses.size());
-        if (fresh) uses.push_back({kernel.name});
-        uses[place->second].launches += kernel.launches;
-        uses[place->second].time_ns += kernel.time_ns;
+std::vector<model::KernelUse> uses_of(const std::vector<model::Kernel>& kernels) {
+    std::vector<model::KernelUse> uses;
+    uses.reserve(kernels.size());
+    for (const model::Kernel& each : kernels) {
+        uses.push_back({each.name, each.launches, each.time_ns});
     }
     return uses;
 }
 
-constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-
-/// For each of `uses`, the position of that name in `others`.
-std::vector<std::size_t> places_in(const std::vector<KernelUse>& others,
-                                   const std::vector<KernelUse>& uses) {
-    std::map<std::string_view, std::size_t> places;
-    for (std::size_t i = 0; i < others.size(); ++i) places.emplace(others[i].name, i);
-    std::vector<std::size_t> found;
-    for (const KernelUse& use : uses) {
-        const auto place = places.find(use.name);
-        found.push_back(place == places.end() ? nowhere : place->second);
-    }
-    return found;
-}
-
-/// Marks a longest increasing subsequence of the matched positions: kernels that both sides launch
-/// in the same order, between which others were replaced.
-std::vector<bool> in_order(const std::vector<std::size_t>& places) {
-    std::vector<std::size_t> tails, previous(places.size(), nowhere);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        if (places[i] == nowhere) continue;
-        const auto tail = std::lower_bound(
-            tails.begin(), tails.end(), places[i],
-            [&](std::size_t index, std::size_t place) { return places[index] < place; });
-        if (tail != tails.begin()) previous[i] = *std::prev(tail);
-        if (tail == tails.end()) {
-            tails.push_back(i);
-        } else {
-            *tail = i;
-        }
-    }
-    std::vector<bool> marked(places.size(), false);
-    for (std::size_t i = tails.empty() ? nowhere : tails.back(); i != nowhere; i = previous[i]) {
-        marked[i] = true;
-    }
-    return marked;
-}
-
-double time_of(const std::vector<KernelUse>& uses) {
-    return std::accumulate(uses.begin(), uses.end(), 0.0,
-                           [](double sum, const KernelUse& use) { return sum + use.time_ns; });
-}
-
-double launches_of(const std::vector<KernelUse>& uses) {
-    return std::accumulate(uses.begin(), uses.end(), 0.0,
-                           [](double sum, const KernelUse& use) { return sum + use.launches; });
-}
-
-void longest_first(std::vector<KernelUse>& uses) {
-    std::stable_sort(uses.begin(), uses.end(),
-                     [](const KernelUse& a, const KernelUse& b) { return a.time_ns > b.time_ns; });
-}
-
-/// Kernels that only one side has, by the number of common ones before them.
-std::vector<KernelChange> replacements(const std::vector<KernelUse>& before,
-                                       const std::vector<std::size_t>& places_before,
-                                       const std::vector<KernelUse>& after,
-                                       const std::vector<std::size_t>& places_after) {
-    const std::vector<bool> anchors = in_order(places_after);
-    std::vector<bool> anchors_before(before.size(), false);
-    for (std::size_t i = 0; i < after.size(); ++i) {
-        if (anchors[i]) anchors_before[places_after[i]] = true;
-    }
-    std::map<std::size_t, KernelChange> gaps;
-    std::size_t gap = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-        if (anchors_before[i]) ++gap;
-        if (places_before[i] == nowhere) gaps[gap].before.push_back(before[i]);
-    }
-    gap = 0;
-    for (std::size_t i = 0; i < after.size(); ++i) {
-        if (anchors[i]) ++gap;
-        if (places_after[i] == nowhere) gaps[gap].after.push_back(after[i]);
-    }
-    std::vector<KernelChange> changes;
-    KernelChange added{KernelChangeKind::added, {}, {}}, removed{KernelChangeKind::removed, {}, {}};
-    const auto append = [](std::vector<KernelUse>& to, const std::vector<KernelUse>& from) {
-        to.insert(to.end(), from.begin(), from.end());
-    };
-    for (auto& [number, change] : gaps) {
-        if (change.before.empty()) {
-            append(added.after, change.after);
-        } else if (change.after.empty()) {
-            append(removed.before, change.before);
-        } else {
-            changes.push_back(std::move(change));
-        }
-    }
-    if (!added.after.empty()) changes.push_back(std::move(added));
-    if (!removed.before.empty()) changes.push_back(std::move(removed));
-    for (KernelChange& change : changes) {
-        longest_first(change.before);
-        longest_first(change.after);
-    }
-    return changes;
-}
-
-/// The change of a kernel that both sides have; nothing if it is none.
-std::optional<KernelChangeKind> change_between(const KernelUse& before, const KernelUse& after,
-                                               std::optional<double> moved_ns) {
-    const double more = after.launches - before.launches;
-    if (more != 0 &&
-        std::fabs(more) >= least_launches * std::fmax(before.launches, after.launches)) {
-        return more > 0 ? KernelChangeKind::more_often : KernelChangeKind::less_often;
-    }
-    const double longer = after.time_ns - before.time_ns;
-    if (!moved_ns || longer * *moved_ns <= 0 ||
-        std::fabs(longer) < least_share * std::fabs(*moved_ns)) {
-        return std::nullopt;
-    }
-    return longer > 0 ? KernelChangeKind::longer : KernelChangeKind::shorter;
-}
-
-std::string number_text(double launches) {
-    return model::number_text(std::round(launches * 100) / 100);
-}
-
-std::string time_text(double time_ns) {
-    return model::quantity_text(time_ns, "ns");
-}
-
-std::string_view others(std::size_t count) {
-    return count == 1 ? "other" : "others";
-}
-
-/// "softmax_warp_forward and 2 others (3 per step, 120.0 µs)". `unlike`: a name that it must be
-/// distinguishable from.
-std::string group_text(const std::vector<KernelUse>& uses, const std::string& unlike,
-                       std::string_view instance) {
-    std::string text = model::distinct_kernel_name(uses.front().name, unlike);
-    if (uses.size() > 1) {
-        text += fmt::format(" and {} {}", uses.size() - 1, others(uses.size() - 1));
-    }
-    return text + fmt::format(" ({} per {}, {})", number_text(launches_of(uses)), instance,
-                              time_text(time_of(uses)));
-}
-
-/// "gemm 1 → 3 per step (10.00 µs → 30.00 µs)".
-std::string change_text(const KernelUse& before, const KernelUse& after,
-                        std::string_view instance) {
-    const std::string name = model::brief_kernel_name(after.name);
-    const model::QuantityTexts times = model::quantity_texts(before.time_ns, after.time_ns, "ns");
-    const std::string was = number_text(before.launches);
-    const std::string is = number_text(after.launches);
-    return fmt::format("{} {} per {} ({} → {})", name,
-                       was == is ? is : fmt::format("{} → {}", was, is), instance, times.before,
-                       times.after);
-}
-
 }  // namespace
 
-double KernelChange::added_time_ns() const {
-    return time_of(after) - time_of(before);
-}
-
-std::vector<KernelChange> kernel_changes(const std::vector<Kernel>& before,
-                                         const std::vector<Kernel>& after,
-                                         std::optional<double> moved_ns) {
-    // A side without kernels is unknown.
+std::vector<model::KernelChange> kernel_changes(const std::vector<model::Kernel>& before,
+                                                const std::vector<model::Kernel>& after,
+                                                std::optional<double> moved_ns) {
     if (before.empty() || after.empty()) return {};
-    const std::vector<KernelUse> was = by_name(before), is = by_name(after);
-    const std::vector<std::size_t> places_was = places_in(is, was), places_is = places_in(was, is);
-    std::vector<KernelChange> changes = replacements(was, places_was, is, places_is);
-
-    std::map<KernelChangeKind, std::vector<std::size_t>> common;
-    for (std::size_t i = 0; i < is.size(); ++i) {
-        if (places_is[i] == nowhere) continue;
-        if (const auto kind = change_between(was[places_is[i]], is[i], moved_ns)) {
-            common[*kind].push_back(i);
-        }
-    }
-    for (auto& [kind, places] : common) {
-        const auto moved = [&](std::size_t i) {
-            return std::fabs(is[i].time_ns - was[places_is[i]].time_ns);
-        };
-        std::stable_sort(places.begin(), places.end(),
-                         [&](std::size_t a, std::size_t b) { return moved(a) > moved(b); });
-        KernelChange change{kind, {}, {}};
-        for (const std::size_t i : places) {
-            change.before.push_back(was[places_is[i]]);
-            change.after.push_back(is[i]);
-        }
-        changes.push_back(std::move(change));
-    }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const KernelChange& a, const KernelChange& b) {
-                         return std::fabs(a.added_time_ns()) > std::fabs(b.added_time_ns());
-                     });
-    return changes;
+    return model::kernel_changes(uses_of(before), uses_of(after), moved_ns);
 }
 
-model::Cause cause_of(const KernelChange& change, std::string_view instance) {
-    const Words& words = words_of(change.kind);
-    model::Cause cause{std::string(words.rule), {}, {}};
-    const std::string none;
-    switch (change.kind) {
-        case KernelChangeKind::replaced: {
-            const std::string& was = change.before.front().name;
-            const std::string& is = change.after.front().name;
-            cause.sentence = fmt::format("{} {} {}", group_text(change.before, is, instance),
-                                         words.words, group_text(change.after, was, instance));
-            break;
-        }
-        case KernelChangeKind::added:
-            cause.sentence =
-                fmt::format("{}: {}", words.words, group_text(change.after, none, instance));
-            break;
-        case KernelChangeKind::removed:
-            cause.sentence =
-                fmt::format("{}: {}", words.words, group_text(change.before, none, instance));
-            break;
-        default: {
-            const std::size_t shown = std::min(change.after.size(), most_figures);
-            for (std::size_t i = 0; i < shown; ++i) {
-                cause.sentence +=
-                    (i == 0 ? "" : ", ") + change_text(change.before[i], change.after[i], instance);
-            }
-            if (const std::size_t left = change.after.size() - shown; left > 0) {
-                cause.sentence += fmt::format(" and {} {}", left, others(left));
-            }
-            cause.sentence = fmt::format("{}: {}", words.words, cause.sentence);
-        }
-    }
+model::Cause cause_of(const model::KernelChange& change, std::string_view instance) {
+    model::Cause cause{std::string(rule_of(change.kind)), sentence_of(change, instance)};
     cause.brief = cause.sentence;
     cause.figures = {{"kernel_time", "ns", time_of(change.before), time_of(change.after)},
                      {"kernels", "count", launches_of(change.before), launches_of(change.after)}};

@@ -1,46 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the kernels of a program's case changed: replaced, added, removed, called more or less often,
-// longer or shorter. Kernels are matched by name, then by their position in the order of the first
-// launches. Pure functions.
+// How the kernels of a program's case changed, as causes: model/kernel_change.hpp finds the
+// changes.
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/kernel_change.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::explain {
 
-enum class KernelChangeKind { replaced, added, removed, more_often, less_often, longer, shorter };
+/// See model/kernel_change.hpp. A side without kernels is unknown: then there are no changes.
+std::vector<model::KernelChange> kernel_changes(const std::vector<model::Kernel>& before,
+                                                const std::vector<model::Kernel>& after,
+                                                std::optional<double> moved_ns);
 
-/// All launches of the kernels of one name; figures are means over the instances of the case.
-struct KernelUse {
-    std::string name;  ///< demangled
-    double launches = 0;
-    double time_ns = 0;
-};
-
-struct KernelChange {
-    KernelChangeKind kind = KernelChangeKind::replaced;
-    /// Of `replaced` either side has at least one; of `added` and `removed` one side has none; of
-    /// the others both have the same kernels in the same order. Longest time first.
-    std::vector<KernelUse> before, after;
-
-    [[nodiscard]] double added_time_ns() const;
-};
-
-/// Largest change of time first. Changes of the number of launches below 1 % are ignored.
-/// `moved_ns` is the change of the case's time (absent: none); a kernel is `longer` or `shorter` if
-/// its own change is at least a tenth of that.
-std::vector<KernelChange> kernel_changes(const std::vector<model::Kernel>& before,
-                                         const std::vector<model::Kernel>& after,
-                                         std::optional<double> moved_ns);
-
-/// "flash_fwd_kernel (1 per step, 41.00 µs) replaced by softmax_warp_forward and 2 others (3 per
-/// step, 120.0 µs)"; `instance` is "step".
-model::Cause cause_of(const KernelChange& change, std::string_view instance);
+/// `instance` is "step" in "1 per step".
+model::Cause cause_of(const model::KernelChange& change, std::string_view instance);
 
 }  // namespace perfgate::explain

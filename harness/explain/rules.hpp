@@ -42,6 +42,9 @@ struct Rule {
     std::string_view meaning = {};     ///< what follows if it got worse: a cause or a remedy
     std::vector<Condition> also = {};  ///< cited if they hold as well
     std::vector<std::string_view> unless = {};  ///< not reported if one of these rules is
+    /// Whether it can be why a time changed. If not, it is reported behind the causes of the time,
+    /// which stays unexplained if there are no others.
+    bool of_time = true;
 };
 
 /// In the order in which they are reported; a rule in `unless` precedes those that name it.

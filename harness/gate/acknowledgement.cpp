@@ -5,6 +5,9 @@
 
 #include <cstddef>
 
+#include "gate/batch_rule.hpp"
+#include "gate/settle.hpp"
+#include "gate/significance.hpp"
 #include "model/date.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
@@ -39,42 +42,86 @@ std::string warning(const std::string& day, const std::string& until) {
                        until);
 }
 
+/// Against the acknowledged value, as a metric is settled against its baseline. The code and the
+/// cycles of the acknowledged run are not known, so they excuse nothing.
+Judgement settled_against_known(const Comparison& against_known, const model::CaseResult& result,
+                                const Judgement& judgement) {
+    return settle(against_known, CodeComparison{}, result, model::BaselineCase{}, judgement)
+        .judgement;
+}
+
+Standing standing_of(const Judgement& against_known) {
+    switch (against_known.verdict) {
+        case Verdict::pass:
+        case Verdict::improved:
+            return Standing::acknowledged;
+        case Verdict::inconclusive: {
+            const bool by_tolerance = against_known.basis == Basis::one_process &&
+                                      against_known.doubt == model::Doubt::not_shown;
+            return by_tolerance ? Standing::acknowledged : Standing::unclear;
+        }
+        case Verdict::invalid:
+            return Standing::impossible;
+        default:
+            return Standing::fails;
+    }
+}
+
 Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& comparison,
                     const Judgement& against_known, const std::string& day,
-                    std::int64_t most_days) {
+                    const model::Policy& policy) {
     const std::string& until = acknowledgement.until;
+    Acknowledged answer;
     if (day.empty()) {
-        return {
-            false,
-            fmt::format("acknowledged until {}, which cannot be checked for a run without a time",
-                        until)};
+        answer.words = fmt::format(
+            "acknowledged until {}, which cannot be checked for a run without a time", until);
+        return answer;
     }
     if (until < day) {
-        return {false,
-                fmt::format("its acknowledgement ended on {}{}", until, origin(acknowledgement))};
+        answer.words =
+            fmt::format("its acknowledgement ended on {}{}", until, origin(acknowledgement));
+        return answer;
     }
-    if (model::days_between(day, until) > most_days) {
-        return {false,
-                fmt::format("its acknowledgement until {} does not hold: that is more than {} days "
-                            "ahead (the policy's acknowledgement_days)",
-                            until, most_days)};
+    if (model::days_between(day, until) > policy.acknowledgement_days) {
+        answer.words = fmt::format(
+            "its acknowledgement until {} does not hold: that is more than {} days "
+            "ahead (the policy's acknowledgement_days)",
+            until, policy.acknowledgement_days);
+        return answer;
     }
-    const Verdict verdict = against_known.verdict;
-    if (verdict == Verdict::regressed || verdict == Verdict::invalid) {
-        return {false, fmt::format("worse than the {} that are acknowledged until {}{}",
-                                   model::quantity_text(acknowledgement.known.value,
-                                                        comparison.definition->unit),
-                                   until, origin(acknowledgement))};
+    answer.standing = standing_of(against_known);
+    if (answer.standing == Standing::acknowledged) {
+        answer.words = fmt::format("acknowledged until {}{}", until, origin(acknowledgement));
+        answer.ends_soon = warning(day, until);
+        return answer;
     }
-    return {true, fmt::format("acknowledged until {}{}", until, origin(acknowledgement)),
-            warning(day, until)};
+    Judgement unclear = against_known;
+    unclear.verdict = Verdict::inconclusive;
+    answer.measure_again = worth_another_round(comparison, unclear,
+                                               last_round_of(*comparison.measured), policy.rounds);
+    const std::string known =
+        fmt::format("the {} that are acknowledged until {}{}",
+                    model::quantity_text(acknowledgement.known.value, comparison.definition->unit),
+                    until, origin(acknowledgement));
+    switch (answer.standing) {
+        case Standing::unclear:
+            answer.words = "it may be worse than " + known;
+            break;
+        case Standing::impossible:
+            answer.words = "more than 10 times what the tolerance allows of " + known +
+                           ", and too few processes to judge it: measure in more processes";
+            break;
+        default:
+            answer.words = "worse than " + known;
+    }
+    return answer;
 }
 
 }  // namespace
 
 std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
                                        const Rule& rule, const std::string& started_at,
-                                       std::int64_t most_days) {
+                                       const model::Policy& policy) {
     if (comparisons.empty()) return {};
     const std::string day = model::date_of(started_at);
     std::vector<Comparison> against_known;
@@ -86,10 +133,34 @@ std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> c
     const std::vector<Judgement> judgements = rule.judge(against_known);
     std::vector<Acknowledged> answers;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        answers.push_back(answer(*comparisons[i].acknowledgement, against_known[i],
-                                 judgements.at(i), day, most_days));
+        answers.push_back(answer(
+            *comparisons[i].acknowledgement, against_known[i],
+            settled_against_known(against_known[i], *comparisons[i].result, judgements.at(i)), day,
+            policy));
     }
     return answers;
+}
+
+void apply_acknowledgement(const Acknowledged& known, Judgement& judgement) {
+    if (judgement.verdict == Verdict::invalid) return;
+    switch (known.standing) {
+        case Standing::fails:
+            return;
+        case Standing::acknowledged:
+            judgement.verdict = Verdict::acknowledged;
+            judgement.measure_again = false;
+            return;
+        case Standing::unclear:
+            judgement.measure_again = judgement.measure_again || known.measure_again;
+            if (judgement.verdict != Verdict::regressed) return;
+            judgement.verdict = Verdict::inconclusive;
+            judgement.doubt = model::Doubt::unclear;
+            judgement.probability.reset();  // of the comparison with the baseline
+            return;
+        case Standing::impossible:
+            judgement.measure_again = judgement.measure_again || known.measure_again;
+            judgement.verdict = Verdict::invalid;
+    }
 }
 
 }  // namespace perfgate::gate

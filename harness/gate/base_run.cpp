@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/text.hpp"
@@ -20,12 +18,15 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     provenance.tool_version = base.tool_version;
     BaselineSet baselines;
     for (const model::SuiteResult& suite : base.suites) {
-        StoredBaseline stored{name, {}};
+        StoredBaseline stored{name, {}, {}};
         stored.baseline.suite = suite.name;
         stored.baseline.device = environment.device;
         stored.baseline.device.board.clear();
         for (const model::CaseResult& result : suite.cases) {
-            if (result.status != model::CaseStatus::measured) continue;
+            if (result.status != model::CaseStatus::measured) {
+                stored.unmeasured[model::case_id(result.spec)] = {result.status, result.reason};
+                continue;
+            }
             provenance.board = model::board_of(base, result);
             model::BaselineCase& expected = stored.baseline.cases[model::case_id(result.spec)];
             expected = {provenance,       result.metrics,   result.kernels,
@@ -37,25 +38,18 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     return baselines;
 }
 
-void explain_what_base_lacks(const model::Run& base, model::VerdictDocument& document) {
-    std::map<std::string, std::map<std::string, const model::CaseResult*>> results;
-    for (const model::SuiteResult& suite : base.suites) {
-        for (const model::CaseResult& result : suite.cases) {
-            results[suite.name][model::case_id(result.spec)] = &result;
-        }
-    }
-    for (model::SuiteVerdict& suite : document.suites) {
-        for (model::CaseVerdict& verdict : suite.cases) {
-            if (verdict.verdict != model::Verdict::no_baseline) continue;
-            const auto& of_suite = results[suite.name];
-            const auto found = of_suite.find(verdict.id);
-            if (found == of_suite.end() || found->second->status == model::CaseStatus::measured) {
-                continue;
-            }
-            verdict.reason = fmt::format("nothing to compare with: in the base this case is {}: {}",
-                                         model::to_text(found->second->status),
-                                         model::printable(found->second->reason, 1000));
-        }
+void explain_what_base_lacks(const StoredBaseline& base, model::SuiteVerdict& verdict) {
+    for (model::CaseVerdict& each : verdict.cases) {
+        if (each.verdict != model::Verdict::no_baseline) continue;
+        const auto found = base.unmeasured.find(each.id);
+        if (found == base.unmeasured.end()) continue;
+        const Unmeasured& unmeasured = found->second;
+        const bool failed = unmeasured.status == model::CaseStatus::error ||
+                            unmeasured.status == model::CaseStatus::invalid;
+        if (failed) each.verdict = model::Verdict::error;
+        each.reason = fmt::format("nothing to compare with: in the base this case is {}: {}",
+                                  model::to_text(unmeasured.status),
+                                  model::printable(unmeasured.reason, 1000));
     }
 }
 

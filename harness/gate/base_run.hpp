@@ -4,17 +4,19 @@
 
 #include <string>
 
-#include "gate/gate.hpp"
+#include "gate/baseline_set.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
 
-/// The measured cases of each suite, with all batches. Messages use `name` where they name the file
-/// of a baseline.
+/// The measured cases of each suite, with all batches, and why the others are not measured.
+/// Messages use `name` where they name the file of a baseline.
 BaselineSet baselines_of(const model::Run& base, const std::string& name);
 
-/// Gives the base run's reason for each case of the head that has nothing to compare with.
-void explain_what_base_lacks(const model::Run& base, model::VerdictDocument& document);
+/// Gives the base run's reason for each case of the head that has nothing to compare with. Where
+/// the base failed to measure it, the case is an error: whether the head is slower is not known. If
+/// the base skips it, or its result is wrong, there is no time to compare with.
+void explain_what_base_lacks(const StoredBaseline& base, model::SuiteVerdict& verdict);
 
 }  // namespace perfgate::gate

@@ -8,13 +8,23 @@
 
 #include "model/baseline.hpp"
 #include "model/environment.hpp"
+#include "model/run.hpp"
 
 namespace perfgate::gate {
+
+/// A case without values in a base run that takes the place of the baseline.
+struct Unmeasured {
+    model::CaseStatus status = model::CaseStatus::skipped;
+    std::string reason;
+
+    bool operator==(const Unmeasured&) const = default;
+};
 
 /// A baseline and the file it was read from.
 struct StoredBaseline {
     std::string file;
     model::Baseline baseline;
+    std::map<std::string, Unmeasured> unmeasured = {};  ///< by case id; of a base run
 
     bool operator==(const StoredBaseline&) const = default;
 };

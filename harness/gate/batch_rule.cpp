@@ -80,10 +80,9 @@ Evidence evidence_of(const Comparison& comparison) {
     evidence.baseline = batch_values(*comparison.baseline);
     evidence.measured = batch_values(*comparison.measured);
     for (const model::Batch& batch : comparison.measured->batches) {
-        if (!in_use(batch)) continue;
-        evidence.last_round = std::max(evidence.last_round, batch.round);
-        if (batch.round == 0) ++evidence.first_processes;
+        if (in_use(batch) && batch.round == 0) ++evidence.first_processes;
     }
+    evidence.last_round = last_round_of(*comparison.measured);
     evidence.finite = all_finite(evidence.baseline) && all_finite(evidence.measured);
     if (!evidence.finite || evidence.baseline.empty() || evidence.measured.empty()) {
         return evidence;
@@ -95,6 +94,24 @@ Evidence evidence_of(const Comparison& comparison) {
         evidence.basis = Basis::spread;
     }
     return evidence;
+}
+
+/// Of an exact metric: the process that is worst in its direction; without one, the farthest from
+/// the baseline's value. A mean or a median would drop one that deviates.
+double worst_process(const Comparison& comparison, const Evidence& evidence) {
+    const auto badness = [&](double value) {
+        switch (comparison.definition->direction) {
+            case model::Direction::lower:
+                return value;
+            case model::Direction::higher:
+                return -value;
+            case model::Direction::none:
+                break;
+        }
+        return std::fabs(value - evidence.baseline.front());
+    };
+    return *std::max_element(evidence.measured.begin(), evidence.measured.end(),
+                             [&](double a, double b) { return badness(a) < badness(b); });
 }
 
 /// The spread between processes, in the metric's unit.
@@ -194,6 +211,14 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
     return used;
 }
 
+std::int64_t last_round_of(const model::MetricSeries& series) {
+    std::int64_t last = 0;
+    for (const model::Batch& batch : series.batches) {
+        if (in_use(batch)) last = std::max(last, batch.round);
+    }
+    return last;
+}
+
 std::vector<double> batch_values(const model::MetricSeries& series) {
     // A document written by hand may have only the value.
     if (series.batches.empty()) return {series.value};
@@ -206,6 +231,14 @@ double estimate_of(const model::MetricSeries& series) {
     const std::vector<double> values = batch_values(series);
     return values.empty() || !all_finite(values) ? series.value
                                                  : stats::trimmed_mean(values, trimmed_processes);
+}
+
+double untrimmed_estimate_of(const model::MetricSeries& series) {
+    std::vector<double> samples;
+    for (const model::Batch* batch : batches_in_use(series)) {
+        samples.insert(samples.end(), batch->samples.begin(), batch->samples.end());
+    }
+    return samples.empty() || !all_finite(samples) ? series.value : stats::trimmed_mean(samples, 0);
 }
 
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
@@ -261,13 +294,18 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         const Evidence& found = evidence[i];
         Judgement& judgement = judgements[i];
         const bool usable = found.finite && !found.baseline.empty() && !found.measured.empty();
-        if (!usable || found.basis == Basis::exact) {
-            judgement = judge_medians(comparisons[i]);
-            judgement.basis = found.basis;
-            if (!usable) judgement.verdict = Verdict::invalid;
+        if (!usable) judgement = judge_medians(comparisons[i]);
+        judgement.basis = found.basis;
+        if (!usable) {
+            judgement.verdict = Verdict::invalid;
             continue;
         }
-        judgement.basis = found.basis;
+        if (found.basis == Basis::exact) {
+            judgement.baseline = found.baseline.front();
+            judgement.measured = worst_process(comparisons[i], found);
+            judge_by_tolerance(comparisons[i], judgement);
+            continue;
+        }
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
         judgement.measured = stats::trimmed_mean(found.measured, trimmed_processes);
         judgement.verdict = Verdict::pass;
@@ -277,11 +315,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
             judge_by_spread(comparisons[i], found, drifts[i], levels.of(comparisons[i]), shifts,
                             judgement);
         } else {
-            const Change change =
-                change_between(comparisons[i], judgement.baseline, judgement.measured);
-            if (change.counts) {
-                judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
-            }
+            judge_by_tolerance(comparisons[i], judgement);
         }
         judgement.measure_again =
             worth_another_round(comparisons[i], judgement, found.last_round, rounds_);

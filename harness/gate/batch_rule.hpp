@@ -17,9 +17,10 @@ namespace perfgate::gate {
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
 /// - If the baseline has one process, the spread between processes is not known: the tolerance
-///   alone decides, as in judge_medians().
-/// - An `exact` metric whose baseline processes all agreed is compared with the tolerance alone;
-///   one that varied is judged like a `counter`.
+///   alone decides, as in judge_by_tolerance().
+/// - An `exact` metric whose baseline processes all agreed is compared with the tolerance alone:
+///   the run's worst process, in the metric's direction; without one, the farthest. One that varied
+///   is judged like a `counter`.
 /// - Otherwise the processes must show that the change is beyond the tolerance. Times: by the exact
 ///   rank-sum test; with too few processes for it to reach the level, a time is not regressed.
 ///   Counters: where the test cannot reach it, by Student's t-test with a spread that is never
@@ -44,12 +45,18 @@ std::size_t tests_by_spread(std::span<const Comparison> comparisons);
 /// The batches that count: not excluded, and of the rounds after the first if there are any.
 std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
 
+/// The last round that measured the series, of its batches that are not excluded.
+std::int64_t last_round_of(const model::MetricSeries& series);
+
 /// One value for each of them: what BatchRule judges. A series without batches has its value;
 /// empty where every batch was excluded.
 std::vector<double> batch_values(const model::MetricSeries& series);
 
 /// The one estimate of a series, which all reports show: the trimmed mean of these values.
 double estimate_of(const model::MetricSeries& series);
+
+/// The mean of all samples, of which none is trimmed: what relations use of an exact metric.
+double untrimmed_estimate_of(const model::MetricSeries& series);
 
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
 /// the better half of its own processes, the baseline would be beyond it. Then the reference value

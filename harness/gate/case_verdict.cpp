@@ -150,6 +150,21 @@ void add_baseline_values(const Run& run, const model::Policy& policy, const Comp
     }
 }
 
+/// Gated metrics too: a sentence about one has the values, and not what they consist of.
+void add_baseline_details(const ComparedCase& compared, CaseVerdict& verdict) {
+    const auto& metrics = compared.result->metrics;
+    for (const auto& [name, baseline] : compared.expected->metrics) {
+        const auto measured = metrics.find(name);
+        if (measured == metrics.end() || measured->second.unit != baseline.unit ||
+            measured->second.method != baseline.method ||
+            measured->second.detail == baseline.detail) {
+            continue;
+        }
+        verdict.baseline_details.emplace_hint(verdict.baseline_details.end(), name,
+                                              baseline.detail);
+    }
+}
+
 }  // namespace
 
 CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
@@ -190,6 +205,7 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
         }
         verdict.changed_kernels = compared.code.changed_kernels;
         add_baseline_values(run_, policy_, compared, verdict);
+        add_baseline_details(compared, verdict);
         if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;
     }
     if (may_lack_verification(result) && !result.verification) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gate/acknowledgement.hpp"
+#include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/case_verdict.hpp"
 #include "gate/flagged.hpp"
@@ -68,6 +69,7 @@ class Judging {
             const StoredBaseline* baseline = stored(run_.suites[i].name);
             finish_suite(run_, run_.suites[i], baseline == nullptr ? nullptr : &baseline->baseline,
                          policy_.changed, verdicts_[i]);
+            if (baseline != nullptr) explain_what_base_lacks(*baseline, verdicts_[i]);
         }
         return std::move(verdicts_);
     }
@@ -121,10 +123,8 @@ class Judging {
             Settled settled = settle(pending.comparison, compared.code, *compared.result,
                                      *compared.expected, judgements.at(i));
             Judgement& judgement = settled.judgement;
-            if (known[i].holds) {
-                judgement.verdict = Verdict::acknowledged;
-                judgement.measure_again = false;
-            }
+            const bool invalid = judgement.verdict == Verdict::invalid;
+            apply_acknowledgement(known[i], judgement);
             MetricVerdict& metric = verdict.metrics[pending.metric];
             if (metric.warns && judgement.verdict == Verdict::regressed) {
                 judgement.verdict = Verdict::warned;
@@ -143,14 +143,15 @@ class Judging {
             }
             metric.sentence =
                 judged_sentence(metric.metric, pending.comparison, judgement, settled.aside);
-            settled.reasons.push_back(known[i].words);
+            if (!invalid) settled.reasons.push_back(known[i].words);
             for (const std::string& reason : settled.reasons) {
                 if (!reason.empty()) metric.sentence += "; " + reason;
             }
             // For everybody: an acknowledgement that ends soon, or one that no longer answers for
             // it.
-            const std::string& news = known[i].holds ? known[i].ends_soon : known[i].words;
-            if (!news.empty()) {
+            const bool holds = known[i].standing == Standing::acknowledged;
+            const std::string& news = holds ? known[i].ends_soon : known[i].words;
+            if (!news.empty() && !invalid) {
                 verdicts_[compared.suite].notes.push_back(
                     fmt::format("{} of {}: {}", metric.metric, verdict.id, news));
             }
@@ -178,10 +179,10 @@ class Judging {
                 continue;
             }
             places.push_back(i);
-            comparisons.push_back({&comparison, &found->second});
+            comparisons.push_back({&comparison, pending[i].compared->result, &found->second});
         }
         std::vector<Acknowledged> answers =
-            acknowledged(comparisons, rule, run_.started_at, policy_.acknowledgement_days);
+            acknowledged(comparisons, rule, run_.started_at, policy_);
         std::vector<Acknowledged> result(pending.size());
         for (std::size_t i = 0; i < places.size(); ++i) result[places[i]] = std::move(answers[i]);
         return result;

@@ -237,7 +237,8 @@ CodeComparison compare_host_code(const Code& now, const Code& baseline) {
 
 Code code_of(const model::CaseResult& result, const model::Environment& environment) {
     return {&result.kernels,         &result.host_code, environment.driver,
-            seed_of(result.metrics), &result.libraries, &result.memory_operations};
+            seed_of(result.metrics), &result.libraries, &result.memory_operations,
+            !result.source.empty()};
 }
 
 Code code_of(const model::BaselineCase& expected) {
@@ -263,6 +264,9 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
         return {CodeChange::changed, std::move(difference), false, std::move(names)};
     }
     difference = launch_provenance_difference(now, baseline);
+    if (difference.empty() && now.is_source && *now.host_code != *baseline.host_code) {
+        difference = "the suite launches or fills it in another way";
+    }
     const bool same = difference.empty();
     if (same && now.host_code->empty()) difference = "host code is not known";
     if (difference.empty() && *now.host_code != *baseline.host_code) {

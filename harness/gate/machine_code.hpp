@@ -25,6 +25,9 @@ struct Code {
     std::optional<std::uint64_t> seed;  ///< of the inputs
     const std::optional<model::Libraries>* libraries = nullptr;
     const std::optional<std::vector<model::MemoryOperation>>* memory_operations = nullptr;
+    /// A source's: `host_code` is the fingerprint of its launch, arguments and their fill, which
+    /// the kernel reads as inputs.
+    bool is_source = false;
 };
 
 /// Parameters are not compared: both are of the same case, whose id contains them.

@@ -124,6 +124,12 @@ Resolution resolution_of(const Comparison& comparison, const Pairs& pairs, const
     return resolution;
 }
 
+/// Counts that the base repeats are compared to the digit: no difference of theirs is spread.
+bool is_exact(const Comparison& comparison) {
+    return comparison.definition->metric_class == model::MetricClass::exact &&
+           repeats(*comparison.baseline);
+}
+
 struct Paired {
     std::size_t index = 0;  ///< of the comparison
     Pairs pairs;
@@ -137,7 +143,7 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
     std::vector<Comparison> left;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         Pairs pairs = pairs_of(comparisons[i]);
-        if (pairs.base.size() > 1) {
+        if (pairs.base.size() > 1 && !is_exact(comparisons[i])) {
             paired.push_back({i, std::move(pairs)});
         } else {
             others.push_back(i);

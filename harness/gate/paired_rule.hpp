@@ -17,8 +17,10 @@ namespace perfgate::gate {
 ///   that change.
 /// - The exact signed-rank test of the differences must show that it is beyond the tolerance. With
 ///   too few pairs for the test to reach the level, a time is not regressed.
-/// - Levels, flagging and rounds are those of BatchRule, which also judges what has fewer than two
-///   pairs (counts, counters). Both share one budget.
+/// - Levels, flagging and rounds are those of BatchRule, which also judges `exact` metrics whose
+/// base
+///   processes all agreed, and what has fewer than two pairs (counts, counters). Both share one
+///   budget.
 class PairedRule final : public Rule {
   public:
     explicit PairedRule(const model::Policy& policy) : policy_(policy) {}

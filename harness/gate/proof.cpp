@@ -210,7 +210,7 @@ class Proving {
         const std::string& metric = comparison.definition->name;
         const Direction direction = comparison.definition->direction;
         if (const auto known = known_direction_(metric); known && *known != direction) {
-            problem(comparison, fmt::format("is gated as '{}', and of this metric '{}' is better",
+            problem(comparison, fmt::format("is gated as '{}', but for this metric '{}' is better",
                                             model::to_text(direction), model::to_text(*known)));
             return;
         }
@@ -220,7 +220,8 @@ class Proving {
             is_time(comparison) && !claim && comparison.baseline->batches.size() > 1;
         if (too_few) {
             problem(comparison,
-                    "cannot fail: so few processes reach no level; record a baseline of 20 with "
+                    "cannot fail: with so few processes no test can reach its level; record a "
+                    "baseline of 20 with "
                     "'perfgate baseline refresh'");
             return;
         }

@@ -14,6 +14,7 @@
 #include "gate/relations.hpp"
 #include "gate/series_moves.hpp"
 #include "model/case.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "model/text.hpp"
 
@@ -84,7 +85,27 @@ std::vector<double> amounts(double estimate) {
     return moves;
 }
 
+/// Whether another kernel that is the hottest breaks it: one of two names without a common
+/// character, which only patterns like `*` match both, or one that the pattern itself names.
+bool another_kernel_breaks(const model::Run& frame, const model::SuiteResult& only,
+                           const std::string& pattern) {
+    for (const std::string& name : {std::string("a"), std::string("bb"), pattern}) {
+        model::SuiteResult tried = only;
+        for (model::CaseResult& result : tried.cases) {
+            model::Kernel kernel;
+            kernel.name = name;
+            kernel.launches = kernel.time_ns = 1;
+            result.kernels = {kernel};
+        }
+        if (verdict_of(frame, tried) == model::Verdict::regressed) return true;
+    }
+    return false;
+}
+
 bool can_be_broken(const model::Run& frame, const model::SuiteResult& only) {
+    if (const auto pattern = model::expected_kernel(only.relations.front())) {
+        return another_kernel_breaks(frame, only, *pattern);
+    }
     for (const auto& [position, metric] : metrics_of(only)) {
         const MetricSeries& series = only.cases[position].metrics.at(metric);
         const double estimate = estimate_of(series);

@@ -17,7 +17,8 @@ struct RelationProof {
 };
 
 /// Each metric of a relation that holds is moved alone, from zero to many orders of magnitude more;
-/// shares stay between 0 and 100 %. Some value must break the relation.
+/// shares stay between 0 and 100 %. Some value must break the relation; of the hottest kernel, some
+/// other kernel in its place.
 RelationProof prove_relations(const model::Run& run);
 
 }  // namespace perfgate::gate

@@ -16,8 +16,10 @@
 #include "gate/too_fast.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
+#include "model/stated_work.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -103,7 +105,7 @@ std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id
                                  const model::Ceilings& ceilings) {
     std::string why;
     if (!result.work) {
-        why = "the workload states no work: state it in the plugin";
+        why = fmt::format("the workload states no work: {}", model::where_to_state_work);
     } else if (model::device_time(result) == nullptr) {
         why = "the run has neither gpu_time nor gpu_span of it; measure again";
     } else if (why = model::missing_ceiling(*result.work, ceilings); why.empty()) {
@@ -114,10 +116,30 @@ std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id
                     fmt::format("bound of {} is not known: {}", model::printable(id), why)};
 }
 
+/// Why it is not known which kernel is the hottest; nothing if it is.
+std::optional<Unjudged> without_kernels(const CaseResult& result, const std::string& id) {
+    if (model::hottest_kernel(result.kernels)) return std::nullopt;
+    return Unjudged{Verdict::error,
+                    fmt::format("hottest_kernel of {} is not known: the case lists no kernels; it "
+                                "has none, or too many different ones",
+                                model::printable(id))};
+}
+
 using Instance = std::vector<const CaseResult*>;
+using Definitions = std::map<std::string, model::MetricDefinition>;
+
+/// A metric's value in an expression, in the series' unit.
+double operand_value(const std::string& metric, const model::MetricSeries& series,
+                     const Definitions& definitions) {
+    const auto definition = definitions.find(metric);
+    const bool exact = definition != definitions.end() &&
+                       definition->second.metric_class == model::MetricClass::exact;
+    return exact ? untrimmed_estimate_of(series) : estimate_of(series);
+}
 
 /// In seconds, bytes and operations. The steps are complete and every metric is there.
-double evaluate(const model::PostfixExpression& expression, const Instance& instance) {
+double evaluate(const model::PostfixExpression& expression, const Instance& instance,
+                const Definitions& definitions) {
     std::vector<double> values;
     const auto pop = [&] {
         const double value = values.back();
@@ -135,7 +157,8 @@ double evaluate(const model::PostfixExpression& expression, const Instance& inst
             const auto& metric = std::get<model::OperandMetric>(step);
             const model::MetricSeries* series =
                 find_series(*instance[metric.operand], metric.metric);
-            values.push_back(estimate_of(*series) * model::meaning_of(series->unit).scale);
+            values.push_back(operand_value(metric.metric, *series, definitions) *
+                             model::meaning_of(series->unit).scale);
         }
     }
     return values.back();
@@ -154,7 +177,7 @@ bool is_lone_metric(const model::PostfixExpression& expression) {
 /// " (transpose/naive.gpu_time is 160.4 µs)": the values in an expression, or what a lone one
 /// consists of.
 std::string ingredients(const Relation& relation, const model::PostfixExpression& expression,
-                        const Instance& instance) {
+                        const Instance& instance, const Definitions& definitions) {
     std::string text;
     if (is_lone_metric(expression)) {
         const auto& metric = std::get<model::OperandMetric>(expression.front());
@@ -166,10 +189,10 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
         if (metric == nullptr) continue;
         const model::MetricSeries& series =
             *find_series(*instance[metric->operand], metric->metric);
-        const std::string part =
-            fmt::format("{}.{} is {}", model::printable(relation.operands[metric->operand]),
-                        model::printable(metric->metric),
-                        model::quantity_text(estimate_of(series), series.unit));
+        const std::string part = fmt::format(
+            "{}.{} is {}", model::printable(relation.operands[metric->operand]),
+            model::printable(metric->metric),
+            model::quantity_text(operand_value(metric->metric, series, definitions), series.unit));
         if (text.find(part) != std::string::npos) continue;
         text += (text.empty() ? " (" : ", ") + part;
     }
@@ -178,8 +201,8 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
 
 class SuiteJudging {
   public:
-    SuiteJudging(const model::SuiteResult& suite, const model::Ceilings& ceilings)
-        : suite_(suite), ceilings_(ceilings) {
+    SuiteJudging(const model::Run& run, const model::SuiteResult& suite)
+        : suite_(suite), ceilings_(run.environment.ceilings), definitions_(run.metric_definitions) {
         for (const CaseResult& result : suite.cases) cases_[model::case_id(result.spec)] = &result;
     }
 
@@ -214,6 +237,8 @@ class SuiteJudging {
         for (const std::string& id : ids) instance.push_back(cases_.at(id));
         if (const auto bound = model::expected_bound(relation)) {
             compare_bound(relation, *bound, *instance.front(), verdict);
+        } else if (const auto pattern = model::expected_kernel(relation)) {
+            compare_kernel(relation, *pattern, *instance.front(), verdict);
         } else {
             compare(relation, instance, verdict);
         }
@@ -247,6 +272,9 @@ class SuiteJudging {
         if (model::expected_bound(relation)) {
             return unplaced(*cases_.at(ids.front()), ids.front(), ceilings_);
         }
+        if (model::expected_kernel(relation)) {
+            return without_kernels(*cases_.at(ids.front()), ids.front());
+        }
         for (const auto* side : {&relation.left, &relation.right}) {
             for (const model::ExpressionStep& step : *side) {
                 const auto* metric = std::get_if<model::OperandMetric>(&step);
@@ -263,28 +291,46 @@ class SuiteJudging {
     void compare_bound(const Relation& relation, model::Bound expected, const CaseResult& result,
                        RelationVerdict& verdict) const {
         const model::CeilingShare share = *place(result, ceilings_);
-        const bool equal = share.bound == expected;
+        compare_property(relation, share.bound == expected,
+                         fmt::format("{} ({})", model::bound_word(share.bound), in_words(share)),
+                         model::bound_word(expected), verdict);
+    }
+
+    /// "train/step.hottest_kernel is gemm (61.2 % of the kernels' time) and should be *flash*, for
+    /// [batch=8]".
+    static void compare_kernel(const Relation& relation, const std::string& pattern,
+                               const CaseResult& result, RelationVerdict& verdict) {
+        const model::HottestKernel hottest = *model::hottest_kernel(result.kernels);
+        compare_property(relation, model::glob_match(pattern, hottest.name),
+                         fmt::format("{} ({:.1f} % of the kernels' time)",
+                                     model::printable(hottest.name, 200), 100 * hottest.share),
+                         model::printable(pattern, 200), verdict);
+    }
+
+    static void compare_property(const Relation& relation, bool equal, std::string_view found,
+                                 std::string_view expected, RelationVerdict& verdict) {
         const bool good = equal == (relation.comparator == model::Comparator::equal);
         verdict.verdict = good ? Verdict::pass : Verdict::regressed;
         const std::string_view where = parameters_of(verdict.leading);
-        verdict.sentence = fmt::format(
-            "{} is {} ({}){} {}{}{}", model::printable(relation.left_text),
-            model::bound_word(share.bound), in_words(share), good ? ", expected" : " and should be",
-            relation.comparator == model::Comparator::equal ? "" : "anything but ",
-            model::bound_word(expected), where.empty() ? "" : ", for " + model::printable(where));
+        verdict.sentence =
+            fmt::format("{} is {}{} {}{}{}", model::printable(relation.left_text), found,
+                        good ? ", expected" : " and should be",
+                        relation.comparator == model::Comparator::equal ? "" : "anything but ",
+                        expected, where.empty() ? "" : ", for " + model::printable(where));
     }
 
-    static void compare(const Relation& relation, const Instance& instance,
-                        RelationVerdict& verdict) {
-        const double left = evaluate(relation.left, instance);
-        const double right = evaluate(relation.right, instance);
+    void compare(const Relation& relation, const Instance& instance,
+                 RelationVerdict& verdict) const {
+        const double left = evaluate(relation.left, instance, definitions_);
+        const double right = evaluate(relation.right, instance, definitions_);
         if (!std::isfinite(left) || !std::isfinite(right)) {
             const bool left_is_bad = !std::isfinite(left);
             verdict.verdict = Verdict::error;
             verdict.sentence = fmt::format(
                 "cannot be judged: {} has no value{}: a division by 0, or a number too large",
                 model::printable(left_is_bad ? relation.left_text : relation.right_text),
-                ingredients(relation, left_is_bad ? relation.left : relation.right, instance));
+                ingredients(relation, left_is_bad ? relation.left : relation.right, instance,
+                            definitions_));
             return;
         }
         const double scale = model::meaning_of(relation.unit).scale;
@@ -297,8 +343,8 @@ class SuiteJudging {
 
     /// "transpose/swizzled.gpu_time is 45.20 µs and should be at most 40.10 µs (+12.7 %): 0.25 *
     /// transpose/naive.gpu_time (transpose/naive.gpu_time is 160.4 µs), for [m=8192,n=4096]".
-    static std::string sentence(const Relation& relation, const Instance& instance,
-                                const RelationVerdict& verdict, bool good) {
+    std::string sentence(const Relation& relation, const Instance& instance,
+                         const RelationVerdict& verdict, bool good) const {
         const model::QuantityTexts values =
             model::quantity_texts(*verdict.right, *verdict.left, verdict.unit);
         const std::optional<double> change = model::change_fraction(*verdict.right, *verdict.left);
@@ -306,18 +352,19 @@ class SuiteJudging {
         const std::string where(parameters_of(verdict.leading));
         const std::string reason =
             good || relation.reason.empty() ? "" : "; " + model::printable(relation.reason);
-        return fmt::format("{} is {}{}{} {} {}{}{}{}{}{}", model::printable(relation.left_text),
-                           values.after, ingredients(relation, relation.left, instance),
-                           good ? ", expected" : " and should be", in_words(relation.comparator),
-                           values.before,
-                           change ? fmt::format(" ({})", model::change_text(*change)) : "",
-                           is_constant ? "" : ": " + model::printable(relation.right_text),
-                           ingredients(relation, relation.right, instance),
-                           where.empty() ? "" : ", for " + model::printable(where), reason);
+        return fmt::format(
+            "{} is {}{}{} {} {}{}{}{}{}{}", model::printable(relation.left_text), values.after,
+            ingredients(relation, relation.left, instance, definitions_),
+            good ? ", expected" : " and should be", in_words(relation.comparator), values.before,
+            change ? fmt::format(" ({})", model::change_text(*change)) : "",
+            is_constant ? "" : ": " + model::printable(relation.right_text),
+            ingredients(relation, relation.right, instance, definitions_),
+            where.empty() ? "" : ", for " + model::printable(where), reason);
     }
 
     const model::SuiteResult& suite_;
     const model::Ceilings& ceilings_;
+    const Definitions& definitions_;
     std::map<std::string, const CaseResult*> cases_;
 };
 
@@ -326,7 +373,7 @@ class SuiteJudging {
 std::vector<RelationVerdict> judge_relations(const model::Run& run,
                                              const model::SuiteResult& suite) {
     if (run.verify_only || suite.relations.empty()) return {};
-    return SuiteJudging(suite, run.environment.ceilings).verdicts();
+    return SuiteJudging(run, suite).verdicts();
 }
 
 }  // namespace perfgate::gate

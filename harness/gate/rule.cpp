@@ -63,18 +63,21 @@ Change change_between(const Comparison& comparison, double baseline, double meas
     return change;
 }
 
+void judge_by_tolerance(const Comparison& comparison, Judgement& judgement) {
+    const Change change = change_between(comparison, judgement.baseline, judgement.measured);
+    judgement.verdict = !change.counts    ? Verdict::pass
+                        : change.good_way ? Verdict::improved
+                                          : Verdict::regressed;
+}
+
 Judgement judge_medians(const Comparison& comparison) {
     Judgement judgement{Verdict::pass, median_of(*comparison.baseline),
                         median_of(*comparison.measured)};
-    const double baseline = judgement.baseline;
-    const double measured = judgement.measured;
-    if (!std::isfinite(baseline) || !std::isfinite(measured)) {
+    if (std::isfinite(judgement.baseline) && std::isfinite(judgement.measured)) {
+        judge_by_tolerance(comparison, judgement);
+    } else {
         judgement.verdict = Verdict::invalid;
-        return judgement;
     }
-
-    const Change change = change_between(comparison, baseline, measured);
-    if (change.counts) judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
     return judgement;
 }
 

@@ -104,9 +104,12 @@ Allowance allowance_of(const Comparison& comparison, double baseline, bool rises
 /// exactly at the tolerance does not count, even if its decimal text has no exact double.
 Change change_between(const Comparison& comparison, double baseline, double measured);
 
-/// The median of the measured samples against the median of the baseline's. A change counts if it
-/// exceeds both the tolerance's fraction of the baseline and its `abs`; exactly at the tolerance it
-/// does not. With a baseline of 0 only `abs` allows a difference.
+/// Sets the verdict of a judgement whose values are finite. A change counts if it exceeds both the
+/// tolerance's fraction of the baseline and its `abs`; exactly at the tolerance it does not. With a
+/// baseline of 0 only `abs` allows a difference.
+void judge_by_tolerance(const Comparison& comparison, Judgement& judgement);
+
+/// The median of the measured samples against the median of the baseline's, by the tolerance alone.
 Judgement judge_medians(const Comparison& comparison);
 
 }  // namespace perfgate::gate

@@ -73,7 +73,8 @@ std::string tolerance_words(const Comparison& comparison) {
         words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
     }
     if (comparison.new_board) words += " and what the baseline's boards differ by";
-    if (comparison.definition->direction == model::Direction::none) words += ", either way";
+    if (comparison.definition->direction == model::Direction::none)
+        words += ", in either direction";
     return words;
 }
 
@@ -101,7 +102,11 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
     }
     if (judgement.basis == Basis::spread &&
         comparison.definition->metric_class == model::MetricClass::exact) {
-        text += "; this case does not repeat it, so its spread decides";
+        text += "; it does not repeat exactly in this case, so its spread decides";
+    }
+    if (judgement.basis == Basis::exact && batch_values(*comparison.measured).size() > 1 &&
+        !repeats(*comparison.measured)) {
+        text += "; this run's processes disagree about it, and the worst one decides";
     }
     return text;
 }
@@ -140,8 +145,8 @@ std::string refused_sentence(std::string_view metric, std::string_view circumsta
 
 std::string one_process_note(std::string_view metric, std::size_t cases) {
     return fmt::format(
-        "{}: in {} case{} the baseline has one process, so how far processes lie apart is not "
-        "known and the tolerance alone decides; 'perfgate baseline refresh --runs' records it",
+        "{}: in {} case{} the baseline has one process, so its spread is unknown and the "
+        "tolerance alone decides; 'perfgate baseline refresh SUITE' records 20 processes",
         name_text(metric), cases, cases == 1 ? "" : "s");
 }
 

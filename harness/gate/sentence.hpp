@@ -13,7 +13,7 @@
 
 namespace perfgate::gate {
 
-/// "3 %", "0 %, either way", "3 % and 2 % more for another board".
+/// "3 %", "0 %, in either direction", "3 % and 2 % more for another board".
 std::string tolerance_words(const Comparison& comparison);
 
 /// "gpu_time regressed: 12.34 µs → 13.60 µs (+10.2 %), tolerance 3 %". `aside` follows the verdict:

@@ -26,7 +26,7 @@ std::string too_fast(const model::CaseResult& result, const model::Environment& 
     const auto impossible = [&](double least_s, std::string_view amount, std::string_view rate) {
         return fmt::format(
             "too fast to be true: {} for {}, which takes at least {} at {}; does it do all of its "
-            "work? If so, the plugin states too much",
+            "work? If so, the plugin or the suite states too much",
             model::quantity_text(seconds * 1e9, "ns"), amount,
             model::quantity_text(least_s * 1e9, "ns"), rate);
     };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/cuda/cubin.hpp"
+#include "backend/cuda/stack_size.hpp"
 #include "inject/launch_calls.hpp"
 
 namespace perfgate::inject {
@@ -98,16 +99,19 @@ constexpr std::size_t calls_at_most = 16384;
 
 }  // namespace
 
-bool Callbacks::subscribe(const Settings& settings, std::string& why) {
-    CUptiResult code = inject::subscribe(api_, &subscriber_, &callback, this, why);
-    if (code != CUPTI_SUCCESS) return false;
-    captures_.find_driver();
+bool Callbacks::subscribe(std::string& why) {
+    return inject::subscribe(api_, &subscriber_, &callback, this, why) == CUPTI_SUCCESS;
+}
 
+bool Callbacks::enable(const Settings& settings, std::string& why) {
+    CUptiResult code = CUPTI_SUCCESS;
+    captures_.find_driver();
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
         const CUptiResult result = api_.cuptiEnableCallback(1, subscriber_, domain, id);
         if (code == CUPTI_SUCCESS) code = result;
     };
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
     if (settings.code) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     if (settings.level != Level::records) {
         // With API records, these contain the time of each launch.
@@ -125,6 +129,7 @@ bool Callbacks::subscribe(const Settings& settings, std::string& why) {
         }
         enable_all(capture_begins);
         enable_all(capture_ends);
+        launch_names_.watch_launches();
     }
     if (code != CUPTI_SUCCESS) why = describe(api_, code);
     return code == CUPTI_SUCCESS;
@@ -154,6 +159,10 @@ void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti
 void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
         context_ends_();
+    } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
+        std::uint64_t time_ns = 0;
+        api_.cuptiGetTimestamp(&time_ns);
+        launch_names_.unload(time_ns);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && data.resourceDescriptor != nullptr) {
         on_module(*static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
     }
@@ -163,10 +172,14 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     if (module.pCubin == nullptr) return;
     try {
         activity::Records records;
-        for (const auto& [symbol, code] : backend::cuda::machine_code(
-                 backend::cuda::ElfImage({module.pCubin, module.cubinSize}))) {
+        const backend::cuda::ElfImage image({module.pCubin, module.cubinSize});
+        for (const auto& [symbol, code] : backend::cuda::machine_code(image)) {
             records.function_codes.push_back(
                 {writer_.string(symbol), writer_.string(code.fingerprint)});
+        }
+        for (const auto& [symbol, bytes] : backend::cuda::stack_sizes(image)) {
+            records.stack_sizes.push_back(
+                {writer_.string(symbol), static_cast<std::uint32_t>(bytes)});
         }
         writer_.append(records);
     } catch (...) {
@@ -175,17 +188,24 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
 }
 
 void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
-    if (data.callbackSite != CUPTI_API_EXIT) return;
+    const bool launches_kernel = contains(kernel_launches, id);
+    if (data.callbackSite != CUPTI_API_EXIT) {
+        // Before the launch, because its record may come before the call returns.
+        if (launches_kernel) launch_names_.launch(data.correlationId, data.symbolName);
+        return;
+    }
     const bool succeeded = data.functionReturnValue != nullptr &&
                            *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
-    if (contains(kernel_launches, id)) {
+    if (launches_kernel) {
         if (!succeeded) {
             ++launches_.failed;
+            launch_names_.forget(data.correlationId);
             return;
         }
         ++launches_.kernels;
         if (captures_.any() && captures_.holds(launch_of(id, data).stream)) {
             ++launches_.captured;
+            launch_names_.forget(data.correlationId);
             return;
         }
     } else if (contains(graph_launches, id)) {

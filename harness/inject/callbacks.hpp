@@ -16,6 +16,7 @@
 #include "activity/writer.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/launch_calls.hpp"
+#include "inject/launch_names.hpp"
 #include "inject/settings.hpp"
 
 namespace perfgate::inject {
@@ -28,11 +29,17 @@ struct LaunchCounts {
 class Callbacks {
   public:
     /// `context_ends` is called before a context is destroyed.
-    Callbacks(const CuptiApi& api, activity::Writer& writer, std::function<void()> context_ends)
-        : api_(api), writer_(writer), context_ends_(std::move(context_ends)) {}
+    Callbacks(const CuptiApi& api, activity::Writer& writer, LaunchNames& names,
+              std::function<void()> context_ends)
+        : api_(api),
+          writer_(writer),
+          launch_names_(names),
+          context_ends_(std::move(context_ends)) {}
 
     /// Subscribes; false with the reason, which names who holds CUPTI, if that failed.
-    bool subscribe(const Settings& settings, std::string& why);
+    bool subscribe(std::string& why);
+    /// Enables the callbacks; they come from here on. False with the reason if that failed.
+    bool enable(const Settings& settings, std::string& why);
 
     /// The launch calls since the last call; empty unless they are recorded.
     std::vector<activity::LaunchCall> take_launch_calls();
@@ -52,6 +59,7 @@ class Callbacks {
 
     const CuptiApi& api_;
     activity::Writer& writer_;
+    LaunchNames& launch_names_;
     std::function<void()> context_ends_;
     bool keep_calls_ = false;
     std::atomic<bool> abandoned_{false};

@@ -75,6 +75,9 @@ std::string to_text(const CounterRequest& request) {
         add(text, label.own_thread ? 1 : 0);
         add(text, label.skip);
         add(text, label.count);
+        for (const auto& size : {label.size.grid, label.size.block}) {
+            for (const std::uint32_t extent : size) add(text, extent);
+        }
     }
     add(text, request.counters.size());
     for (const std::vector<std::string>& alternatives : request.counters) {
@@ -95,6 +98,11 @@ std::optional<CounterRequest> counter_request_from(std::string_view text) {
         label.own_thread = values.number() != 0;
         label.skip = values.number();
         label.count = values.number();
+        for (auto* size : {&label.size.grid, &label.size.block}) {
+            for (std::uint32_t& extent : *size) {
+                extent = static_cast<std::uint32_t>(values.number());
+            }
+        }
     }
     for (std::uint64_t left = values.size(); left > 0 && values.good(); --left) {
         auto& alternatives = request.counters.emplace_back();

@@ -8,14 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "model/launch_size.hpp"
+
 namespace perfgate::inject {
 
 struct CounterLabel {
-    std::string kernel;       ///< glob of the name, as C++ writes it or as the machine code has it
-    std::string within;       ///< glob of NVTX ranges in which it is launched; empty: anywhere
-    bool own_thread = false;  ///< a range contains only launches of its own thread
-    std::uint64_t skip = 0;   ///< launches, or ranges, of the process that are left out at first
-    std::uint64_t count = 1;  ///< launches that are counted after that
+    std::string kernel;        ///< glob of the name, as C++ writes it or as the machine code has it
+    std::string within;        ///< glob of NVTX ranges in which it is launched; empty: anywhere
+    bool own_thread = false;   ///< a range contains only launches of its own thread
+    std::uint64_t skip = 0;    ///< launches, or ranges, of the process that are left out at first
+    std::uint64_t count = 1;   ///< launches that are counted after that
+    model::LaunchSize size{};  ///< only launches of this size
 
     bool operator==(const CounterLabel&) const = default;
 };

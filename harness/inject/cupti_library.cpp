@@ -101,8 +101,18 @@ std::string describe(const CuptiApi& api, CUptiResult code) {
            std::to_string(static_cast<int>(code)) + ")";
 }
 
+bool is_refusal(CUptiResult code) {
+    return code == CUPTI_ERROR_NOT_COMPATIBLE ||
+           code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+}
+
 CUptiResult subscribe(const CuptiApi& api, CUpti_SubscriberHandle* handle,
                       CUpti_CallbackFunc callback, void* self, std::string& why) {
+    if (api.subscribes_first()) {
+        const CUptiResult code = api.cuptiSubscribe(handle, callback, self);
+        if (code != CUPTI_SUCCESS) why = describe(api, code);
+        return code;
+    }
     std::array<char, 256> holder{};
     CUpti_SubscriberParams params{};
     params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;

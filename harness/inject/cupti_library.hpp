@@ -13,7 +13,7 @@ namespace perfgate::inject {
 // clang-format off
 #define PERFGATE_CUPTI_FUNCTIONS(X) \
     X(cuptiGetVersion) X(cuptiGetResultString) X(cuptiGetTimestamp) X(cuptiGetCallbackName) \
-    X(cuptiSubscribe_v2) X(cuptiEnableCallback) X(cuptiSetThreadIdType) \
+    X(cuptiSubscribe) X(cuptiSubscribe_v2) X(cuptiEnableCallback) X(cuptiSetThreadIdType) \
     X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityDisable) \
     X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi) X(cuptiActivityFlushAll) \
     X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
@@ -27,6 +27,14 @@ struct CuptiApi {
     void* library = nullptr;
     std::string path;  ///< of the file that is used
     std::uint32_t version = 0;
+
+    /// CUPTI 13.3, and 13.2 in part, has a second set of functions ("V2", with a subscriber as
+    /// argument), must not be called with both, and wants a subscriber first (its documentation,
+    /// "CUPTI multiple subscribers"). We then use the first set alone, whose records have the
+    /// layout that we know.
+    [[nodiscard]] bool subscribes_first() const {
+        return version >= 130200;
+    }
 };
 
 /// Finds and loads CUPTI. `named` is tried before the usual places, but after a copy that is loaded
@@ -36,7 +44,10 @@ bool load_cupti(const std::string& named, CuptiApi& api, std::string& why);
 /// "CUPTI_ERROR_HARDWARE_BUSY (26)".
 std::string describe(const CuptiApi& api, CUptiResult code);
 
-/// Subscribes to callbacks; on failure `why` names who holds CUPTI.
+/// Whether CUPTI refuses the call because of who has subscribed to it, and with which functions.
+bool is_refusal(CUptiResult code);
+
+/// Subscribes to callbacks; on failure `why` names who holds CUPTI, as far as CUPTI tells.
 CUptiResult subscribe(const CuptiApi& api, CUpti_SubscriberHandle* handle,
                       CUpti_CallbackFunc callback, void* self, std::string& why);
 

@@ -62,6 +62,12 @@ activity::MemoryEvent memory_event_of(const CUpti_ActivityMemory4& record) {
     return event;
 }
 
+/// Whether a call had not returned when its record was taken, which is not a loss.
+template <class Record>
+bool is_unfinished(const Record& record) {
+    return record.start != 0 && record.end == 0;
+}
+
 }  // namespace
 
 template <class Record>
@@ -129,7 +135,7 @@ void Decoder::add(const CUpti_Activity& record, activity::Records& records) {
         }
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
             const auto& wait = reinterpret_cast<const CUpti_ActivitySynchronization2&>(record);
-            if (wait.end != 0) {
+            if (!is_unfinished(wait) && has_times(wait)) {
                 records.synchronisations.push_back(
                     {wait.start, wait.end, static_cast<activity::SynchronisationKind>(wait.type),
                      wait.correlationId, wait.contextId, wait.streamId});
@@ -175,7 +181,7 @@ void Decoder::add_kernel(const CUpti_ActivityKernel10& record, activity::Records
     if (!has_times(record)) return;
     const auto size = [](std::int32_t value) { return static_cast<std::uint32_t>(value); };
     activity::LaunchConfiguration launch;
-    launch.symbol = text(record.name);
+    launch.symbol = text(launch_names_.name_of(record));
     launch.grid = {size(record.gridX), size(record.gridY), size(record.gridZ)};
     launch.block = {size(record.blockX), size(record.blockY), size(record.blockZ)};
     launch.cluster = {record.clusterX, record.clusterY, record.clusterZ};
@@ -189,8 +195,7 @@ void Decoder::add_kernel(const CUpti_ActivityKernel10& record, activity::Records
 }
 
 void Decoder::add_api_call(const CUpti_ActivityAPI& record, activity::Records& records) {
-    // A call that has not returned when the buffer is taken has no end; this is not a lost record.
-    if (record.end < record.start) return;
+    if (is_unfinished(record) || !has_times(record)) return;
     const auto domain = record.kind == CUPTI_ACTIVITY_KIND_DRIVER ? CUPTI_CB_DOMAIN_DRIVER_API
                                                                   : CUPTI_CB_DOMAIN_RUNTIME_API;
     records.api_calls.push_back({record.start, record.end, name_of(domain, record.cbid),
@@ -209,6 +214,10 @@ void Decoder::add_marker(const CUpti_ActivityMarker2& record, activity::Records&
         marker.kind = activity::MarkerKind::end;
     } else {
         return;  // synchronisation markers are not ranges
+    }
+    if (marker.time_ns == 0) {
+        ++losses_.without_time;
+        return;
     }
     marker.name = text(record.name);
     marker.domain = text(record.domain);

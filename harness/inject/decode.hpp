@@ -11,6 +11,7 @@
 
 #include "activity/writer.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/launch_names.hpp"
 
 namespace perfgate::inject {
 
@@ -22,8 +23,8 @@ struct Losses {
 /// Any thread may decode; each buffer is decoded by one thread.
 class Decoder {
   public:
-    Decoder(const CuptiApi& api, activity::Writer& writer, Losses& losses)
-        : api_(api), writer_(writer), losses_(losses) {}
+    Decoder(const CuptiApi& api, activity::Writer& writer, LaunchNames& names, Losses& losses)
+        : api_(api), writer_(writer), launch_names_(names), losses_(losses) {}
 
     /// Adds all records of the buffer. Throws std::bad_alloc.
     void decode(std::uint8_t* buffer, std::size_t bytes, activity::Records& records);
@@ -40,6 +41,7 @@ class Decoder {
 
     const CuptiApi& api_;
     activity::Writer& writer_;
+    LaunchNames& launch_names_;
     Losses& losses_;
     /// Names of API calls by domain and callback id; 0: not looked up.
     std::array<std::array<std::atomic<activity::StringId>, 2048>, 2> names_{};

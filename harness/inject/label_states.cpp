@@ -31,11 +31,12 @@ const std::vector<std::size_t>& LabelStates::matching(const std::string& symbol)
     return known->second;
 }
 
-std::vector<std::size_t> LabelStates::due(const std::string& symbol, std::uint32_t thread) {
+std::vector<std::size_t> LabelStates::due(const std::string& symbol, const model::LaunchSize& size,
+                                          std::uint32_t thread) {
     std::vector<std::size_t> labels;
     for (const std::size_t i : matching(symbol)) {
         State& state = states_[i];
-        if (state.done) continue;
+        if (state.done || !state.label.size.allows(size)) continue;
         const bool counts = state.label.within.empty() ? state.matched++ >= state.label.skip
                                                        : ranges_.is_inside(i, thread);
         if (counts) labels.push_back(i);
@@ -59,11 +60,6 @@ bool LabelStates::refuse(std::size_t label) {
     const bool first = !states_[label].refused;
     states_[label].refused = true;
     return first;
-}
-
-bool waits_for_others(const std::string& symbol) {
-    return symbol.find("ncclDevKernel") != std::string::npos ||
-           symbol.find("ncclKernel") != std::string::npos;
 }
 
 std::string readable(const std::string& symbol) {

@@ -21,7 +21,12 @@ class LabelStates {
     /// The labels whose pattern the kernel's name matches.
     const std::vector<std::size_t>& matching(const std::string& symbol);
     /// The labels that this launch, which is the next one, is to be counted for.
-    std::vector<std::size_t> due(const std::string& symbol, std::uint32_t thread);
+    std::vector<std::size_t> due(const std::string& symbol, const model::LaunchSize& size,
+                                 std::uint32_t thread);
+    /// Whether the label tells sizes apart.
+    [[nodiscard]] bool needs_size(std::size_t label) const {
+        return !states_[label].label.size.is_any();
+    }
 
     /// One launch was counted for the label.
     void count(std::size_t label);
@@ -45,9 +50,6 @@ class LabelStates {
     std::size_t open_;
     std::unordered_map<std::string, std::vector<std::size_t>> matching_;
 };
-
-/// Whether the kernel waits for kernels of other GPUs or processes: NCCL's do.
-bool waits_for_others(const std::string& symbol);
 
 /// The name of a kernel, for messages.
 std::string readable(const std::string& symbol);

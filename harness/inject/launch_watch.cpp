@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "inject/graph_kernels.hpp"
+#include "model/communication_kernel.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -86,7 +87,17 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     }
     note_context(data.context);
     add_to_sequence(symbol, launch);
-    std::vector<std::size_t> due = labels_.due(symbol, static_cast<std::uint32_t>(gettid()));
+    const model::LaunchSize size{launch.grid, launch.block};
+    if (size.is_any()) {
+        for (const std::size_t label : labels_.matching(symbol)) {
+            if (labels_.needs_size(label)) {
+                refuse(label, readable(symbol) +
+                                  " is launched by a call that does not tell its "
+                                  "grid and block");
+            }
+        }
+    }
+    std::vector<std::size_t> due = labels_.due(symbol, size, static_cast<std::uint32_t>(gettid()));
     if (due.empty()) return false;
     std::string why = why_not(symbol, data.context, contains(launches_on_several_devices, id));
     if (why.empty() && captures_.may_hold(launch.stream)) {
@@ -150,7 +161,7 @@ void LaunchWatch::note_context(CUcontext context) {
 std::string LaunchWatch::why_not(const std::string& symbol, CUcontext context,
                                  bool several_devices) const {
     if (ranges_.failed()) return "memory ran out, so that NVTX ranges were missed";
-    if (waits_for_others(symbol)) {
+    if (model::is_communication_kernel(symbol)) {
         return readable(symbol) +
                " waits for other kernels, and launches are counted one at a time";
     }

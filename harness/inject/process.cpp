@@ -74,12 +74,11 @@ std::string file_name() {
     return name + ".activity";
 }
 
-activity::ClockReading clock_reading(const CuptiApi& api) {
-    activity::ClockReading reading;
-    api.cuptiGetTimestamp(&reading.time_ns);
+CUptiResult read_clocks(const CuptiApi& api, activity::ClockReading& reading) {
+    const CUptiResult code = api.cuptiGetTimestamp(&reading.time_ns);
     reading.realtime_ns = now(CLOCK_REALTIME);
     reading.monotonic_ns = now(CLOCK_MONOTONIC);
-    return reading;
+    return code;
 }
 
 }  // namespace perfgate::inject

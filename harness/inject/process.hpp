@@ -23,6 +23,6 @@ std::string rank();
 /// "p1234-s567890.activity", with the rank "p1234-s567890-r3.activity".
 std::string file_name();
 
-activity::ClockReading clock_reading(const CuptiApi& api);
+CUptiResult read_clocks(const CuptiApi& api, activity::ClockReading& reading);
 
 }  // namespace perfgate::inject

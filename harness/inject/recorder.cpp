@@ -26,6 +26,7 @@
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
+#include "inject/launch_names.hpp"
 #include "inject/process.hpp"
 #include "inject/ranges.hpp"
 #include "inject/settings.hpp"
@@ -79,8 +80,12 @@ class Recorder {
     void run_flushes() noexcept;
 
   private:
+    /// Whether this is a child after fork, in which locks may stay locked.
+    [[nodiscard]] bool in_child() const { return pid_ != 0 && pid_ != getpid(); }
     bool load(std::string& why);
+    void subscribe();
     bool register_buffers(std::string& why);
+    void note_refusal(CUptiResult code, const char* function);
     void enable_kinds();
     void enable_api_calls();
     void start_thread();
@@ -96,9 +101,14 @@ class Recorder {
     std::once_flag loaded_;
     bool usable_ = false;  ///< CUPTI is loaded and takes buffers
     std::string unusable_;
+    bool subscribed_ = false;
+    std::string not_subscribed_;                          ///< why
+    std::atomic<const char*> refused_function_{nullptr};  ///< the first one
+    std::atomic<CUptiResult> refusal_{CUPTI_SUCCESS};
 
     activity::Writer writer_;
     Losses losses_;
+    LaunchNames launch_names_;
     std::unique_ptr<Decoder> decoder_;
     std::unique_ptr<Callbacks> callbacks_;
     std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
@@ -132,6 +142,7 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
 void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcept {
     *buffer = nullptr;
     *bytes = 0;
+    if (in_child()) return;
     {
         const std::lock_guard lock(spare_mutex_);
         if (!spare_.empty()) {
@@ -153,9 +164,10 @@ void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcep
 void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                std::size_t valid_bytes) noexcept {
     if (buffer == nullptr) return;
+    if (in_child()) return std::free(buffer);
     // There is no file before CUDA is used; until then ranges stay in CUPTI's buffers, and those of
     // a program that never uses CUDA are discarded here.
-    if (pid_ == getpid() && decoder_ != nullptr && valid_bytes != 0) {
+    if (pid_ != 0 && decoder_ != nullptr && valid_bytes != 0) {
         try {
             activity::Records records;
             decoder_->decode(buffer, valid_bytes, records);
@@ -167,9 +179,9 @@ void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uin
         }
     }
     std::size_t dropped = 0;
-    if (api_.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
-        dropped_ += dropped;
-    }
+    const CUptiResult code = api_.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
+    note_refusal(code, "cuptiActivityGetNumDroppedRecords");
+    if (code == CUPTI_SUCCESS) dropped_ += dropped;
     {
         const std::lock_guard lock(spare_mutex_);
         if (spare_.size() < spare_buffers && spare_.capacity() > spare_.size()) {
@@ -183,17 +195,36 @@ void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uin
 
 bool Recorder::load(std::string& why) {
     std::call_once(loaded_, [&] {
-        usable_ = load_cupti(settings_.cupti, api_, unusable_) && register_buffers(unusable_);
+        if (!load_cupti(settings_.cupti, api_, unusable_)) return;
+        callbacks_ = std::make_unique<Callbacks>(api_, writer_, launch_names_, [this] {
+            const std::unique_lock lock(flush_mutex_, std::try_to_lock);
+            if (lock.owns_lock() && !ending_) flush(0);
+        });
+        if (api_.subscribes_first()) subscribe();
+        usable_ = register_buffers(unusable_);
     });
     why = unusable_;
     return usable_;
 }
 
+void Recorder::subscribe() {
+    not_subscribed_.clear();
+    subscribed_ = callbacks_->subscribe(not_subscribed_);
+}
+
+void Recorder::note_refusal(CUptiResult code, const char* function) {
+    if (!is_refusal(code)) return;
+    refusal_ = code;
+    const char* none = nullptr;
+    refused_function_.compare_exchange_strong(none, function);
+}
+
 bool Recorder::register_buffers(std::string& why) {
     spare_.reserve(spare_buffers);
-    decoder_ = std::make_unique<Decoder>(api_, writer_, losses_);
+    decoder_ = std::make_unique<Decoder>(api_, writer_, launch_names_, losses_);
     // Thread ids of the operating system, which the launch callbacks and other tools also use.
-    api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    note_refusal(api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM),
+                 "cuptiSetThreadIdType");
     CUptiResult code = api_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
     if (code == CUPTI_SUCCESS) code = api_.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MARKER);
     if (code != CUPTI_SUCCESS) why = "CUPTI cannot record: " + describe(api_, code);
@@ -265,20 +296,17 @@ void Recorder::start() noexcept {
         const std::string file = settings_.folder + "/" + file_name();
         if (writer_.open(file.c_str(), header(), settings_.limit_bytes) != 0) return;
         pid_ = getpid();
+        // Before the kinds are enabled, so that no launch is missed in between.
+        if (usable && !subscribed_) subscribe();
+        if (usable && subscribed_) subscribed_ = callbacks_->enable(settings_, not_subscribed_);
+        if (!not_subscribed_.empty() && (settings_.level != Level::records || settings_.code)) {
+            problem("CUPTI gives no callbacks (" + not_subscribed_ +
+                    "): run without other profilers, or record without callbacks and code");
+        }
         if (!usable) {
             problem(why);
             writer_.end("not started");
             return;
-        }
-        callbacks_ = std::make_unique<Callbacks>(api_, writer_, [this] {
-            const std::unique_lock lock(flush_mutex_, std::try_to_lock);
-            if (lock.owns_lock() && !ending_) flush(0);
-        });
-        // Before the kinds are enabled, so that no launch is missed in between.
-        const bool subscribed = callbacks_->subscribe(settings_, why);
-        if (!subscribed && (settings_.level != Level::records || settings_.code)) {
-            problem("CUPTI gives no callbacks (" + why +
-                    "): run without other profilers, or record without callbacks and code");
         }
         enable_kinds();
         pthread_atfork(nullptr, nullptr, [] { recorder().on_fork(); });
@@ -332,10 +360,10 @@ activity::Counts Recorder::counts() const {
 /// Fetches the records from CUPTI. The caller holds flush_mutex_ and no other lock of ours, because
 /// CUPTI calls back from here.
 void Recorder::flush(std::uint32_t flag) {
-    api_.cuptiActivityFlushAll(flag);
+    note_refusal(api_.cuptiActivityFlushAll(flag), "cuptiActivityFlushAll");
     activity::Records records;
     records.launch_calls = callbacks_->take_launch_calls();
-    records.clocks.push_back(clock_reading(api_));
+    note_refusal(read_clocks(api_, records.clocks.emplace_back()), "cuptiGetTimestamp");
     writer_.append(records);
     writer_.append(counts());
 }
@@ -352,6 +380,11 @@ void Recorder::finish(std::string_view how) {
     last.graph_launches = launched.graph_launches;
     last.failed_launches = launched.failed_launches;
     writer_.append(last);
+    if (const char* function = refused_function_; function != nullptr) {
+        problem(std::string("CUPTI refuses ") + function + ": " + describe(api_, refusal_) +
+                ", so that records may be missing: run without other profilers");
+    }
+    if (const std::string doubt = launch_names_.doubt(); !doubt.empty()) problem(doubt);
     writer_.end(how);
 }
 

@@ -51,6 +51,7 @@ struct TimeSamples {
     std::string
         method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
     std::vector<double> values_ns;
+    std::string note = {};  ///< as one of CaseResult::notes; empty: none
 };
 
 /// What can be timed. gpu_time: union of busy intervals of a launch's records. gpu_span: event
@@ -80,9 +81,10 @@ struct MemorySample {
     std::string problem;            ///< why it was not measured, with the remedy; empty: it was
     std::string method;             ///< "driver/free"
     double peak_bytes = 0;          ///< the most that it held, from its set-up on
-    double leaked_bytes = 0;        ///< by how much that grew over `launches`
-    std::int64_t launches = 0;      ///< after the first ones
+    double leaked_bytes = 0;        ///< by how much that grows over 1000 launches
+    std::int64_t launches = 0;      ///< so many were made; if fewer, `leaked_bytes` is scaled
     std::string leak_problem = {};  ///< why `leaked_bytes` says nothing; empty: it does
+    std::string note = {};          ///< what could not be noticed; empty: nothing
 };
 
 /// With what verifying compares the outputs of a launch.

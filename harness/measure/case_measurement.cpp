@@ -18,7 +18,6 @@
 #include "measure/sampling.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
-#include "model/kernel_name.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -122,23 +121,6 @@ std::string why_lost(const metrics::Metric& metric, const CounterValues& values)
     return lost == values.not_collected.end() ? "no kernel gave a value" : lost->reason;
 }
 
-/// Why a launch fact has no value.
-std::string why_no_fact(const metrics::Metric& metric, const std::vector<model::Kernel>& kernels) {
-    const auto unknown = std::find_if(
-        kernels.begin(), kernels.end(),
-        [&](const model::Kernel& kernel) { return std::isnan(metric.record(kernel)); });
-    if (unknown == kernels.end()) return "the launch left no kernel record";
-    const std::string name = model::short_kernel_name(unknown->name);
-    if (!unknown->code.empty()) {
-        return fmt::format("the machine code of kernel {} does not say; leave the metric out",
-                           name);
-    }
-    return fmt::format(
-        "the machine code of kernel {} is not known: no module that perfgate saw loading has it, "
-        "or two have different code of that name; leave the metric out for this case",
-        name);
-}
-
 /// State that changes during a run.
 model::BoardState what_moves(model::BoardState state) {
     state.max_sm_clock_mhz = state.max_memory_clock_mhz = state.power_limit_w = std::nullopt;
@@ -151,6 +133,7 @@ model::BoardState what_moves(model::BoardState state) {
 CaseFacts facts_of(const model::SourceKernel& kernel) {
     CaseFacts facts;
     facts.memory_bytes = model::memory_bytes_of(kernel);
+    facts.work = kernel.work;
     facts.needs_reset = model::needs_reset(kernel);
     return facts;
 }
@@ -204,12 +187,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     const auto start = Clock::now();
     observe("set-up");
     const auto fail = [&](const std::string& why) {
-        result.status = model::CaseStatus::error;
-        result.reason = why;
-        result.kernels.clear();
-        result.memory_operations.reset();
-        result.metrics.clear();
-        result.readings.clear();
+        model::set_error(result, why);
         result.wall_s += seconds_since(start);
     };
     try {
@@ -334,6 +312,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
                                 .time_budget_s = settings.time_budget_s};
         model::Batch batch{settings.process, board, settings.seed, {}};
         model::MetricSeries series{"ns", 0, "", {}};
+        std::string note;
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
             TimeSamples samples = opened.time(time.kind, result.spec.cache, count);
@@ -343,7 +322,10 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             batch.samples.insert(batch.samples.end(), samples.values_ns.begin(),
                                  samples.values_ns.end());
             series.method = std::move(samples.method);
+            // One per metric, however often it is sampled.
+            if (!samples.note.empty()) note = std::move(samples.note);
         }
+        if (!note.empty()) result.notes.push_back(std::move(note));
         around[1] = backend_.board_state();
         batch.round = settings.round;
         if (!submission) batch.sm_clock_mhz = clock_of(around);
@@ -379,7 +361,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         if (const auto value = metrics::fold_records(*metric, result.kernels)) {
             result.metrics[name] = one_value(*metric, *value, "kernel-record", board, settings);
         } else {
-            result.not_collected.push_back({name, why_no_fact(*metric, result.kernels)});
+            result.not_collected.push_back({name, metrics::why_no_fact(*metric, result.kernels)});
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/ceiling_shares.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/roofline.hpp"
+#include "model/stated_work.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -27,8 +30,9 @@ bool has_request(const model::CaseResult& result) {
 /// Why the case cannot have it; empty: it can.
 std::string obstacle(const model::CaseResult& result, const model::Ceilings& ceilings) {
     if (!result.work) {
-        return "the workload states no work: state it in the plugin, or leave ceiling_share out of "
-               "'metrics' for it";
+        return fmt::format(
+            "the workload states no work: {}, or leave ceiling_share out of 'metrics' for it",
+            model::where_to_state_work);
     }
     const model::MetricSeries* time = model::device_time(result);
     if (time == nullptr) return "the case has neither gpu_time nor gpu_span";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/elapsed.hpp"
 #include "measure/preparation.hpp"
@@ -35,8 +36,6 @@ void timed(double& sum, Work&& work) {
     work();
     sum += seconds_since(start);
 }
-
-constexpr const char* wrong_answer = "the worker's reply does not match the request";
 
 bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
@@ -163,18 +162,11 @@ void DeviceChain::first(Item& item) {
     if (answer.interrupted) return;
     item.begun = true;
     item.passes = 1;
-    if (answer.reply) {
-        const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
-        if (reply && is_about(item, reply->result)) {
-            *item.result = reply->result;
-            if (reply->device_lost) item.result->log = answer.log;
-        } else if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
-            fail(item, failed->message, answer.log);
-        } else {
-            fail(item, wrong_answer, "");
-        }
+    if (const CaseReply about = case_reply(item, answer); about.reply != nullptr) {
+        *item.result = about.reply->result;
+        if (about.reply->device_lost) item.result->log = answer.log;
     } else {
-        fail(item, answer.why, answer.log);
+        model::set_error(*item.result, about.why, answer.log);
         item.result->wall_s = seconds_since(start);
     }
     shared_.journal.add(*item.suite, *item.result);
@@ -201,24 +193,19 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     if (answer.interrupted) return;
     ++item.passes;
     ++shared_.done;
-    // A case that fails once has failed: its earlier measurements are of no use.
-    const auto failed_again = [&](const std::string& why) {
-        fail(item, fmt::format("when it was measured again (process {}): {}", number, why),
-             answer.log);
+    const CaseReply about = measured_reply(item, answer);
+    if (about.reply == nullptr) {
+        // A case that fails once has failed: its earlier measurements are of no use.
+        model::set_error(
+            *item.result,
+            fmt::format("when it was measured again (process {}): {}", number, about.why),
+            answer.log);
         item.result->wall_s += seconds_since(start);
         shared_.journal.add(*item.suite, *item.result);
-    };
-    if (!answer.reply) return failed_again(answer.why);
-    if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
-        return failed_again(failed->message);
+        return;
     }
-    const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
-    if (!reply || !is_about(item, reply->result)) return failed_again(wrong_answer);
-    if (reply->result.status != model::CaseStatus::measured) {
-        return failed_again(reply->result.reason);
-    }
-    shared_.journal.add_batches(*item.suite, reply->result);
-    join_batches(*item.result, reply->result);
+    shared_.journal.add_batches(*item.suite, about.reply->result);
+    join_batches(*item.result, about.reply->result);
 }
 
 /// The next batch, or the first, of cases of one program. No worker runs meanwhile.
@@ -259,10 +246,10 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
         if (request.first) {
             *item.result = std::move(result);
         } else {
-            fail(item,
-                 fmt::format("when it was measured again (process {}): {}", request.process,
-                             result.reason),
-                 result.log);
+            model::set_error(*item.result,
+                             fmt::format("when it was measured again (process {}): {}",
+                                         request.process, result.reason),
+                             result.log);
         }
         shared_.journal.add(*item.suite, *item.result);
     }

@@ -52,7 +52,6 @@ class DeviceChain {
     /// One more batch, in a fresh process, of each of the cases that is measured so far.
     void pass(const std::vector<Item*>& items, std::int64_t round);
 
-    std::vector<Item*>& items() { return items_; }
     /// Seconds spent, by phase.
     const std::map<std::string, double>& phase_s() const { return phase_s_; }
 

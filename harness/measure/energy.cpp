@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/energy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +11,7 @@
 
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/stated_work.hpp"
 
 namespace perfgate::measure {
 
@@ -22,8 +25,8 @@ struct Value {
 
 Value per_joule(double work, const char* what, const EnergySample& sample) {
     if (work > 0) return {work / sample.launch_j};
-    return {0, std::string("the workload states no ") + what +
-                   ": state them in the plugin, or leave the metric out for this case"};
+    return {0, fmt::format("the workload states no {}: {}, or leave the metric out for this case",
+                           what, model::where_to_state_work)};
 }
 
 Value value_of(const std::string& metric, const EnergySample& sample,

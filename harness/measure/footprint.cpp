@@ -60,12 +60,15 @@ void add_memory(Backend& backend, const std::string& board, const CaseSettings& 
             result.not_collected.push_back({metric, problem});
         }
     };
+    if (!sample.note.empty()) result.notes.push_back("device memory: " + sample.note);
     if (peak) add(metrics::memory_peak, sample.peak_bytes, sample.problem);
     if (!leak) return;
     const std::string& why_not = sample.problem.empty() ? sample.leak_problem : sample.problem;
     add(metrics::leak, sample.leaked_bytes, why_not);
     if (why_not.empty()) {
-        result.metrics[metrics::leak].detail = fmt::format("over {} launches", sample.launches);
+        constexpr std::int64_t all = 1000;
+        result.metrics[metrics::leak].detail = fmt::format(
+            "over {} launches{}", sample.launches, sample.launches < all ? ", scaled to 1000" : "");
     }
 }
 

@@ -5,7 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
+#include "model/sha256.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::measure {
@@ -19,20 +23,24 @@ std::string source_text(const model::SourceKernel& source) {
                        source.check.rtol, source.check.atol);
 }
 
+std::string severity_text(const std::optional<model::Severity>& severity) {
+    return severity ? fmt::format(", {}", to_text(*severity)) : "";
+}
+
 std::string settings_text(const model::PlannedCase& planned) {
     std::string text =
         fmt::format("seed {}, precision {}, time budget {} s, metrics {}", planned.seed,
                     planned.precision, planned.time_budget_s, fmt::join(planned.metrics, " "));
     for (const model::GateRule& gate : planned.gates) {
-        text +=
-            fmt::format(", {} within {}/{}/{}/{}", gate.metric, gate.tolerance.worse,
-                        gate.tolerance.better.value_or(-1), gate.tolerance.abs, gate.cross_board);
+        text += fmt::format(", {} within {}/{}/{}/{}{}", gate.metric, gate.tolerance.worse,
+                            gate.tolerance.better.value_or(-1), gate.tolerance.abs,
+                            gate.cross_board, severity_text(gate.tolerance.severity));
     }
     if (planned.program) {
         const model::Piece& piece = planned.program->piece;
-        text +=
-            fmt::format(", piece {}/{}/{}/{}/{}/{}", static_cast<int>(piece.kind), piece.pattern,
-                        piece.within, piece.own_thread, piece.skip, piece.counted);
+        text += fmt::format(", piece {}/{}/{}/{}/{}/{}/{}", static_cast<int>(piece.kind),
+                            piece.pattern, piece.within, piece.own_thread, piece.skip,
+                            piece.counted, model::in_words(piece.size));
     }
     if (planned.source) text += source_text(*planned.source);
     if (planned.deterministic) text += ", deterministic";
@@ -44,7 +52,41 @@ std::string reading_text(const model::BenchmarkReading& reading) {
         fmt::format("read as {}, rows {}, names {}", reading.format, reading.rows, reading.name);
     for (const auto& [axis, place] : reading.axes) text += fmt::format(", {} in {}", axis, place);
     for (const model::BenchmarkValue& value : reading.values) {
-        text += fmt::format(", {} in {} times {}", value.definition.name, value.from, value.factor);
+        text += fmt::format(", {} in {} times {}, better {}", value.definition.name, value.from,
+                            value.factor, to_text(value.definition.direction));
+    }
+    return text;
+}
+
+/// The file that a word of a command names: the first word is found through PATH, the others may
+/// name a file in the command's folder. Empty: none.
+std::filesystem::path file_of(const std::string& word, bool is_program,
+                              const std::filesystem::path& folder) {
+    const auto is_file = [](const std::filesystem::path& path) {
+        std::error_code error;
+        return std::filesystem::is_regular_file(path, error);
+    };
+    if (is_program && word.find('/') == std::string::npos) {
+        const char* path = std::getenv("PATH");
+        std::istringstream folders(path != nullptr ? path : "");
+        for (std::string each; std::getline(folders, each, ':');) {
+            if (is_file(std::filesystem::path(each) / word)) {
+                return std::filesystem::path(each) / word;
+            }
+        }
+        return {};
+    }
+    const std::filesystem::path file = folder / word;  // the word alone if it is absolute
+    return is_file(file) ? file : std::filesystem::path{};
+}
+
+/// Of the files that the words name: a program that was edited measures something else.
+std::string files_text(const std::vector<std::string>& words, const std::string& folder) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::filesystem::path file = file_of(words[i], i == 0, folder);
+        if (file.empty()) continue;
+        text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
     }
     return text;
 }
@@ -59,6 +101,7 @@ std::string command_text(const model::Command& command) {
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }
+    text += files_text(command.words, command.folder) + files_text(command.check, command.folder);
     if (command.benchmark) text += ", " + reading_text(*command.benchmark);
     return text;
 }

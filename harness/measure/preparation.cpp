@@ -132,7 +132,7 @@ void take_source(Item& item, Shared& shared) {
     const model::SourceKernel& source = *item.planned->source;
     item.facts = facts_of(source);
     if (source.code.problem.empty()) return;
-    fail(item, source.code.problem, source.code.log);
+    model::set_error(*item.result, source.code.problem, source.code.log);
     item.begun = true;
     shared.journal.add(*item.suite, *item.result);
 }
@@ -170,27 +170,14 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
         ++of_variant;
         const model::WorkloadInfo* workload =
             model::find_workload(shared.capabilities.workloads, spec.workload);
-        fail(item,
-             fmt::format("plugin {}, asked what the case needs (supports, memory_bytes, work): {}",
-                         workload ? workload->plugin : "?", why),
-             log);
+        model::set_error(
+            *item.result,
+            fmt::format("plugin {}, asked what the case needs (supports, memory_bytes, work): {}",
+                        workload ? workload->plugin : "?", why),
+            log);
         item.begun = true;
         shared.journal.add(*item.suite, *item.result);
     }
-}
-
-void fail(Item& item, const std::string& why, const std::string& log) {
-    model::CaseResult& result = *item.result;
-    result.status = model::CaseStatus::error;
-    result.reason = why;
-    result.log = log;
-    result.kernels.clear();
-    result.metrics.clear();
-    result.readings.clear();
-}
-
-bool is_about(const Item& item, const model::CaseResult& result) {
-    return model::case_id(result.spec) == model::case_id(item.planned->spec);
 }
 
 void require_supported(const std::vector<Item>& items) {

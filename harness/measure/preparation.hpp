@@ -25,12 +25,6 @@ std::vector<Item> items_of(const model::Plan& plan, model::Run& run);
 /// Interrupted.
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared);
 
-/// Makes the case an error without values.
-void fail(Item& item, const std::string& why, const std::string& log);
-
-/// Whether a worker's answer is about this case: results of cases must not be mixed up.
-bool is_about(const Item& item, const model::CaseResult& result);
-
 /// Throws model::InputError naming the cases that their variants cannot run.
 void require_supported(const std::vector<Item>& items);
 

@@ -84,6 +84,9 @@ void describe(Archive& archive, Described<Archive, model::SourceKernel>& kernel)
     archive.required("shared_bytes", kernel.shared_bytes);
     archive.required("arguments", kernel.arguments);
     archive.required("check", kernel.check);
+    archive.required("flops", kernel.work.flops);
+    archive.required("bytes", kernel.work.bytes);
+    archive.required("arithmetic", kernel.work.arithmetic);
     archive.required("code", kernel.code);
 }
 

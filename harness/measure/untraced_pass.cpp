@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/case_reply.hpp"
 #include "measure/device_chain.hpp"
 #include "measure/preparation.hpp"
 #include "metrics/catalogue.hpp"
@@ -59,21 +60,16 @@ void DeviceChain::take_untraced(Item& item, std::int64_t round, Workers& workers
         },
         shared_.options.case_limit_s, item);
     if (answer.interrupted) return;
-    const auto failed = [&](const std::string& why) {
-        fail(item, fmt::format("when its submission was timed (process {}): {}", how.process, why),
-             answer.log);
+    const CaseReply about = measured_reply(item, answer);
+    if (about.reply == nullptr) {
+        model::set_error(
+            *item.result,
+            fmt::format("when its submission was timed (process {}): {}", how.process, about.why),
+            answer.log);
         shared_.journal.add(*item.suite, *item.result);
-    };
-    if (!answer.reply) return failed(answer.why);
-    if (const auto* refused = std::get_if<FailedReply>(&*answer.reply)) {
-        return failed(refused->message);
+        return;
     }
-    const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
-    if (!reply || !is_about(item, reply->result)) {
-        return failed("the worker's reply does not match the request");
-    }
-    model::CaseResult more = reply->result;
-    if (more.status != model::CaseStatus::measured) return failed(more.reason);
+    model::CaseResult more = about.reply->result;
     // The first process has no series that further batches could join.
     const bool is_new =
         std::any_of(more.metrics.begin(), more.metrics.end(),

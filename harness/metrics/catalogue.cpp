@@ -323,8 +323,8 @@ std::vector<Metric> make_catalogue() {
                     "share of the kernels' time in kernels with fewer blocks than half of the SMs",
                     "%", lower, timing, Fold::max}),
         of_program({"exposed_communication_share",
-                    "share of the span with NCCL kernels and no other kernel", "%", lower, timing,
-                    Fold::max}),
+                    "share of the span with NCCL or NVSHMEM kernels and no other kernel", "%",
+                    lower, timing, Fold::max}),
         of_program({"peak_memory", "most device memory allocated through CUDA at a time", "bytes",
                     lower, counter, Fold::max}),
 

@@ -126,6 +126,8 @@ std::optional<double> fold_counters(const Metric& metric,
 /// The case's value of a kernel_record metric: sum, max or mean weighted by duration over the
 /// kernels. Nothing without kernels, or if one lacks the fact.
 std::optional<double> fold_records(const Metric& metric, std::span<const model::Kernel> kernels);
+/// Why it has no value.
+std::string why_no_fact(const Metric& metric, std::span<const model::Kernel> kernels);
 
 /// What a suite may ask for.
 struct MetricSet {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "metrics/catalogue.hpp"
+#include "model/kernel_name.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::metrics {
@@ -207,6 +208,22 @@ std::optional<double> fold_records(const Metric& metric, std::span<const model::
         values.push_back({value, kernel.duration_ns});
     }
     return fold(metric.definition.fold, values);
+}
+
+std::string why_no_fact(const Metric& metric, std::span<const model::Kernel> kernels) {
+    const auto unknown = std::find_if(
+        kernels.begin(), kernels.end(),
+        [&](const model::Kernel& kernel) { return std::isnan(metric.record(kernel)); });
+    if (unknown == kernels.end()) return "the launch left no kernel record";
+    const std::string name = model::short_kernel_name(unknown->name);
+    if (!unknown->code.empty()) {
+        return fmt::format("the machine code of kernel {} does not say; leave the metric out",
+                           name);
+    }
+    return fmt::format(
+        "the machine code of kernel {} is not known: no module that perfgate saw loading has it, "
+        "or two have different code of that name; leave the metric out for this case",
+        name);
 }
 
 }  // namespace perfgate::metrics

@@ -2,6 +2,8 @@
 #include "model/case.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
 
 #include "model/text.hpp"
 
@@ -34,6 +36,25 @@ struct ValueText {
     std::string operator()(const std::string& value) const { return id_text(value); }
 };
 
+/// The parameters of an id, as "name=value".
+std::set<std::string_view> params_of(std::string_view id) {
+    std::set<std::string_view> params;
+    std::size_t begin = id.find('[') + 1;
+    if (begin == 0) return params;
+    bool quoted = false;
+    for (std::size_t i = begin; i < id.size(); ++i) {
+        if (quoted && id[i] == '\\') {
+            ++i;
+        } else if (id[i] == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (id[i] == ',' || id[i] == ']')) {
+            params.insert(id.substr(begin, i - begin));
+            begin = i + 1;
+        }
+    }
+    return params;
+}
+
 }  // namespace
 
 std::string to_text(const ParamValue& value) {
@@ -59,6 +80,13 @@ std::string case_id(const CaseSpec& spec) {
     }
     if (spec.cache == Cache::hot) id += "@hot";
     return id;
+}
+
+bool has_params(std::string_view id, const Params& params) {
+    const std::set<std::string_view> all = params_of(id);
+    return std::all_of(params.begin(), params.end(), [&](const auto& param) {
+        return all.contains(param.first + '=' + to_text(param.second));
+    });
 }
 
 }  // namespace perfgate::model

@@ -44,4 +44,7 @@ std::string_view to_text(Cache cache);
 /// cache.
 std::string case_id(const CaseSpec& spec);
 
+/// Whether the id of a case has all of the parameters, with these values.
+bool has_params(std::string_view id, const Params& params);
+
 }  // namespace perfgate::model

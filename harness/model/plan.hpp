@@ -12,6 +12,7 @@
 
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
+#include "model/launch_size.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
@@ -85,6 +86,8 @@ struct Piece {
     std::int64_t skip = 0;    ///< how many first instances of each process are left out
     std::int64_t counted =
         1;  ///< for kernels: launches of each process whose counters are collected
+    /// For kernels: only launches of this size.
+    LaunchSize size{};  // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Piece&) const = default;
 };

@@ -80,6 +80,17 @@ bool is_complete(const PostfixExpression& expression, std::size_t operands) {
     return values == 1;
 }
 
+bool compares_property(const Relation& relation, std::string_view property) {
+    if (relation.left.size() != 1 || relation.right.size() != 1 ||
+        (relation.comparator != Comparator::equal &&
+         relation.comparator != Comparator::not_equal)) {
+        return false;
+    }
+    const auto* operand = std::get_if<OperandMetric>(&relation.left.front());
+    return operand != nullptr && operand->metric == property && operand->operand == 0 &&
+           std::holds_alternative<double>(relation.right.front());
+}
+
 std::string to_text(const Relation& relation) {
     return fmt::format("{} {} {}", relation.left_text, to_text(relation.comparator),
                        relation.right_text);

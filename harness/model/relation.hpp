@@ -55,6 +55,11 @@ struct Relation {
     bool operator==(const Relation&) const = default;
 };
 
+/// Whether it compares a property of its leading case that is no number (such as `bound`) with one
+/// that it should have, or should not have: the left side is that operand alone, the right side a
+/// number that stands for a word.
+bool compares_property(const Relation& relation, std::string_view property);
+
 /// "transpose/swizzled.gpu_time <= 0.25 * transpose/naive.gpu_time".
 std::string to_text(const Relation& relation);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/quantity.hpp"
+#include "model/stated_work.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::model {
@@ -49,19 +50,10 @@ std::optional<Bound> bound_named(std::string_view word) {
 }
 
 std::optional<Bound> expected_bound(const Relation& relation) {
-    if (relation.left.size() != 1 || relation.right.size() != 1 ||
-        (relation.comparator != Comparator::equal &&
-         relation.comparator != Comparator::not_equal)) {
-        return std::nullopt;
-    }
-    const auto* operand = std::get_if<OperandMetric>(&relation.left.front());
-    const auto* number = std::get_if<double>(&relation.right.front());
-    if (operand == nullptr || operand->metric != bound_operand || operand->operand != 0 ||
-        number == nullptr) {
-        return std::nullopt;
-    }
+    if (!compares_property(relation, bound_operand)) return std::nullopt;
+    const double number = std::get<double>(relation.right.front());
     for (const Bound bound : {Bound::memory, Bound::compute, Bound::neither}) {
-        if (*number == static_cast<double>(bound)) return bound;
+        if (number == static_cast<double>(bound)) return bound;
     }
     return std::nullopt;
 }
@@ -79,7 +71,8 @@ std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
     if (!(ceilings.copy_bytes_per_s > 0)) return "the run has no copy bandwidth" + why;
     if (!(work.flops > 0) || matrix_rate(work, ceilings) > 0) return {};
     if (work.arithmetic.empty()) {
-        return "the workload states operations and not their type: state it in the plugin";
+        return fmt::format("the workload states operations and not their type: {}",
+                           where_to_state_work);
     }
     return fmt::format("the run has no matrix rate of {}{}", printable(work.arithmetic, 40), why);
 }

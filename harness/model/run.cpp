@@ -6,6 +6,16 @@
 
 namespace perfgate::model {
 
+void set_error(CaseResult& result, std::string reason, std::string log) {
+    result.status = CaseStatus::error;
+    result.reason = std::move(reason);
+    result.log = std::move(log);
+    result.kernels.clear();
+    result.memory_operations.reset();
+    result.metrics.clear();
+    result.readings.clear();
+}
+
 std::string_view to_text(CaseStatus status) {
     switch (status) {
         case CaseStatus::measured:

@@ -180,6 +180,9 @@ struct CaseResult {
     bool operator==(const CaseResult&) const = default;
 };
 
+/// Makes the case an error: what was measured of it before is of no use.
+void set_error(CaseResult& result, std::string reason, std::string log = {});
+
 /// Whether a missing verification only means that the suite states no check: plugins always verify.
 inline bool may_lack_verification(const CaseResult& result) {
     return !result.command.empty() || !result.source.empty();

@@ -156,6 +156,11 @@ std::string set_up_fingerprint(const SourceKernel& kernel) {
         add(argument.role, argument.type, argument.elements, argument.fill, argument.integer,
             std::bit_cast<std::uint64_t>(argument.real));
     }
+    if (kernel.work != Work{}) {
+        hash.add(kernel.work.arithmetic);
+        add(std::bit_cast<std::uint64_t>(kernel.work.flops),
+            std::bit_cast<std::uint64_t>(kernel.work.bytes));
+    }
     return hash.fingerprint();
 }
 

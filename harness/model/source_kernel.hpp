@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/run.hpp"
+
 namespace perfgate::model {
 
 enum class ElementType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 };
@@ -98,6 +100,7 @@ struct SourceKernel {
     std::int64_t shared_bytes = 0;  ///< dynamic shared memory of a block
     std::vector<SourceArgument> arguments;
     SourceCheck check;
+    Work work;  ///< as the suite states it; 0: it does not
     SourceCode code;
 
     bool operator==(const SourceKernel&) const = default;
@@ -113,7 +116,8 @@ bool needs_reset(const SourceKernel& kernel);
 /// Device memory that the buffers take: those that are restored have a second copy.
 std::uint64_t memory_bytes_of(const SourceKernel& kernel);
 
-/// Fingerprint of how the kernel is launched: what a plugin's host code would decide.
+/// Fingerprint of how the kernel is launched and of its stated work: what a plugin's host code
+/// would decide.
 std::string set_up_fingerprint(const SourceKernel& kernel);
 
 }  // namespace perfgate::model

@@ -166,6 +166,8 @@ struct Figure {
     std::string unit;
     double before = 0;  ///< the baseline's
     double after = 0;   ///< this run's
+    /// Which parts of it differ: "cudaMalloc 0 → 2, cudaFree 0 → 1". Usually empty.
+    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Figure&) const = default;
 };
@@ -195,6 +197,9 @@ struct CaseVerdict {
     /// The baseline's values of metrics that are not judged, by name, if unit and method are the
     /// run's: used to explain a change.
     std::map<std::string, double> baseline_values = {};
+    /// What the baseline's values consist of (MetricSeries::detail), of metrics whose value
+    /// consists of something else in the run. Used to explain a change.
+    std::map<std::string, std::string> baseline_details = {};
     /// The baseline's kernels of a program's case, for explanations.
     std::vector<Kernel> baseline_kernels = {};
     std::vector<Cause> why = {};  ///< the causes that explain/ found, most important first

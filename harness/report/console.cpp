@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +17,7 @@
 #include "report/columns.hpp"
 #include "report/commands.hpp"
 #include "report/console_table.hpp"
+#include "report/console_text.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
@@ -30,54 +29,10 @@ namespace {
 
 using model::Verdict;
 
-// The most rows on a terminal; the files have all.
+/// Rows on a terminal; the files have all.
 constexpr std::size_t most_rows = 500;
 constexpr std::size_t most_sentences = 20;
 constexpr std::size_t most_log_lines = 10;
-constexpr std::size_t most_groups = 10;
-
-constexpr std::size_t usual_width = 80;  ///< where there is no terminal
-
-enum class Style { plain, bold, dim, red, green, yellow };
-
-class Paint {
-  public:
-    explicit Paint(bool color) : color_(color) {}
-
-    std::string operator()(Style style, std::string_view text) const {
-        constexpr std::string_view codes[] = {"", "1", "2", "31", "32", "33"};
-        const std::string_view code = codes[static_cast<std::size_t>(style)];
-        if (!color_ || code.empty()) return std::string(text);
-        return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-    }
-
-  private:
-    bool color_;
-};
-
-Style style_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::pass:
-        case Verdict::improved:
-            return Style::green;
-        case Verdict::acknowledged:
-        case Verdict::warned:
-        case Verdict::no_baseline:
-        case Verdict::inconclusive:
-            return Style::yellow;
-        case Verdict::skipped:
-            return Style::dim;
-        case Verdict::regressed:
-        case Verdict::incorrect:
-        case Verdict::missing:
-        case Verdict::error:
-        case Verdict::invalid:
-        case Verdict::not_collected:
-            break;
-    }
-    return Style::red;
-}
-
 /// The sentences and lines below a row.
 std::vector<std::string> details(const JoinedCase& joined) {
     const model::CaseVerdict& verdict = *joined.verdict;
@@ -123,31 +78,24 @@ std::vector<std::string> log_lines(const std::string& log) {
 
 class Console {
   public:
-    explicit Console(const Options& options)
-        : options_(options),
-          paint_(options.color),
-          width_(options.width == 0 && !options.list_all ? usual_width : options.width) {}
+    explicit Console(const Options& options) : options_(options), text_(options) {}
 
     std::string write(const model::VerdictDocument& document, const model::Run& run) {
         if (!document.summary.empty()) {
-            write_wrapped(log_line(document.summary), 0);
-            out_ += '\n';
+            text_.wrapped(log_line(document.summary));
+            text_.append("\n");
         }
         for (const JoinedSuite& suite : join(document, run)) {
             write_suite(document, suite);
-            if (!out_.ends_with("\n\n")) out_ += '\n';
+            text_.end_block();
         }
         if (options_.list_all) write_ceilings(document.environment.ceilings);
         write_summary(document);
         write_commands(document);
-        return std::move(out_);
+        return text_.take();
     }
 
   private:
-    bool is_listed(Verdict verdict) const {
-        return options_.list_all || (verdict != Verdict::pass && verdict != Verdict::skipped);
-    }
-
     void write_suite(const model::VerdictDocument& document, const JoinedSuite& suite) {
         write_heading(document, *suite.verdict);
         if (options_.list_all) {
@@ -156,7 +104,7 @@ class Console {
             write_groups(suite, document.policy);
         }
         write_counted(suite);
-        write_relations(*suite.verdict);
+        write_relations(*suite.verdict, options_.list_all, most_rows, text_);
         write_notes(suite);
     }
 
@@ -174,7 +122,7 @@ class Console {
             // Adjacent rows with the same reason (no baseline, no permission) share one line.
             std::vector<std::string> next;
             if (row + 1 < listed.size()) next = details_of(listed[row + 1], columns, row + 1);
-            if (row + 1 == listed.size() || next != shared) write_details(shared);
+            if (row + 1 == listed.size() || next != shared) text_.details(shared);
             shared = std::move(next);
         }
         end_table(left_out);
@@ -195,13 +143,13 @@ class Console {
             const std::string& log = listed[row].verdict->log;
             for (std::size_t i = 0; i < group.cases.size() && row < listed.size(); ++i, ++row) {
                 write_row(columns, row, listed[row].verdict->verdict);
-                write_details(cut_id(columns, row));
+                text_.details(cut_id(columns, row));
             }
             // The suite's note says once that there is no baseline at all.
             const bool noted =
                 group.effect == model::Effect::no_baseline && suite.verdict->baseline_file.empty();
-            if (!group.sentence.empty() && !noted) write_details({log_line(group.sentence)});
-            write_details(log_lines(log));
+            if (!group.sentence.empty() && !noted) text_.details({log_line(group.sentence)});
+            text_.details(log_lines(log));
         }
         end_table(left_out);
     }
@@ -215,72 +163,29 @@ class Console {
 
     std::vector<Column> begin_table(const std::vector<JoinedCase>& listed) {
         std::vector<Column> columns = make_columns(listed, options_.list_all);
-        fit(columns, width_);
+        fit(columns, text_.width());
         std::string title;
         for (const Column& column : columns) append_cell(title, column, column.title);
         title.erase(title.find_last_not_of(' ') + 1);
-        out_ += '\n' + paint_(Style::bold, title) + '\n';
+        text_.append('\n' + text_.painted(Style::bold, title) + '\n');
         return columns;
     }
 
     void end_table(std::size_t left_out) {
-        out_ += '\n';
+        text_.append("\n");
         if (left_out > 0) {
-            out_ += fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out);
-        }
-    }
-
-    /// Relations that are broken or could not be judged, worst first; with list_all also those that
-    /// hold. Skipped ones are grouped by reason, like cases.
-    void write_relations(const model::SuiteVerdict& suite) {
-        std::vector<const model::RelationVerdict*> listed;
-        std::map<std::string, std::string> first_reasons;  // of each relation that was skipped
-        std::map<std::string, std::size_t> skipped;
-        for (const model::RelationVerdict& relation : suite.relations) {
-            if (is_listed(relation.verdict)) {
-                listed.push_back(&relation);
-            } else if (relation.verdict == Verdict::skipped) {
-                const auto reason =
-                    first_reasons.try_emplace(relation.relation, relation.sentence).first;
-                ++skipped[log_line(relation.relation + ": " + reason->second)];
-            }
-        }
-        std::stable_sort(listed.begin(), listed.end(), [](const auto* left, const auto* right) {
-            return severity(left->verdict) > severity(right->verdict);
-        });
-        const std::size_t rows = std::min(listed.size(), most_rows);
-        for (std::size_t i = 0; i < rows; ++i) {
-            write_relation(*listed[i]);
-        }
-        if (listed.size() > rows) {
-            out_ += fmt::format("{} more relations; --json, --junit and --csv have all\n",
-                                listed.size() - rows);
-        }
-        write_grouped("relation skipped", skipped);
-    }
-
-    void write_relation(const model::RelationVerdict& relation) {
-        // Without values the sentence does not say what was expected.
-        const std::string name = relation.left ? "" : relation_name(relation) + ": ";
-        const std::string word(relation_word(relation.verdict));
-        constexpr std::size_t indent = 4;
-        const std::size_t taken = word.size() + 2;
-        const std::size_t width = width_ > 2 * taken ? width_ - taken : 0;
-        out_ += paint_(style_of(relation.verdict), word) + ": ";
-        std::size_t spaces = 0;
-        for (const std::string& piece : wrap(log_line(name + relation.sentence), width)) {
-            out_.append(spaces, ' ');
-            out_ += log_line(piece) + '\n';
-            spaces = indent;
+            text_.append(
+                fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out));
         }
     }
 
     void write_ceilings(const model::Ceilings& ceilings) {
         const std::string measured = model::in_words(ceilings);
-        if (!measured.empty()) out_ += "ceilings: " + measured + '\n';
+        if (!measured.empty()) text_.append("ceilings: " + measured + '\n');
         if (!ceilings.problem.empty()) {
-            out_ += fmt::format("ceilings{}: {}\n", measured.empty() ? "" : " that are missing",
-                                log_line(ceilings.problem));
+            text_.append(fmt::format("ceilings{}: {}\n",
+                                     measured.empty() ? "" : " that are missing",
+                                     log_line(ceilings.problem)));
         }
     }
 
@@ -294,11 +199,9 @@ class Console {
         if (!environment.driver.empty()) text += ", driver " + log_line(environment.driver);
         if (!environment.cupti.empty()) text += ", CUPTI " + log_line(environment.cupti);
         if (!suite.baseline_file.empty()) text += ", baseline " + log_line(suite.baseline_file);
-        const std::size_t begin = out_.size();
-        write_wrapped(text, 0);
-        if (out_.compare(begin, name.size(), name) == 0) {
-            out_.replace(begin, name.size(), paint_(Style::bold, name));
-        }
+        const std::size_t begin = text_.size();
+        text_.wrapped(text);
+        text_.paint_first(Style::bold, name, begin);
     }
 
     static void append_cell(std::string& line, const Column& column, std::string_view text) {
@@ -307,15 +210,15 @@ class Console {
     }
 
     void write_row(const std::vector<Column>& columns, std::size_t row, Verdict verdict) {
-        std::string line =
-            paint_(style_of(verdict), pad(columns[0].cells[row], columns[0].width, Align::left));
+        std::string line = text_.painted(style_of(verdict),
+                                         pad(columns[0].cells[row], columns[0].width, Align::left));
         for (std::size_t i = id_column; i < columns.size(); ++i) {
             const std::string& text = columns[i].cells[row];
             append_cell(line, columns[i],
                         i == id_column ? cut_middle(text, columns[i].width) : text);
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        out_ += line + '\n';
+        text_.append(line + '\n');
     }
 
     /// An id that the table cuts, in full, for copying.
@@ -334,34 +237,6 @@ class Console {
         return lines;
     }
 
-    void write_details(const std::vector<std::string>& lines) {
-        constexpr std::size_t indent = 4;
-        for (const std::string& line : lines) write_wrapped(line, indent);
-    }
-
-    void write_wrapped(std::string_view line, std::size_t indent) {
-        for (const std::string& piece : wrap(line, width_ > 2 * indent ? width_ - indent : 0)) {
-            out_.append(indent, ' ');
-            out_ += log_line(piece) + '\n';  // what begins a line may be a command only there
-        }
-    }
-
-    /// Texts with the number of cases that have them, most frequent first.
-    void write_grouped(std::string_view label, const std::map<std::string, std::size_t>& groups) {
-        std::vector<std::pair<std::string, std::size_t>> sorted(groups.begin(), groups.end());
-        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& left, const auto& right) {
-            return left.second > right.second;
-        });
-        for (std::size_t i = 0; i < std::min(sorted.size(), most_groups); ++i) {
-            const auto& [text, count] = sorted[i];
-            write_wrapped(fmt::format("{}: {} ({})", label, text, model::counted(count, "case")),
-                          0);
-        }
-        if (sorted.size() > most_groups) {
-            out_ += fmt::format("{}: {} more of these\n", label, sorted.size() - most_groups);
-        }
-    }
-
     void write_counted(const JoinedSuite& suite) {
         if (options_.list_all) return;
         std::map<std::string, std::size_t> skipped;
@@ -370,7 +245,7 @@ class Console {
                 ++skipped[log_line(joined.verdict->reason)];
             }
         }
-        write_grouped("skipped", skipped);
+        text_.counted("skipped", skipped);
     }
 
     /// Notes, and metrics that do not apply; folded to their number without --verbose.
@@ -384,16 +259,16 @@ class Console {
                 fmt::format("{}", fmt::join(joined.result->not_applicable, ", ")))];
         }
         if (options_.list_all) {
-            write_grouped("not applicable", not_applicable);
+            text_.counted("not applicable", not_applicable);
             for (std::size_t i = 0; i < of_suite.size() && i < most_rows; ++i) {
-                out_ += "note: " + log_line(of_suite[i]) + '\n';
+                text_.append("note: " + log_line(of_suite[i]) + '\n');
             }
-            write_grouped("note", of_cases);
+            text_.counted("note", of_cases);
             return;
         }
         // What a note of the suite says of the gate is for everybody; those of cases are details.
         const std::size_t shown = std::min(of_suite.size(), most_sentences);
-        for (std::size_t i = 0; i < shown; ++i) write_wrapped("note: " + log_line(of_suite[i]), 0);
+        for (std::size_t i = 0; i < shown; ++i) text_.wrapped("note: " + log_line(of_suite[i]));
         const std::size_t folded = of_suite.size() - shown + of_cases.size();
         if (folded + not_applicable.size() == 0) return;
         std::string text;
@@ -402,7 +277,7 @@ class Console {
             text += text.empty() ? "some metrics" : "; some metrics";
             text += " do not apply to these cases";
         }
-        out_ += paint_(Style::dim, text + " (--verbose shows them)") + '\n';
+        text_.append(text_.painted(Style::dim, text + " (--verbose shows them)") + '\n');
     }
 
     void write_summary(const model::VerdictDocument& document) {
@@ -411,7 +286,7 @@ class Console {
             last = log_line(suite.name) + ": " + counts_text(suite);
             const std::string relations = relations_text(suite);
             if (!relations.empty()) last += "; " + relations;
-            if (document.suites.size() > 1) write_wrapped(last, 0);
+            if (document.suites.size() > 1) text_.wrapped(last);
         }
         if (document.suites.size() != 1) {
             last = fmt::format("{}: {}", model::counted(document.suites.size(), "suite"),
@@ -420,32 +295,26 @@ class Console {
         if (document.verify_only) last.append("; ").append(verify_only_text);
         if (document.interrupted) last += "; interrupted";
         const std::string exit = fmt::format("exit {}", document.exit_code);
-        const std::size_t begin = out_.size();
-        write_wrapped(last + "; " + exit, 0);
-        const auto paint_last = [&](Style style, const std::string& words) {
-            const std::size_t at = out_.rfind(words);
-            if (at == std::string::npos || at < begin) return;  // on two lines
-            out_.replace(at, words.size(), paint_(style, words));
-        };
-        paint_last(document.exit_code == 0 ? Style::green : Style::red, exit);
-        if (document.interrupted) paint_last(Style::yellow, "interrupted");
-        if (document.verify_only) paint_last(Style::yellow, std::string(verify_only_text));
+        const std::size_t begin = text_.size();
+        text_.wrapped(last + "; " + exit);
+        text_.paint_last(document.exit_code == 0 ? Style::green : Style::red, exit, begin);
+        if (document.interrupted) text_.paint_last(Style::yellow, "interrupted", begin);
+        if (document.verify_only)
+            text_.paint_last(Style::yellow, std::string(verify_only_text), begin);
     }
 
     /// Not wrapped, so that each can be copied as one line.
     void write_commands(const model::VerdictDocument& document) {
         const std::vector<Command> commands = next_commands(document, options_);
         if (commands.empty()) return;
-        out_ += '\n';
+        text_.append("\n");
         for (const Command& command : commands) {
-            out_ += fmt::format("{}:\n  {}\n", command.purpose, log_line(command.line));
+            text_.append(fmt::format("{}:\n  {}\n", command.purpose, log_line(command.line)));
         }
     }
 
     const Options& options_;
-    Paint paint_;
-    std::size_t width_;  ///< 0: not limited
-    std::string out_;
+    ConsoleText text_;
 };
 
 }  // namespace

@@ -39,7 +39,9 @@ inline constexpr auto formats = std::to_array<Format>({
      write_markdown},
     {"html", "", "page for a browser, in one file: every case, its figures and its samples",
      write_html},
-    {"annotations", "", "GitHub workflow commands that mark the suite's lines", write_annotations},
+    {"annotations", "",
+     "GitHub workflow commands that annotate the changed kernel's source line, or the suite's",
+     write_annotations},
     {"json", "verdict.json", "verdict document (schema perfgate.verdict)", write_json},
     {"csv", "", "spreadsheet: one row per case and metric, and per relation", write_csv},
 });

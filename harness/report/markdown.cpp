@@ -40,10 +40,6 @@ constexpr std::size_t most_notes = 10;
 constexpr std::string_view table_head =
     "\n| verdict | change | case | first reason |\n|---|--:|---|---|\n";
 
-bool is_listed(Verdict verdict) {
-    return verdict != Verdict::pass && verdict != Verdict::skipped;
-}
-
 std::string place_text(const model::SourcePlace& place) {
     if (place.file.empty()) return {};
     const std::string line = place.line > 0 ? fmt::format(":{}", place.line) : "";
@@ -214,7 +210,7 @@ std::vector<Entry> entries_of(const std::vector<JoinedSuite>& suites,
             }
         }
         for (const model::RelationVerdict& relation : suites[i].verdict->relations) {
-            if (!is_listed(relation.verdict)) continue;
+            if (!needs_attention(relation.verdict)) continue;
             // A broken relation is felt like a slower case.
             const bool broken = relation.verdict == Verdict::regressed;
             entries.push_back({i, broken ? model::Effect::slower : model::Effect::unmeasured,

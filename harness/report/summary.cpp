@@ -94,6 +94,10 @@ std::string sentence_of(const model::MetricVerdict& metric) {
     return fmt::format("{}: {}", metric.metric, to_text(metric.verdict));
 }
 
+bool needs_attention(Verdict verdict) {
+    return verdict != Verdict::pass && verdict != Verdict::skipped;
+}
+
 bool is_bad(model::Outcome outcome) {
     return outcome == model::Outcome::failure || outcome == model::Outcome::error;
 }

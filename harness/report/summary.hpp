@@ -35,6 +35,9 @@ std::string sentence_of(const model::MetricVerdict& metric);
 /// A sentence longer than this is cut: GitHub cuts an annotation at 4,096 characters.
 inline constexpr std::size_t longest_line = 4000;
 
+/// Whether reports list it: it neither passed nor was skipped.
+bool needs_attention(model::Verdict verdict);
+
 /// Whether it is a failure or an error in CI.
 bool is_bad(model::Outcome outcome);
 

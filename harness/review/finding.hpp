@@ -13,6 +13,7 @@ namespace perfgate::review {
 enum class Loosening {
     suite_removed,
     case_removed,
+    case_skipped,  ///< an override skips it
     tolerance_raised,
     severity_lowered,  ///< a gate that failed only warns
     gate_removed,      ///< a metric that had a tolerance has none

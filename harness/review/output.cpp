@@ -62,10 +62,10 @@ std::string write_text(const Review& review, const std::string& base) {
     const std::vector<Finding>& findings = review.findings;
     std::string text;
     if (findings.empty()) {
-        text = fmt::format("nothing is looser than in {}\n", cell(base));
+        text = fmt::format("no change weakens the gate compared with {}\n", cell(base));
     } else {
-        text = fmt::format("{} {} looser than in {}:\n\n", findings.size(),
-                           findings.size() == 1 ? "thing is" : "things are", cell(base));
+        text = fmt::format("{} {} the gate compared with {}:\n\n", findings.size(),
+                           findings.size() == 1 ? "change weakens" : "changes weaken", cell(base));
         std::vector<std::vector<std::string>> rows{{"what", "of", "change", "where", "case"}};
         for (const Finding& finding : findings) {
             rows.push_back({std::string(to_text(finding.kind)), cell(finding.subject),

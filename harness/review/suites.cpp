@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "metrics/catalogue.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/text.hpp"
 #include "review/findings.hpp"
+#include "suite/plan.hpp"
 
 namespace perfgate::review {
 
@@ -141,6 +144,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string words(const model::Piece& piece) {
     std::string text = piece.pattern;
+    if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
     if (!piece.within.empty()) text += " within " + piece.within;
     if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
     if (piece.own_thread) text += ", own thread";
@@ -166,6 +170,12 @@ std::string words(const model::SourceCheck& check) {
     if (check.kind == model::SourceCheck::Kind::none) return "none";
     return fmt::format("{}, rtol {}, atol {}", check.against, model::number_text(check.rtol),
                        model::number_text(check.atol));
+}
+
+std::string words(const model::Work& work) {
+    if (work == model::Work{}) return "none";
+    return fmt::format("flops {:.0f} {}, bytes {:.0f}", work.flops,
+                       work.arithmetic.empty() ? "of no type" : work.arithmetic, work.bytes);
 }
 
 std::string words(const model::CompileOptions& options) {
@@ -208,7 +218,35 @@ void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteC
     compare("launch", launch_words(old_one), launch_words(new_one));
     compare("arguments", argument_words(old_one), argument_words(new_one));
     compare("check", words(old_one.check), words(new_one.check));
+    // Stating it adds a check: what is too fast to be true.
+    if (old_one.work != model::Work{}) compare("work", words(old_one.work), words(new_one.work));
     compare("compiling", words(old_one.options), words(new_one.options));
+}
+
+std::string words(const model::BenchmarkValue& value) {
+    return fmt::format("{}, times {}, {}, better {}", value.from, model::number_text(value.factor),
+                       value.definition.unit, to_text(value.definition.direction));
+}
+
+/// How the results of a benchmark are read decides which number a gate sees.
+template <class Compare>
+void compare_readings(const model::BenchmarkReading& old_one,
+                      const model::BenchmarkReading& new_one, const Compare& compare) {
+    compare("format", old_one.format, new_one.format);
+    compare("rows", old_one.rows, new_one.rows);
+    compare("case", old_one.name, new_one.name);
+    compare("axes", words(old_one.axes), words(new_one.axes));
+    std::map<std::string, std::pair<std::string, std::string>> values;
+    for (const model::BenchmarkValue& value : old_one.values) {
+        values[value.definition.name].first = words(value);
+    }
+    for (const model::BenchmarkValue& value : new_one.values) {
+        values[value.definition.name].second = words(value);
+    }
+    for (const auto& [name, both] : values) {
+        if (both.first.empty()) continue;  // a further metric
+        compare(("values." + name).c_str(), both.first, both.second);
+    }
 }
 
 /// Any difference may change what the gate judges, so each is listed.
@@ -222,6 +260,8 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     if (!old_case.program || !new_case.program) return;
     const model::Command& old_one = before.commands[old_case.program->command];
     const model::Command& new_one = after.commands[new_case.program->command];
+    compare("kind", old_one.benchmark ? "a benchmark" : "a program",
+            new_one.benchmark ? "a benchmark" : "a program");
     compare("command", joined(old_one.words), joined(new_one.words));
     compare("check", joined(old_one.check), joined(new_one.check));
     compare("env", words(old_one.environment), words(new_one.environment));
@@ -230,6 +270,9 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     compare("gpus", std::to_string(old_one.gpus), std::to_string(new_one.gpus));
     compare("warmup", std::to_string(old_one.warm_up_runs), std::to_string(new_one.warm_up_runs));
     compare("measure", words(old_case.program->piece), words(new_case.program->piece));
+    if (old_one.benchmark && new_one.benchmark) {
+        compare_readings(*old_one.benchmark, *new_one.benchmark, compare);
+    }
     if (new_one.max_overhead > old_one.max_overhead) {
         const auto percent = [](double fraction) {
             return model::number_text(fraction * 100) + " %";
@@ -246,7 +289,9 @@ bool is_as_strict(const model::Relation& before, const model::Relation& after) {
         before.operands != after.operands || before.right.size() != after.right.size()) {
         return false;
     }
-    if (before.right == after.right) return true;
+    if (before.right == after.right) {
+        return model::expected_kernel(before) == model::expected_kernel(after);
+    }
     double change = 0;
     std::vector<int> effects;  // of the number on each value of the stack: 0, 1, -1
     for (std::size_t i = 0; i < before.right.size(); ++i) {
@@ -337,8 +382,13 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         for (const SuiteCase& old_case : before.cases) {
             const auto found = cases.find(old_case.id);
             if (found == cases.end()) continue;
+            const model::SourcePlace place{after.file, found->second->at.line};
             compare_settings(old_case, old_settings.of(old_case), new_settings.of(*found->second),
-                             {after.file, found->second->at.line}, findings);
+                             place, findings);
+            const std::string skip = suite::stated_skip(*found->second, device);
+            if (!skip.empty() && suite::stated_skip(old_case, device).empty()) {
+                findings.add(Loosening::case_skipped, place, "skip", "measured", skip, old_case.id);
+            }
         }
     }
     compare_relations(before, after, findings);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -19,9 +20,12 @@
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/fresh_seed.hpp"
+#include "runner/git.hpp"
 #include "runner/installation.hpp"
+#include "runner/interruption.hpp"
 #include "runner/judging.hpp"
 #include "runner/plan.hpp"
+#include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
 
 namespace perfgate::runner {
@@ -73,7 +77,10 @@ std::vector<std::string> plugins_of(std::string_view option, const std::string& 
 
 /// The name of the base in messages that otherwise name a baseline file.
 std::string base_name(const AbRequest& request) {
-    return "base " + (request.base.empty() ? request.base_root : request.base);
+    for (const std::string* name : {&request.base, &request.base_rev}) {
+        if (!name->empty()) return "base " + *name;
+    }
+    return "base " + request.base_root;
 }
 
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
@@ -92,10 +99,23 @@ struct BothRuns {
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
-    if (request.base.empty() && request.base_root.empty()) {
+    if (request.base.empty() && request.base_root.empty() && request.base_rev.empty()) {
         throw model::InputError(
-            "nothing to compare: name two builds (--base, --head) or two checkouts of programs "
-            "or sources (--base-root, --head-root)");
+            "nothing to compare: name two builds (--base, --head), or for programs and sources a "
+            "git revision (--base-rev) or two checkouts (--base-root, --head-root)");
+    }
+    catch_interruptions();
+    std::optional<Revisions> revisions;
+    if (!request.base_rev.empty()) revisions.emplace(request.suites);
+    Checkouts checkouts{{request.base_root}, {request.head_root}};
+    if (revisions) {
+        if (request.base.empty() && request.measuring.backend.plugins.empty()) {
+            refuse_plugins(request.suites);
+        }
+        checkouts.base = revisions->check_out("--base-rev", request.base_rev);
+        checkouts.head = request.head_rev.empty()
+                             ? revisions->working_tree()
+                             : revisions->check_out("--head-rev", request.head_rev);
     }
     const std::vector<std::string> base_plugins = plugins_of("--base", request.base);
     const std::vector<std::string> head_plugins = plugins_of("--head", request.head);
@@ -115,8 +135,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
-    const BothPlans plans =
-        plan_for_both(request.suites, of_head, head, {request.base_root, request.head_root});
+    const BothPlans plans = plan_for_both(request.suites, of_head, head, checkouts);
     base.visible = head.visible;
     base.capabilities.environment.device.key = head.capabilities.environment.device.key;
     const model::Plan base_plan = offered(plans.base, base.capabilities.workloads);
@@ -140,6 +159,10 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     BothRuns runs;
     runs.head = head_execution.finish(request.suites.front());
     runs.base = base_execution.finish_beside(runs.head);
+    if (revisions) {
+        runs.base.git_revision = git_revision(checkouts.base.root);
+        runs.head.git_revision = git_revision(checkouts.head.root);
+    }
     return runs;
 }
 
@@ -153,7 +176,6 @@ int compare_builds(const AbRequest& request) {
         model::combine_exit_codes(store_run(runs.base, out / "base"), store_run(runs.head, out));
     model::VerdictDocument document = gate::judge(
         runs.head, gate::baselines_of(runs.base, base_name(request)), request.policy, rule);
-    gate::explain_what_base_lacks(runs.base, document);
     explain::explain(runs.head, explain::Which::moved, document);
     return model::combine_exit_codes(
         stored, model::combine_exit_codes(document.exit_code,

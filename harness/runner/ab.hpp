@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `perfgate ab`: two builds of the plugins, or two checkouts of programs, measured back to back;
-// the head is judged against the base.
+// `perfgate ab`: two builds of the plugins, or two checkouts or git revisions of programs and
+// sources, measured back to back; the head is judged against the base.
 #pragma once
 
 #include <string>
@@ -17,6 +17,8 @@ struct AbRequest {
     std::string base, head;           ///< a plugin, or a folder of plugins; empty: none
     /// Where programs run: checkouts that replace the suite's folder. Empty: no programs.
     std::string base_root, head_root;
+    /// Git revisions that are checked out for that; head_rev empty: the working tree.
+    std::string base_rev, head_rev;
     MeasuringChoice measuring;
     model::Policy policy;
     OutputOptions reports;

@@ -36,7 +36,7 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
     } catch (const std::exception& error) {
         if (chosen || !choice.devices.empty() || has_nvidia_gpu()) {
             return {{Level::problem, "backend", error.what(),
-                     "mend that, and run 'perfgate doctor' again"}};
+                     "fix this and run 'perfgate doctor' again"}};
         }
         // As `run` does: without a GPU it measures on the host.
         std::vector<measure::Diagnosis> found{

@@ -179,6 +179,7 @@ const model::Ceilings& Execution::ceilings() {
 
 model::Run Execution::rated(const model::Run& run) {
     model::Run result = run;
+    result.started_at = header_.started_at;
     if (!measure::asks_for_ceilings(result)) return result;
     result.environment.ceilings = ceilings();
     measure::add_ceiling_shares(result);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <sstream>
@@ -18,41 +19,102 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The output of git; nothing if it fails or is not installed.
-std::optional<std::string> git_bytes(std::vector<std::string> words) {
+constexpr std::array<std::string_view, 5> repository_variables{
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"};
+
+struct GitEnd {
+    bool succeeded = false;
+    std::string text;  ///< its output
+};
+
+/// How git is started.
+struct GitStart {
+    bool errors_too = false;  ///< they are part of the output
+    /// Without the variables that name another repository or index, as hooks have them.
+    bool by_folder = false;
+    bool in_own_group = false;  ///< an interruption from the terminal does not reach it
+};
+
+std::vector<std::string> environment_of(const GitStart& start) {
+    std::vector<std::string> environment;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const auto is_set = [&](std::string_view name) {
+            return text.starts_with(name) && text.substr(name.size()).starts_with('=');
+        };
+        if (start.by_folder &&
+            std::any_of(repository_variables.begin(), repository_variables.end(), is_set)) {
+            continue;
+        }
+        environment.emplace_back(text);
+    }
+    return environment;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// Signals that perfgate catches interrupt neither reading nor waiting.
+GitEnd run_git(std::vector<std::string> words, const GitStart& start = {}) {
     std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (start.errors_too) {
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    } else {
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    if (start.in_own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     words.insert(words.begin(), "git");
-    std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
+    std::vector<std::string> environment = environment_of(start);
     pid_t pid = 0;
-    const int failed = posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
+    const int failed = posix_spawnp(&pid, "git", &actions, &attributes, pointers_to(words).data(),
+                                    pointers_to(environment).data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    std::string text;
+    GitEnd end;
     std::array<char, 4096> buffer;
-    for (ssize_t count = 0; !failed && (count = read(ends[0], buffer.data(), buffer.size())) > 0;) {
-        text.append(buffer.data(), static_cast<std::size_t>(count));
+    while (!failed) {
+        const ssize_t count = read(ends[0], buffer.data(), buffer.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        end.text.append(buffer.data(), static_cast<std::size_t>(count));
     }
     close(ends[0]);
-    if (failed) return std::nullopt;
+    if (failed) return {false, "git was not found: install it"};
     int status = 0;
-    waitpid(pid, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    end.succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return end;
+}
+
+/// The output of git; nothing if it fails or is not installed.
+std::optional<std::string> git_bytes(std::vector<std::string> words) {
+    GitEnd end = run_git(std::move(words));
+    if (!end.succeeded) return std::nullopt;
+    return std::move(end.text);
+}
+
+/// Without the last newline.
+std::string trimmed(std::string text) {
+    while (text.ends_with('\n')) text.pop_back();
     return text;
 }
 
 /// The same without the last newline; empty if there is nothing.
 std::string git_output(std::vector<std::string> words) {
-    std::string text = git_bytes(std::move(words)).value_or("");
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return text;
+    return trimmed(git_bytes(std::move(words)).value_or(""));
 }
 
 /// A line of `git ls-tree -r -l -z`: "100644 blob 3f2…  1234\tsuites/gemm.yaml".
@@ -68,11 +130,31 @@ GitFile git_file(std::string_view line) {
     return file;
 }
 
+/// Of the repository that `folder` is in. Text of a success has no warnings, of a failure git's
+/// errors, if they are asked for.
+GitEnd git_in(const std::filesystem::path& folder, std::vector<std::string> words,
+              const GitStart& start) {
+    words.insert(words.begin(), {"-C", folder.string()});
+    GitEnd end = run_git(std::move(words), start);
+    end.text = trimmed(std::move(end.text));
+    return end;
+}
+
+constexpr GitStart for_output{.by_folder = true};
+constexpr GitStart for_errors{.errors_too = true, .by_folder = true};
+
+/// What it said, if it failed.
+std::string failure(const GitEnd& end) {
+    if (end.succeeded) return {};
+    return end.text.empty() ? "git failed" : end.text;
+}
+
 }  // namespace
 
 std::string git_revision(const std::filesystem::path& folder) {
-    return git_output(
-        {"-C", folder.string(), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"});
+    const GitEnd end = git_in(
+        folder, {"describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"}, for_output);
+    return end.succeeded ? end.text : std::string();
 }
 
 std::optional<std::vector<GitFile>> git_files(const std::string& revision,
@@ -97,6 +179,39 @@ std::optional<std::vector<GitFile>> git_files(const std::string& revision,
 
 std::optional<std::string> git_content(const GitFile& file) {
     return git_bytes({"--no-replace-objects", "cat-file", "blob", file.object});
+}
+
+GitPlace git_place(const std::filesystem::path& folder) {
+    const std::vector<std::string> words{"rev-parse", "--show-toplevel"};
+    const GitEnd end = git_in(folder, words, for_output);
+    if (!end.succeeded) return {{}, failure(git_in(folder, words, for_errors))};
+    return {end.text, {}};
+}
+
+std::string git_commit(const std::filesystem::path& folder, const std::string& revision) {
+    const GitEnd end = git_in(
+        folder, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"},
+        for_output);
+    return end.succeeded ? end.text : std::string();
+}
+
+bool git_is_shallow(const std::filesystem::path& folder) {
+    return git_in(folder, {"rev-parse", "--is-shallow-repository"}, for_output).text == "true";
+}
+
+std::string git_add_worktree(const std::filesystem::path& folder, const std::filesystem::path& path,
+                             const std::string& commit) {
+    return failure(git_in(folder,
+                          {"-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet",
+                           "--detach", path.string(), commit},
+                          for_errors));
+}
+
+std::string git_remove_worktree(const std::filesystem::path& folder,
+                                const std::filesystem::path& path) {
+    GitStart start = for_errors;
+    start.in_own_group = true;
+    return failure(git_in(folder, {"worktree", "remove", "--force", path.string()}, start));
 }
 
 std::string git_user_name() {

@@ -31,6 +31,29 @@ std::optional<std::vector<GitFile>> git_files(const std::string& revision,
 /// The file's content; for a link, its target. Nothing if git does not have it.
 std::optional<std::string> git_content(const GitFile& file);
 
+/// Where a folder is in its repository.
+struct GitPlace {
+    std::filesystem::path top;  ///< of the repository's working tree, absolute
+    std::string problem;        ///< git's words why there is none; empty: there is
+};
+GitPlace git_place(const std::filesystem::path& folder);
+
+/// The name of the commit that `revision` stands for; empty if the repository has none.
+std::string git_commit(const std::filesystem::path& folder, const std::string& revision);
+
+/// Whether commits were left out when the repository was cloned.
+bool git_is_shallow(const std::filesystem::path& folder);
+
+/// Checks a commit out into `path`, which does not exist yet: a worktree without a branch. No hook
+/// runs, and nothing of the working tree of `folder` changes. Returns git's words if it fails.
+std::string git_add_worktree(const std::filesystem::path& folder, const std::filesystem::path& path,
+                             const std::string& commit);
+
+/// Removes it again, with all that is in it, also while the terminal interrupts other processes.
+/// Returns git's words if it fails.
+std::string git_remove_worktree(const std::filesystem::path& folder,
+                                const std::filesystem::path& path);
+
 /// The user's name, as used in commits; empty if git does not know one.
 std::string git_user_name();
 

@@ -162,20 +162,21 @@ class Import {
     void conclude(Imported& imported) const {
         model::CaseResult& result = imported.result;
         if (imported.problem.empty() && imported.files != files_) {
-            imported.problem = fmt::format("{} of {} files have it", imported.files, files_);
+            imported.problem =
+                fmt::format("only {} of {} files have this case", imported.files, files_);
         }
         if (imported.problem.empty() && imported.skipped == files_) {
             result.status = model::CaseStatus::skipped;
             return;
         }
         if (imported.problem.empty() && imported.skipped > 0) {
-            imported.problem =
-                fmt::format("in {} of {} files {}", imported.skipped, files_, result.reason);
+            imported.problem = fmt::format("skipped in {} of {} files: {}", imported.skipped,
+                                           files_, result.reason);
         }
         for (auto& [metric, series] : result.metrics) {
             if (imported.problem.empty() && series.batches.size() != files_) {
-                imported.problem = fmt::format("{} of {} files have its {}", series.batches.size(),
-                                               files_, metric);
+                imported.problem = fmt::format("only {} of {} files have its {}",
+                                               series.batches.size(), files_, metric);
             }
             series.value = stats::median(all_samples(series));
         }
@@ -183,9 +184,7 @@ class Import {
             result.status = model::CaseStatus::measured;
             return;
         }
-        result.status = model::CaseStatus::error;
-        result.reason = imported.problem;
-        result.metrics.clear();
+        model::set_error(result, imported.problem);
     }
 
     std::size_t files_;
@@ -238,7 +237,6 @@ int judge_against(const model::Run& base, const std::string& base_name, const mo
     }
     model::VerdictDocument document = gate::judge(
         head, gate::baselines_of(base, "base " + base_name), policy, gate::BatchRule(policy));
-    gate::explain_what_base_lacks(base, document);
     explain::explain(head, explain::Which::moved, document);
     return model::combine_exit_codes(document.exit_code, write_reports(document, head, reports));
 }

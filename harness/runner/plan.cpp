@@ -210,7 +210,6 @@ ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySui
 
 /// Why a benchmark has no values of the case; empty: it has.
 std::string unreported(const suite::ReportedCases& reported, const std::string& id) {
-    if (!reported.problem.empty()) return reported.problem;
     for (const benchmark::Result& result : reported.results) {
         if (benchmark::id_of(result) == id) return result.skipped;
     }
@@ -218,13 +217,21 @@ std::string unreported(const suite::ReportedCases& reported, const std::string& 
 }
 
 /// Skips the cases that the base's benchmarks do not report. In the head they are errors: what the
-/// base has must not disappear silently.
+/// base has must not disappear silently. If a benchmark of the base failed, its cases are errors
+/// there: what it would have reported is not known.
 model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reported) {
     for (std::size_t s = 0; s < reported.size(); ++s) {
+        for (const auto& [command, of_base] : reported[s]) {
+            if (of_base.problem.empty()) continue;
+            model::BenchmarkReading& reading = *plan.suites[s].commands[command].benchmark;
+            reading.problem = of_base.problem;
+            reading.log = of_base.log;
+        }
         for (model::PlannedCase& planned : plan.suites[s].cases) {
             if (!planned.program || !planned.skip_reason.empty()) continue;
             const auto found = reported[s].find(planned.program->command);
-            if (found == reported[s].end() || planned.spec.variant == model::unknown_cases) {
+            if (found == reported[s].end() || !found->second.problem.empty() ||
+                planned.spec.variant == model::unknown_cases) {
                 continue;
             }
             planned.skip_reason = unreported(found->second, planned.program->piece.pattern);
@@ -280,20 +287,20 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
     if (!has_programs(planning.plan()) && !has_sources(planning.plan())) {
         return {warned_of_missing(planning.plan()), planning.plan()};
     }
-    if (checkouts.base.empty()) {
+    if (checkouts.base.root.empty()) {
         throw model::InputError(
-            "the suites have programs or sources: name the checkouts that these are in with "
-            "--base-root and --head-root");
+            "the suites have programs or sources: name a git revision to compare with "
+            "(--base-rev), or the checkouts that these are in (--base-root, --head-root)");
     }
     ReportedBySuite of_base, of_head;
     if (planning.asks_benchmarks()) {
-        of_head = planning.ask(in_root(planning.plan(), checkouts.head));
-        of_base = planning.ask(in_root(planning.plan(), checkouts.base));
+        of_head = planning.ask(in_checkout(planning.plan(), checkouts.head));
+        of_base = planning.ask(in_checkout(planning.plan(), checkouts.base));
         planning.set_reported(reported_by_any(of_head, of_base));
     }
-    BothPlans plans{
-        skipping_unreported(in_root(warned_of_missing(planning.plan()), checkouts.base), of_base),
-        in_root(planning.plan(), checkouts.head)};
+    BothPlans plans{skipping_unreported(
+                        in_checkout(warned_of_missing(planning.plan()), checkouts.base), of_base),
+                    in_checkout(planning.plan(), checkouts.head)};
     skip_absent_sources(plans.base);
     compile_sources(choice, backend, plans.head);
     MeasuringChoice of_the_base = choice;
@@ -327,18 +334,28 @@ bool records_programs(const model::Plan& plan) {
     });
 }
 
-model::Plan in_root(model::Plan plan, const std::string& root) {
+model::Plan in_checkout(model::Plan plan, const Checkout& checkout) {
+    const std::filesystem::path root = std::filesystem::absolute(checkout.root);
     for (model::PlannedSuite& suite : plan.suites) {
-        for (model::Command& command : suite.commands) {
-            const std::filesystem::path folder = command.folder;
-            command.folder = (std::filesystem::absolute(root) /
-                              folder.lexically_relative(folder_of(suite).lexically_normal()))
-                                 .lexically_normal()
-                                 .native();
-        }
+        const std::filesystem::path replaced = checkout.replaced.empty()
+                                                   ? folder_of(suite).lexically_normal()
+                                                   : std::filesystem::path(checkout.replaced);
+        const auto move = [&](std::string& folder) {
+            const auto below = std::filesystem::path(folder).lexically_relative(replaced);
+            if (!checkout.replaced.empty() && (below.empty() || *below.begin() == "..")) {
+                throw model::InputError(
+                    fmt::format("{}: the folder {} is outside of {}, so no revision has its own: "
+                                "expected one in the repository",
+                                model::printable(suite.file), model::printable(folder),
+                                model::printable(checkout.replaced)));
+            }
+            folder = (root / below).lexically_normal().native();
+            // Where it is the replaced folder itself: "/base/." is "/base/".
+            if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+        };
+        for (model::Command& command : suite.commands) move(command.folder);
         for (model::PlannedCase& planned : suite.cases) {
-            if (!planned.source) continue;
-            planned.source->folder = std::filesystem::absolute(root).lexically_normal().native();
+            if (planned.source) move(planned.source->folder);
         }
     }
     return plan;

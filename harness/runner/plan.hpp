@@ -22,10 +22,15 @@ enum class Programs { included, left_out };
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs = Programs::included);
 
-/// Where the programs of both sides of a comparison run and their sources are: folders that take
-/// the place of the suite's. Empty: neither.
+/// Where the programs of one side of a comparison run and its sources are.
+struct Checkout {
+    std::string root;  ///< a folder that takes the place of another; empty: there is none
+    /// That other folder, which the suites are in, at any depth; empty: each suite's own.
+    std::string replaced = {};
+};
+
 struct Checkouts {
-    std::string base, head;
+    Checkout base, head;
 };
 
 struct BothPlans {
@@ -47,9 +52,9 @@ bool has_sources(const model::Plan& plan);
 /// Whether some of them are recorded: benchmarks are not.
 bool records_programs(const model::Plan& plan);
 
-/// The same plan with its programs and sources in another checkout: `root` takes the place of the
-/// suite's folder.
-model::Plan in_root(model::Plan plan, const std::string& root);
+/// The same plan with its programs and sources in another checkout. Throws model::InputError for
+/// what is outside of the replaced folder, if one is named.
+model::Plan in_checkout(model::Plan plan, const Checkout& checkout);
 
 /// The cases to which work can be added. Throws model::InputError if there is none.
 model::Plan without_programs(model::Plan plan);

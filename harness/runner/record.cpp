@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "command/draft.hpp"
 #include "command/recorder.hpp"
@@ -21,6 +22,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Files come and go meanwhile: what cannot be read counts as nothing.
+std::uint64_t bytes_in(const fs::path& folder) {
+    std::uint64_t bytes = 0;
+    std::error_code error;
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, error)) {
+        const std::uintmax_t size = file.file_size(error);
+        if (!error) bytes += size;
+    }
+    return bytes;
+}
+
+/// Says how far the recording is, about once a second, whenever it is called.
+class Ticker {
+  public:
+    Ticker(const ProfileRequest& request, const fs::path& folder)
+        : request_(request), folder_(folder) {}
+
+    void tick() {
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+        if (!request_.progress || elapsed.count() < next_s_) return;
+        request_.progress(elapsed.count(), bytes_in(folder_));
+        next_s_ = elapsed.count() + 1;
+    }
+
+  private:
+    const ProfileRequest& request_;
+    const fs::path& folder_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    double next_s_ = 1;
+};
+
 /// Runs the program until it ends, is interrupted, or reaches its time limit. Returns why it did
 /// not end normally; nothing if it did.
 std::optional<std::string> record(const ProfileRequest& request, const fs::path& folder) {
@@ -35,7 +67,11 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
         program.time_limit = std::chrono::duration<double>(request.time_limit_s);
     }
     catch_interruptions();
-    const program::End end = program::run(program, interrupted);
+    Ticker ticker(request, folder);
+    const program::End end = program::run(program, [&] {
+        ticker.tick();
+        return interrupted();
+    });
     if (end.outcome != program::Outcome::exited || end.status != 0) {
         return fmt::format("the program {}", program::describe(end, program));
     }

@@ -3,6 +3,8 @@
 // and analyses them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct ProfileRequest {
     inject::Settings settings;  ///< the folder is chosen here
     double time_limit_s = 0;    ///< 0: none
     activity::ProfileOptions analysis;
+    /// Called about once a second while the program runs, with the size of the recordings so far.
+    std::function<void(double elapsed_s, std::uint64_t bytes)> progress;
 };
 
 /// The processes of the program, in the order of their files. The timelines refer to the

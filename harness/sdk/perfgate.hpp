@@ -4,7 +4,8 @@
 //   struct Axpy : perfgate::sdk::Instance { fill, launch, verify … };
 //
 //   PERFGATE_PLUGIN(one_workload("axpy", {Param::integer("n", "elements", 1, 1 << 30)},
-//                                {cuda_variant<Axpy>("simple"), host_variant<OnHost>("reference")}));
+//                                {cuda_variant<Axpy>("simple"),
+//                                 host_variant<OnHost>("reference")}));
 //
 // Errors are exceptions: Unsupported, DeviceError, OutOfMemory (or std::bad_alloc), or any other
 // std::exception. Their text is shown to the user.
@@ -477,15 +478,15 @@ class Tables {
 
 /// Exports a plugin: an expression of type `perfgate::sdk::Plugin`, or a function that returns one.
 /// It is evaluated once, when perfgate loads the library.
-#define PERFGATE_PLUGIN(...)                                                     \
-    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void);                 \
-    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void) {                \
-        try {                                                                    \
-            static const ::perfgate::sdk::detail::Tables tables{                 \
-                ::perfgate::sdk::detail::described(__VA_ARGS__)};                \
-            return tables.get();                                                 \
-        } catch (...) {                                                          \
-            return nullptr;                                                      \
-        }                                                                        \
-    }                                                                            \
+#define PERFGATE_PLUGIN(...)                                      \
+    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void);  \
+    extern "C" PG_EXPORT const pg_plugin* pg_plugin_entry(void) { \
+        try {                                                     \
+            static const ::perfgate::sdk::detail::Tables tables{  \
+                ::perfgate::sdk::detail::described(__VA_ARGS__)}; \
+            return tables.get();                                  \
+        } catch (...) {                                           \
+            return nullptr;                                       \
+        }                                                         \
+    }                                                             \
     static_assert(true, "PERFGATE_PLUGIN(…);")

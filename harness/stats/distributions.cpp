@@ -2,10 +2,8 @@
 #include "stats/distributions.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <cmath>
 #include <stdexcept>
 
 namespace perfgate::stats {
@@ -16,7 +14,6 @@ namespace {
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using Normal = boost::math::normal_distribution<double, Policy>;
 using Student = boost::math::students_t_distribution<double, Policy>;
-using Fisher = boost::math::fisher_f_distribution<double, Policy>;
 using Binomial = boost::math::binomial_distribution<double, Policy>;
 
 void require(bool holds, const char* what) {
@@ -58,13 +55,6 @@ double student_upper_quantile(double probability, double df) {
     require_probability(probability);
     require(df > 0, "Student's distribution: expected df > 0");
     return upper_quantile(Student(df), probability);
-}
-
-double fisher_upper_tail(double f, double df_numerator, double df_denominator) {
-    require(f >= 0 && df_numerator > 0 && df_denominator > 0,
-            "Fisher's distribution: expected f >= 0 and df > 0");
-    if (std::isinf(f)) return 0;
-    return upper_tail(Fisher(df_numerator, df_denominator), f);
 }
 
 double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability) {

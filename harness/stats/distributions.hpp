@@ -22,9 +22,6 @@ double student_upper_tail(double t, double df);
 /// The t with P(T > t) = probability.
 double student_upper_quantile(double probability, double df);
 
-/// P(F > f) of Fisher's distribution, f >= 0.
-double fisher_upper_tail(double f, double df_numerator, double df_denominator);
-
 /// P(X <= successes) of the binomial distribution.
 double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability);
 

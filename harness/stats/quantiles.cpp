@@ -89,13 +89,6 @@ double median(std::span<const double> samples) {
     return quantile(samples, 0.5);
 }
 
-double median_absolute_deviation(std::span<const double> samples) {
-    std::vector<double> distances = checked_copy(samples);
-    const double middle = quantile_in_place(distances, 0.5);
-    for (double& distance : distances) distance = std::fabs(distance - middle);
-    return quantile_in_place(distances, 0.5);
-}
-
 std::optional<Interval> median_interval(std::span<const double> samples, double confidence) {
     if (!(confidence > 0 && confidence < 1)) {
         throw std::invalid_argument("a confidence is not in (0, 1)");

@@ -21,10 +21,6 @@ double quantile(std::span<const double> samples, double probability);
 /// quantile(samples, 0.5): the mean of the two middle samples if their number is even.
 double median(std::span<const double> samples);
 
-/// Median absolute deviation, unscaled: for normal samples the standard deviation is 1.4826 times
-/// as large.
-double median_absolute_deviation(std::span<const double> samples);
-
 struct Interval {
     double low = 0, high = 0;
 

@@ -12,6 +12,7 @@
 #include "model/text.hpp"
 #include "suite/collected_metrics.hpp"
 #include "suite/relations.hpp"
+#include "suite/suite_checks.hpp"
 #include "suite/work.hpp"
 
 namespace perfgate::suite {

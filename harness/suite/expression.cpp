@@ -8,7 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "model/command_words.hpp"
 #include "model/dimension.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
@@ -70,7 +72,16 @@ class SideParser {
         return part;
     }
 
-    /// The name of a bound, the whole rest of the text.
+    /// What the property that the left side names is compared with, the whole rest of the text.
+    void word_of(std::string_view property) {
+        if (property == model::bound_operand) {
+            bound();
+        } else {
+            kernel_pattern();
+        }
+    }
+
+    /// The name of a bound.
     void bound() {
         cursor_.skip_spaces();
         const std::size_t where = cursor_.at();
@@ -85,23 +96,34 @@ class SideParser {
         steps_.emplace_back(static_cast<double>(*named));
     }
 
-    model::PostfixExpression take_steps() { return std::move(steps_); }
-    /// A case's bound is in this expression.
-    bool has_bound() const { return bound_at_.has_value(); }
-    /// Reports a bound that is not the whole expression.
-    void refuse_mixed_bound() {
-        if (bound_at_ && steps_.size() != 1) {
-            cursor_.fail(*bound_at_,
-                         "'bound' in an expression; expected it alone on the left side, as in "
-                         "{softmax/online.bound: \"== memory\"}");
+    /// A glob; the relation has it as its text.
+    void kernel_pattern() {
+        cursor_.skip_spaces();
+        const std::size_t length = cursor_.rest().size();
+        if (length == 0 || length > model::longest_pattern) {
+            cursor_.fail(cursor_.at(),
+                         fmt::format("a pattern of {} bytes; expected a glob of 1 to {}", length,
+                                     model::longest_pattern));
         }
+        cursor_.move_to(cursor_.at() + length);
+        steps_.emplace_back(0.0);
     }
-    void refuse_bound() {
-        if (bound_at_) {
-            cursor_.fail(*bound_at_,
-                         "'bound' on the right side; expected it alone on the left side, as in "
-                         "{softmax/online.bound: \"== memory\"}");
-        }
+
+    model::PostfixExpression take_steps() { return std::move(steps_); }
+    /// The property of a case in this expression that is no number; empty: none is.
+    std::string_view property() const { return property_; }
+    /// Reports a property that is not the whole expression.
+    void refuse_mixed_property() {
+        if (!property_.empty() && steps_.size() != 1) refuse_property("in an expression");
+    }
+    void refuse_property(std::string_view where = "on the right side") {
+        if (property_.empty()) return;
+        cursor_.fail(
+            property_at_,
+            fmt::format("'{}' {}; expected it alone on the left side, as in {}", property_, where,
+                        property_ == model::bound_operand
+                            ? "{softmax/online.bound: \"== memory\"}"
+                            : "{train/step.hottest_kernel: \"== *flash*\"}"));
     }
 
   private:
@@ -238,8 +260,10 @@ class SideParser {
         operands_[index].uses.push_back(use);
         steps_.emplace_back(model::OperandMetric{index, use.metric});
 
-        if (use.metric == model::bound_operand) {
-            bound_at_ = cursor_.at() - use.metric.size();
+        for (const std::string_view property : {model::bound_operand, model::hottest_operand}) {
+            if (use.metric != property) continue;
+            property_ = property;
+            property_at_ = cursor_.at() - use.metric.size();
             return {};
         }
         const std::optional<model::MetricDefinition> known =
@@ -265,16 +289,18 @@ class SideParser {
     std::vector<Operand>& operands_;
     Problems& problems_;
     std::size_t depth_ = 0;
-    std::optional<std::size_t> bound_at_;
+    std::string_view property_;
+    std::size_t property_at_ = 0;
     model::PostfixExpression steps_;
 };
 
-/// Bounds are equal or not.
-void refuse_order(model::Comparator comparator, const PlacedText& right, Problems& problems) {
+/// Properties are equal or not.
+void refuse_order(model::Comparator comparator, std::string_view property, const PlacedText& right,
+                  Problems& problems) {
     if (comparator == model::Comparator::equal || comparator == model::Comparator::not_equal) {
         return;
     }
-    right.add(0, fmt::format("'{}' with a bound; expected == or !=", to_text(comparator)),
+    right.add(0, fmt::format("'{}' with '{}'; expected == or !=", to_text(comparator), property),
               problems);
     throw SyntaxError{};
 }
@@ -286,12 +312,12 @@ std::optional<RelationExpression> parse_relation(const PlacedText& left, const P
                                                  Problems& problems) {
     const std::size_t before = problems.count();
     RelationExpression relation;
-    bool of_bound = false;
+    std::string_view property;
     const std::optional<Part> left_part = unless_wrong([&] {
         SideParser parser(left, workloads, relation.operands, problems);
         Part part = parser.expression();
-        parser.refuse_mixed_bound();
-        of_bound = parser.has_bound();
+        parser.refuse_mixed_property();
+        property = parser.property();
         relation.left = parser.take_steps();
         return part;
     });
@@ -303,12 +329,12 @@ std::optional<RelationExpression> parse_relation(const PlacedText& left, const P
         SideParser parser(right, workloads, relation.operands, problems);
         relation.comparator = parser.comparator();
         Part part;
-        if (of_bound) {
-            refuse_order(relation.comparator, right, problems);
-            parser.bound();
-        } else {
+        if (property.empty()) {
             part = parser.expression();
-            parser.refuse_bound();
+            parser.refuse_property();
+        } else {
+            refuse_order(relation.comparator, property, right, problems);
+            parser.word_of(property);
         }
         relation.right = parser.take_steps();
         return part;

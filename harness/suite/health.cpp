@@ -13,6 +13,15 @@ namespace perfgate::suite {
 
 namespace {
 
+struct HealthGate {
+    std::string_view name;        ///< as in `health: {step: {NAME: LIMIT}}`
+    std::string_view left;        ///< an expression, "{0}" for the range
+    std::string_view comparator;  ///< with the limit, what is expected
+    std::string_view limit;       ///< if the suite states none
+    std::string_view unit;        ///< of limits: a metric's
+    std::string_view reason;
+};
+
 constexpr HealthGate gates[] = {
     {"pageable_copies", "{0}.pageable_copies", "<=", "0", "count",
      "a copy of pageable memory is staged by the driver and holds up the host: allocate that "
@@ -60,10 +69,6 @@ std::optional<std::string> read_limit(const YamlNode& node, const HealthGate& ga
 }
 
 }  // namespace
-
-std::span<const HealthGate> health_gates() {
-    return gates;
-}
 
 std::vector<StatedRelation> health_of(std::string_view range, const YamlNode* limits, Position at,
                                       Problems& problems) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "metrics/catalogue.hpp"
@@ -26,8 +27,13 @@ constexpr std::int64_t most_skipped = 1'000'000;
 
 constexpr std::int64_t most_counted = 100;
 
-constexpr std::array<std::string_view, 6> label_keys{"nvtx",    "kernel", "within",
-                                                     "threads", "skip",   "count"};
+constexpr std::array<std::string_view, 8> label_keys{"nvtx",   "kernel",  "grid", "block",
+                                                     "within", "threads", "skip", "count"};
+
+/// What the records of kernels say. Not local_bytes: they have 0 once the driver has allocated
+/// enough local memory. `stack` is read from the machine code, which may not be known.
+constexpr std::array<const char*, 3> launch_facts{"registers", "static_smem", "dynamic_smem"};
+constexpr const char* stack = "stack";
 
 /// The metrics of each kind of piece, in the order of reports.
 std::vector<std::string> metrics_of(model::Piece::Kind kind) {
@@ -36,7 +42,10 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind) {
         names.insert(names.end(), {"span", "idle_share"});
     }
     names.insert(names.end(), {"kernels", "tracing_overhead"});
-    if (kind == model::Piece::Kind::kernels) return names;
+    if (kind == model::Piece::Kind::kernels) {
+        names.insert(names.end(), launch_facts.begin(), launch_facts.end());
+        return names;
+    }
     names.insert(names.end(), {"short_kernels", "host_launches", "graph_launches", "copies",
                                "pageable_copies", "copied_bytes", "memsets", "syncs",
                                "underfilled_share", "exposed_communication_share"});
@@ -101,6 +110,9 @@ class LabelReader {
         Label& label = read_.labels.emplace_back();
         label.name = std::move(name);
         label.settings.metrics = Settings::Metrics{metrics_of(piece.kind), at};
+        if (piece.kind == model::Piece::Kind::kernels) {
+            label.settings.of_kernels.assign(launch_facts.begin(), launch_facts.end());
+        }
         label.piece = std::move(piece);
         label.at = at;
         return label;
@@ -135,6 +147,12 @@ class LabelReader {
             problems_.add(fields.find("within")->at,
                           "'within' of a range; expected it of a 'kernel' alone");
         }
+        if (const YamlNode* grid = fields.find("grid")) {
+            extents(*grid, "grid", kernel != nullptr, piece.size.grid);
+        }
+        if (const YamlNode* block = fields.find("block")) {
+            extents(*block, "block", kernel != nullptr, piece.size.block);
+        }
         if (const YamlNode* threads = fields.find("threads")) {
             static const std::vector<std::string> choices{"all", "own"};
             piece.own_thread = read_choice(*threads, "threads", choices, problems_) == 1U;
@@ -144,6 +162,30 @@ class LabelReader {
         }
         if (const YamlNode* count = fields.find("count")) counted(*count, kernel != nullptr, piece);
         return piece;
+    }
+
+    /// As dim3: what is left out is 1.
+    void extents(const YamlNode& node, std::string_view key, bool of_kernels,
+                 std::array<std::uint32_t, 3>& size) {
+        if (!of_kernels) {
+            problems_.add(node.at, fmt::format("{} of a range; expected it of a 'kernel' alone",
+                                               in_quotes(key)));
+            return;
+        }
+        std::vector<const YamlNode*> items{&node};
+        if (node.kind == YamlNode::Kind::list) items.assign(node.items.begin(), node.items.end());
+        std::array<std::uint32_t, 3> read{1, 1, 1};
+        bool good = !items.empty() && items.size() <= read.size();
+        for (std::size_t i = 0; good && i < items.size(); ++i) {
+            const std::optional<std::int64_t> extent = integer_of(*items[i]);
+            good = extent && *extent >= 1 && *extent <= std::numeric_limits<std::int32_t>::max();
+            if (good) read[i] = static_cast<std::uint32_t>(*extent);
+        }
+        if (good) {
+            size = read;
+        } else {
+            add_wrong_type(node, key, "1 to 3 integers of at least 1, such as [64, 2]", problems_);
+        }
     }
 
     void counted(const YamlNode& node, bool of_kernels, model::Piece& piece) {
@@ -184,9 +226,9 @@ class LabelReader {
                 Label* label = label_of(*entry.key);
                 if (label != nullptr) label->expected = true;
                 wrong_gates_ = wrong_gates_ || label == nullptr;
-                ask_for_counters(*entry.key, true);
-                ask_for_counters(*entry.value, false);
-                for (const YamlNode* each : entry.value->items) ask_for_counters(*each, false);
+                ask_for_metrics(*entry.key, true);
+                ask_for_metrics(*entry.value, false);
+                for (const YamlNode* each : entry.value->items) ask_for_metrics(*each, false);
             }
         }
         if (const YamlNode* node = fields_.find("health")) health(*node);
@@ -270,9 +312,10 @@ class LabelReader {
         Label* label = label_of(*entry.key);
         if (label == nullptr) return;
         const std::string name = key.substr(std::min(dot, key.size() - 1) + 1);
-        if (is_counter(name) && !ask_for(*label, name, entry.key->at)) return;
-        const std::vector<std::string>& names = label->settings.metrics->names;
+        if (is_by_name_only(name) && !ask_for(*label, name, entry.key->at)) return;
+        std::vector<std::string> names = label->settings.metrics->names;
         if (std::find(names.begin(), names.end(), name) == names.end()) {
+            if (label->piece.kind == model::Piece::Kind::kernels) names.emplace_back(stack);
             problems_.add_unknown(entry.key->at,
                                   fmt::format("metric of {}:", in_words(label->piece.kind)), name,
                                   names);
@@ -283,7 +326,11 @@ class LabelReader {
         }
     }
 
-    // --- counters: naming one asks for it
+    // --- counters and `stack`: naming one asks for it
+
+    static bool is_by_name_only(const std::string& name) {
+        return name == stack || is_counter(name);
+    }
 
     static bool is_counter(const std::string& name) {
         const std::optional<metrics::Metric> metric = metrics::find_metric(name);
@@ -291,24 +338,24 @@ class LabelReader {
     }
 
     /// False, and a problem, if the label is not one of kernels.
-    bool ask_for(Label& label, const std::string& counter, Position at) {
+    bool ask_for(Label& label, const std::string& metric, Position at) {
         if (label.piece.kind != model::Piece::Kind::kernels) {
-            problems_.add(at, fmt::format("{} of {}; counters are collected of kernels, expected a "
-                                          "label with 'kernel'",
-                                          in_quotes(counter), in_words(label.piece.kind)));
+            problems_.add(at, fmt::format("{} of {}; it is collected of kernels, expected a label "
+                                          "with 'kernel'",
+                                          in_quotes(metric), in_words(label.piece.kind)));
             return false;
         }
         std::vector<std::string>& names = label.settings.metrics->names;
-        if (std::find(names.begin(), names.end(), counter) == names.end()) {
-            names.push_back(counter);
-            label.settings.counters.push_back(counter);
+        if (std::find(names.begin(), names.end(), metric) == names.end()) {
+            names.push_back(metric);
+            label.settings.of_kernels.push_back(metric);
         }
         return true;
     }
 
     /// Those that an expectation names: "flash.dram_bytes" at the beginning of its left side, and
     /// "train/flash.dram_bytes" anywhere.
-    void ask_for_counters(const YamlNode& node, bool left_side) {
+    void ask_for_metrics(const YamlNode& node, bool left_side) {
         if (node.kind != YamlNode::Kind::scalar) return;
         constexpr std::string_view of_metric =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
@@ -320,7 +367,7 @@ class LabelReader {
             const auto take = [&](std::size_t begin) {
                 const std::size_t end = text.find_first_not_of(of_metric, begin);
                 const std::string name = text.substr(begin, std::min(end, text.size()) - begin);
-                if (is_counter(name) && !ask_for(label, name, node.at)) wrong_gates_ = true;
+                if (is_by_name_only(name) && !ask_for(label, name, node.at)) wrong_gates_ = true;
             };
             if (left_side && text.starts_with(own)) take(own.size());
             for (std::size_t at = text.find(full); at != std::string::npos;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite/plan.hpp"
+#include "suite/suite_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -95,18 +96,6 @@ std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_
                            needs % 10, compute_capability);
     }
     return {};
-}
-
-/// The reason for which the suite itself skips the case on this device, from the last override that
-/// has one; empty: it does not.
-std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key) {
-    std::string reason;
-    for (const Override* over : suite_case.overrides) {
-        const bool holds = over->device.empty() ||
-                           (!device_key.empty() && model::glob_match(over->device, device_key));
-        if (holds && !over->skip.empty()) reason = "the suite skips it: " + over->skip;
-    }
-    return reason;
 }
 
 /// Settings per set of layers: most cases of an entry share them.
@@ -213,11 +202,11 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.precision = settings.precision;
         out.time_budget_s = settings.time_budget_s;
         out.deterministic = settings.deterministic.value;
-        out.skip_reason = stated_skip(suite_case, options.device_key);
-        out.skipped_by_suite = !out.skip_reason.empty();
-        if (!out.skipped_by_suite) {
-            out.skip_reason = skip_reason(suite_case, options.compute_capability);
-        }
+        const std::string stated = stated_skip(suite_case, options.device_key);
+        out.skipped_by_suite = !stated.empty();
+        out.skip_reason = out.skipped_by_suite
+                              ? "the suite skips it: " + stated
+                              : skip_reason(suite_case, options.compute_capability);
         if (!out.skip_reason.empty()) ++counts.skipped;
     }
     problems.throw_if_any();
@@ -306,6 +295,16 @@ std::vector<std::string> not_built(const model::PlannedSuite& suite) {
         if (planned.skip_reason.starts_with(not_built_start)) ++cases[planned.skip_reason];
     }
     return lines_of(suite.file, cases);
+}
+
+std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key) {
+    std::string reason;
+    for (const Override* over : suite_case.overrides) {
+        const bool holds = over->device.empty() ||
+                           (!device_key.empty() && model::glob_match(over->device, device_key));
+        if (holds && !over->skip.empty()) reason = over->skip;
+    }
+    return reason;
 }
 
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {

@@ -38,6 +38,10 @@ struct SuitePlan {
     PlanCounts counts;
 };
 
+/// Why the suite itself skips the case on this device, from the last override that says so; empty:
+/// it does not.
+std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key);
+
 /// The suite is `partial` if filters or tags left cases out. Cases of the other target do not make
 /// it partial: a baseline belongs to a device, and a device has cases of one target. Throws
 /// model::InputError if an override of this device leaves a case without a gate, or gates a metric

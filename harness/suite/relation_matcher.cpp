@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "model/text.hpp"
 
@@ -110,8 +111,9 @@ std::string differences(const std::vector<SuiteCase>& cases, const CaseIndices& 
     return fmt::format("{}", fmt::join(differing, ", "));
 }
 
-/// The bound of a case comes from its time.
+/// The bound of a case comes from its time. Only programs have `kernels`, and list them.
 bool is_collected(const std::string& metric, const std::set<std::string>& collected) {
+    if (metric == model::hottest_operand) return collected.contains("kernels");
     if (metric != model::bound_operand) return collected.contains(metric);
     return collected.contains("gpu_time") || collected.contains("gpu_span");
 }
@@ -253,7 +255,9 @@ void RelationMatcher::check_metrics(const std::vector<Operand>& operands,
                 fmt::format("{} does not collect {}; expected it in its 'metrics'",
                             model::printable(scope_.cases[instance[k]].id, 200),
                             use.metric == model::bound_operand ? "gpu_time, which its bound needs"
-                                                               : in_quotes(use.metric)));
+                            : use.metric == model::hottest_operand
+                                ? "kernels, which its hottest_kernel needs"
+                                : in_quotes(use.metric)));
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "metrics/catalogue.hpp"
+#include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "suite/expression.hpp"
 
@@ -150,8 +151,9 @@ class RelationReader {
             }
             for (const Operand::Use& use : operand.uses) {
                 const auto metric = metrics::find_metric(use.metric);
-                const bool has = use.metric == model::bound_operand
-                                     ? target == model::Target::cuda
+                const bool has = use.metric == model::bound_operand ? target == model::Target::cuda
+                                 : use.metric == model::hottest_operand
+                                     ? target == model::Target::program
                                      : !metric || applies(*metric, target);
                 if (has) continue;
                 problems_.add(use.at, fmt::format("{} has no {}; expected a metric that it has",

@@ -256,6 +256,12 @@ const std::vector<std::string>& default_metrics() {
     return names;
 }
 
+/// For programs: only labels of kernels have it.
+bool is_of_kernels(const metrics::Metric& metric) {
+    return metric.source == metrics::Source::counter ||
+           metric.source == metrics::Source::kernel_record;
+}
+
 /// ceiling_share needs a time. Default metrics have no share; `stated` is null for them.
 void check_what_shares_need(const std::vector<std::string>& names, const Settings::Metrics* stated,
                             Problems& problems) {
@@ -282,7 +288,7 @@ bool applies(const metrics::Metric& metric, model::Target target) {
                    metric.source != Source::benchmark;
         case model::Target::program:
             return metric.source == Source::program || metric.source == Source::activity ||
-                   metric.source == Source::counter || metric.source == Source::benchmark;
+                   metric.source == Source::benchmark || is_of_kernels(metric);
     }
     return false;
 }
@@ -332,7 +338,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
     };
     std::map<std::string_view, Winner> tolerances;
     std::map<std::string_view, const metrics::Metric*> own;
-    std::set<std::string> counters;
+    std::set<std::string> of_kernels;
     double cross_board = default_cross_board;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Settings& layer = *layers[i];
@@ -342,7 +348,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         }
         for (const auto& [name, entry] : layer.tolerances) tolerances[name] = {&entry, i};
         for (const auto& [name, metric] : layer.own) own[name] = &metric;
-        counters.insert(layer.counters.begin(), layer.counters.end());
+        of_kernels.insert(layer.of_kernels.begin(), layer.of_kernels.end());
         cross_board = layer.cross_board.value_or(cross_board);
         resolved.precision = layer.precision.value_or(resolved.precision);
         resolved.time_budget_s = layer.time_budget_s.value_or(resolved.time_budget_s);
@@ -353,7 +359,7 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
 
     for (const std::string& name : resolved.metrics) {
         const auto metric = metrics::find_metric(name);
-        if (metric && metric->source == metrics::Source::counter && !counters.contains(name)) {
+        if (metric && is_of_kernels(*metric) && !of_kernels.contains(name)) {
             resolved.not_of_programs.insert(name);
         }
     }

@@ -51,8 +51,9 @@ struct Settings {
     std::optional<Metrics> metrics;
     /// Metrics that the suite itself defines (`values` of a benchmark).
     std::map<std::string, metrics::Metric> own;
-    /// Counters that are collected of a program's kernels: those that it names itself.
-    std::vector<std::string> counters;
+    /// Of a label of a program's kernels: launch facts, and the counters that the program names
+    /// itself.
+    std::vector<std::string> of_kernels;
     std::map<std::string, ToleranceEntry> tolerances;  ///< merged by metric over the layers
     std::optional<double> cross_board, precision, time_budget_s;
     std::optional<std::uint64_t> seed;
@@ -85,7 +86,8 @@ struct ResolvedSettings {
     std::uint64_t seed = default_seed;
     Settings::Deterministic deterministic;  ///< by default not
 
-    /// Of `metrics`: counters that a program's case does not have, because it did not name them.
+    /// Of `metrics`: counters and launch facts that a program's case does not have, because its
+    /// label is not one of kernels or does not name them.
     std::set<std::string> not_of_programs;
 
     const std::vector<model::GateRule>& gates(model::Target target) const {

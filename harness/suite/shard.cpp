@@ -105,9 +105,12 @@ std::string gates_of(const model::PlannedSuite& suite) {
     model::Sha256 digest;
     for (const model::PlannedCase& planned : suite.cases) {
         for (const model::GateRule& gate : planned.gates) {
-            digest.add(fmt::format("{} {} {} {} {} {}\n", model::case_id(planned.spec), gate.metric,
-                                   gate.tolerance.worse, gate.tolerance.better.value_or(-1),
-                                   gate.tolerance.abs, gate.cross_board));
+            digest.add(fmt::format(
+                "{} {} {} {} {} {}{}\n", model::case_id(planned.spec), gate.metric,
+                gate.tolerance.worse, gate.tolerance.better.value_or(-1), gate.tolerance.abs,
+                gate.cross_board,
+                gate.tolerance.severity ? fmt::format(" {}", to_text(*gate.tolerance.severity))
+                                        : ""));
         }
     }
     for (const model::Relation& relation : suite.relations) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "model/command_words.hpp"
+#include "model/stated_work.hpp"
 #include "suite/fields.hpp"
 
 namespace perfgate::suite {
@@ -24,6 +25,7 @@ using Fill = SourceArgument::Fill;
 constexpr std::size_t most_arguments = 64;
 
 constexpr std::array<std::string_view, 3> launch_keys{"grid", "block", "shared"};
+constexpr std::array<std::string_view, 3> work_keys{"flops", "bytes", "type"};
 constexpr std::array<std::string_view, 17> argument_keys{
     "in",  "out", "inout", "f16", "bf16", "f32", "f64",  "i8",  "i16",
     "i32", "i64", "u8",    "u16", "u32",  "u64", "size", "fill"};
@@ -62,6 +64,30 @@ class ArgumentsReader {
             return;
         }
         for (const YamlNode* item : items) argument(*item);
+    }
+
+    void work(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        const Fields fields(node, "'work'", work_keys, problems_);
+        if (problems_.count() != before) return;
+        read_.work_at = node.at;
+        const YamlNode* flops = fields.find("flops");
+        const YamlNode* bytes = fields.find("bytes");
+        if (flops != nullptr) read_.flops = expression(*flops, "flops");
+        if (bytes != nullptr) read_.bytes = expression(*bytes, "bytes");
+        if (flops == nullptr && bytes == nullptr) {
+            problems_.add(node.at, "'work' states nothing; expected 'flops', 'bytes' or both");
+        }
+        const YamlNode* type = fields.find("type");
+        if (type == nullptr) return;
+        if (flops == nullptr) {
+            problems_.add(type->at, "'type' without 'flops', whose type it is; expected both");
+        }
+        const std::vector<std::string> types(model::arithmetic_types.begin(),
+                                             model::arithmetic_types.end());
+        if (const auto choice = read_choice(*type, "type", types, problems_)) {
+            read_.kernel.work.arithmetic = types[*choice];
+        }
     }
 
   private:
@@ -219,6 +245,11 @@ void read_launch(const YamlNode& node, const SourceText& text, ReadSource& read,
 void read_arguments(const YamlNode& node, const SourceText& text, ReadSource& read,
                     ParameterUses& uses, Problems& problems) {
     ArgumentsReader(text, read, uses, problems).arguments(node);
+}
+
+void read_work(const YamlNode& node, const SourceText& text, ReadSource& read, ParameterUses& uses,
+               Problems& problems) {
+    ArgumentsReader(text, read, uses, problems).work(node);
 }
 
 std::pair<std::int64_t, std::int64_t> integers_of(model::ElementType type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads `launch` and `arguments` of a source entry.
+// Reads `launch`, `arguments` and `work` of a source entry.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,10 @@ void read_launch(const YamlNode& node, const SourceText& text, ReadSource& read,
 /// Fills in the arguments of `read` and of its kernel.
 void read_arguments(const YamlNode& node, const SourceText& text, ReadSource& read,
                     ParameterUses& uses, Problems& problems);
+
+/// Fills in the stated work of `read` and its type.
+void read_work(const YamlNode& node, const SourceText& text, ReadSource& read, ParameterUses& uses,
+               Problems& problems);
 
 /// The least and the most that an integer type holds; of u64 what a suite can write.
 std::pair<std::int64_t, std::int64_t> integers_of(model::ElementType type);

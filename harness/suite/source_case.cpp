@@ -53,6 +53,7 @@ class SourceFiller {
         for (std::size_t i = 0; i < read_.arguments.size(); ++i) {
             argument(read_.arguments[i], filled_.arguments[i]);
         }
+        if (read_.work_at) work();
         return std::move(filled_);
     }
 
@@ -95,6 +96,23 @@ class SourceFiller {
         for (std::size_t i = 0; i < expressions.size(); ++i) {
             sizes[i] = value(expressions[i], 1, most[i], unit).value_or(1);
         }
+    }
+
+    void work() {
+        constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+        const auto stated = [&](const std::optional<IntegerExpression>& expression,
+                                std::string_view unit) {
+            if (!expression) return std::int64_t{0};
+            return value(*expression, 0, most, unit).value_or(1);
+        };
+        const std::int64_t flops = stated(read_.flops, "operations");
+        const std::int64_t bytes = stated(read_.bytes, "bytes");
+        if (flops == 0 && bytes == 0) {
+            problems_.add(*read_.work_at,
+                          fmt::format("'work' is 0{}; expected operations or bytes", of_case()));
+        }
+        filled_.work.flops = static_cast<double>(flops);
+        filled_.work.bytes = static_cast<double>(bytes);
     }
 
     void argument(const ReadSource::Argument& read, SourceArgument& argument) {

@@ -26,8 +26,10 @@ struct ReadSource {
     model::SourceKernel kernel;                  ///< with its {param}; numbers are those of a case
     std::vector<IntegerExpression> grid, block;  ///< x, y, z; at most three
     std::optional<IntegerExpression> shared;
-    std::vector<Argument> arguments;  ///< parallel to the kernel's
-    Position check_at;                ///< of what the check is against
+    std::vector<Argument> arguments;                ///< parallel to the kernel's
+    std::optional<IntegerExpression> flops, bytes;  ///< of the stated work
+    Position check_at;                              ///< of what the check is against
+    std::optional<Position> work_at;                ///< nothing: no work is stated
     /// The workload that this is a variant of: the file's name, or `name`.
     model::WorkloadInfo workload;
     const YamlNode* matrix = nullptr;

@@ -29,8 +29,8 @@ using Fill = SourceArgument::Fill;
 constexpr std::size_t most_items = 100;  ///< of `include`, `define` and `architectures`
 constexpr std::size_t longest_kernel = 256;
 
-constexpr std::array<std::string_view, 14> own_keys{
-    "source", "kernel", "name",      "variant",       "launch", "arguments", "check",
+constexpr std::array<std::string_view, 15> own_keys{
+    "source", "kernel", "name",      "variant",       "launch", "arguments", "check",  "work",
     "matrix", "std",    "fast_math", "architectures", "tags",   "overrides", "include"};
 constexpr std::array<std::string_view, 3> check_keys{"against", "rtol", "atol"};
 /// Of compiling; other files are machine code already, or nearly.
@@ -75,6 +75,9 @@ class SourceReader {
             read_arguments(*node, text_, read_, uses_, problems_);
         }
         if (const YamlNode* node = fields_.find("check")) check(*node);
+        if (const YamlNode* node = fields_.find("work")) {
+            read_work(*node, text_, read_, uses_, problems_);
+        }
         compile_options();
         if (const YamlNode* node = fields_.find("tags")) {
             read_.entry.tags = read_tags(*node, problems_);
@@ -322,11 +325,12 @@ class SourceReader {
                                           in_quotes(info.name), model::to_text(info.type)));
             }
             if (std::any_of(uses_.anywhere.begin(), uses_.anywhere.end(), is_it)) continue;
-            problems_.add(read_.matrix->at,
-                          fmt::format("parameter {} of 'matrix' is used nowhere; expected it in "
-                                      "'launch' or 'arguments', or as '{{{}}}' in 'kernel', "
-                                      "'define' or 'against'",
-                                      in_quotes(info.name), model::printable(info.name, 80)));
+            problems_.add(
+                read_.matrix->at,
+                fmt::format("parameter {} of 'matrix' is used nowhere; expected it in "
+                            "'launch', 'arguments' or 'work', or as '{{{}}}' in 'kernel', "
+                            "'define' or 'against'",
+                            in_quotes(info.name), model::printable(info.name, 80)));
         }
     }
 

@@ -87,15 +87,4 @@ inline std::vector<const Settings*> layers_without_device(const Suite& suite,
 /// The settings of each benchmark, by its name; valid as long as the suite.
 std::map<std::string, const Settings*> benchmarks_of(const Suite& suite);
 
-/// Whether the override may be for cases that are not known yet.
-bool may_match_unknown(const Suite& suite, const Override& over);
-
-std::string matches_none_message(const Override& over, std::string_view whose);
-
-/// The message for a case to which no gated metric applies; `device` empty: on any.
-std::string no_gate_message(const SuiteCase& suite_case, const std::string& device);
-
-/// The message for a program's case that is said to be deterministic.
-std::string unknown_outputs_message(const SuiteCase& suite_case);
-
 }  // namespace perfgate::suite

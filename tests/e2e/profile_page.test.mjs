@@ -67,7 +67,7 @@ describe("a training program", () => {
   test("has figures, advice, a row for each stream and thread, and tables", () =>
     opened(training, {}, async (page) => {
       const figures = await page.locator(".figures").textContent();
-      assert.match(figures, /GPU busy\d+\.\d %.*Kernels3030 under 10 µs.*Copies5320\.0 KiB, 5 pageable.*Synchronisations5/);
+      assert.match(figures, /GPU busy\d+\.\d %.*Underfilled\d+\.\d %.*Kernels3030 under 10 µs.*Copies5320\.0 KiB, 5 pageable, \d+\.\d % beside kernels.*Synchronisations5/);
       assert.ok((await page.locator(".advice li").count()) >= 1);
       assert.deepEqual(await page.locator(".labels .track").allTextContents(), ["stream 7", "NVTX ranges", "CUDA calls"]);
       assert.match((await page.locator(".labels .head").allTextContents()).join(), /^GPU 0 Mock GPU,Thread \d+$/);

@@ -352,11 +352,31 @@ class Measured(Given):
         self.run_suite(code=2)
         self.assertFalse((self.folder / "started").exists())
 
+    def test_a_skipped_combination_stands_for_no_other(self):
+        self.write("suite.yaml", SUITE.replace("/rows/*", "/rows/*\n    matrix: {mode: [fast, slow]}")
+                   .replace('"{out}"]', '"{out}", "{mode}"]'))
+        self.refresh()
+        self.write("suite.yaml", (self.folder / "suite.yaml").read_text() +
+                   'overrides:\n  - {match: "bench/*mode=slow*", skip: too noisy}\n')
+        self.give(ROWS[1:])
+        self.run_suite(code=1)
+        self.assertEqual({"missing": 1, "pass": 2, "skipped": 3},
+                         {word: list(self.verdicts().values()).count(word)
+                          for word in ("missing", "pass", "skipped")})
+        self.assertEqual("missing", self.verdicts()["bench/sort[mode=fast,n=8]"])
+
+    def test_only_verifying_finds_nothing_missing(self):
+        self.refresh()
+        self.run_suite("--verify-only", code=2)
+        self.assertEqual({"skipped"}, set(self.verdicts().values()))
+        self.assertIn("the suite states no 'check'", self.reason("bench/copy[n=8]"))
+
     def test_a_matrix_and_where_results_are_written(self):
         self.write("suite.yaml", SUITE.replace('"{out}"]', '"{out}", --n, "{n}"]\n    matrix: {n: [8]}'))
         self.give(ROWS[:1])
         self.run_suite()
         self.assertEqual(["bench/sort[n=8]"], list(self.cases()))
+        self.run_suite("--verify-only", code=2)  # nothing verifies it
         self.give(ROWS[1:2])
         self.run_suite(code=3)
         self.assertIn("reports n=64 and was given n=8", self.reason("bench/*[n=8]"))
@@ -398,7 +418,8 @@ class Measured(Given):
         self.run_tool(*words, code=3)
         self.give(folder="head")
         self.give(folder="base", exit=1)
-        self.run_tool(*words, "--no-baseline", "fail", code=4)
+        self.run_tool(*words, code=3)
+        self.assertEqual("error", self.verdicts()["bench/copy[n=8]"])
         self.assertIn("exited with 1", self.reason("bench/copy[n=8]"))
         self.run_tool("ab", "--base", "base", "suite.yaml", *HOST, code=(2, 3))
 
@@ -409,6 +430,9 @@ class Measured(Given):
         self.assertIn("do not belong to this run", self.run_tool(
             "run", "suite.yaml", *HOST, "--processes", 2, "--resume", "perfgate-out", code=2).stderr)
         self.give()
+        self.write("bench", BENCH + "# edited\n")
+        self.assertIn("bench is", self.run_tool(
+            "run", "suite.yaml", *HOST, "--processes", 2, "--resume", "perfgate-out", code=2).stderr)
         for shard in (1, 2):
             self.run_suite("--processes", 2, "--shard", f"{shard}/2", "--out", f"shard-{shard}")
         self.run_tool("merge", "shard-1/run.json", "shard-2/run.json")
@@ -477,6 +501,12 @@ class Imported(Given):
         self.hyperfine("head4.json", commands=("a", "x"))
         self.compare(base, [f"head{i}.json" for i in (3, 4)] + base[:1], code=(1, 3))
         self.assertEqual("error", self.verdicts()["bench/x"])
+        # Also in the base: how much slower the head is cannot be said.
+        head = [self.hyperfine(f"head{i}.json", 3) for i in range(8)]
+        self.hyperfine("base7.json", commands=("a",))
+        self.compare(base, head, code=(1, 3))
+        self.assertEqual("error", self.verdicts()["bench/b"])
+        self.assertIn("in the base this case is error", self.reason("bench/b"))
 
     def test_import_makes_a_run_document(self):
         self.run_tool("import", DATA / "google-benchmark-aggregates.json", "--out", "run.json")

@@ -85,6 +85,13 @@ class ChangedOnly(tool.Case):
         self.changed_only()
         self.assertEqual(["skipped", "skipped", "measured"], self.statuses())
 
+    def test_cases_of_relations_are_measured(self):
+        broken = '\nexpect:\n  "probe/host[n=1000].host_time": "<= 1ns"\n'
+        self.write("probe.yaml", SUITE % 1 + broken)
+        done = self.changed_only(code=1)
+        self.assertEqual(["measured", "skipped"], self.statuses())
+        self.assertIn("broken", done.stdout)
+
     def test_without_a_baseline_everything_is_measured(self):
         self.changed_only("probe_base", 0, "--baselines", "none")
         self.assertEqual(["measured", "measured"], self.statuses())

@@ -15,6 +15,7 @@ import tool
 BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
 PROGRAM = BUILD / "bin" / "mock_program"
 MOCKS = BUILD / "tests" / "inject" / "mocks"
+CUBINS = BUILD / "tests" / "cubins"
 
 SUITE = """
 name: training
@@ -178,6 +179,70 @@ class Command(tool.Case):
         self.assertRegex(self.run_suite(code=1).stdout,
                          r"took longer: flash_fwd 10 per step \(50.00 µs → 60.00 µs\)")
 
+    def test_more_registers_and_more_stack_of_a_kernel_fail(self):
+        self.suite(("flash.gpu_time: 5%", "flash.registers: 0\n      flash.dynamic_smem: 0"),
+                   ('step.syncs: "<= 1"', 'flash.registers: "<= 64"'))
+        self.refresh()
+        self.run_suite()
+        self.assertEqual(32, self.value("flash", "registers"))
+        self.assertNotIn("registers", self.cases()["step"]["metrics"])
+        self.app(first="export MOCK_REGISTERS=80")
+        done = self.run_suite("--verbose", code=1)
+        self.assertRegex(done.stdout, r"registers.*32.*→.*80")
+        self.assertIn("broken: train/flash.registers is 80 registers and should be at most 64", done.stdout)
+
+        # The stack is in the machine code. Where that is not known it is no pass.
+        self.suite(("flash.gpu_time: 5%", "flash.gpu_time: 5%\n      flash.stack: 0"))
+        self.run_suite(code=3)
+        missing = {each["metric"]: each["reason"] for each in self.cases()["flash"]["not_collected"]}
+        self.assertRegex(missing["stack"], "the machine code of kernel flash_fwd is not known")
+
+    @unittest.skipUnless((CUBINS / "stack.cubin").exists(), "built without nvcc")
+    def test_the_stack_of_a_kernel_is_that_of_its_machine_code(self):
+        self.suite(("*flash*", "{kernel}"), ("flash.gpu_time: 5%", "flash.stack: 0"))
+        suite = (self.folder / "suite.yaml").read_text()
+        report = (CUBINS / "stack.report").read_text()
+        for kernel in ("no_stack", "own_stack"):
+            self.write("suite.yaml", suite.replace("{kernel}", kernel))
+            self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=f" kernels 10 {kernel}")
+            self.run_suite()
+            stack = re.search(rf"properties for {kernel}\n\s*(\d+) bytes stack frame", report)
+            self.assertEqual(int(stack.group(1)), self.value("flash", "stack"))
+        self.write("suite.yaml", suite.replace("{kernel}", "*_stack"))
+        self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=" kernels 10 no_stack")
+        self.refresh()
+        self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=" kernels 10 own_stack")
+        self.assertRegex(self.run_suite(code=1).stdout, r"stack.*0.*→.*\d+")
+
+    def test_two_sizes_of_a_kernel_are_two_cases(self):
+        self.suite(('flash: {kernel: "*flash*", within: "step*", skip: 1}',
+                    "camera: {kernel: flash_fwd, grid: 8}\n"
+                    "      lidar: {kernel: flash_fwd, grid: [64], block: [128, 1, 1]}"),
+                   ("flash.gpu_time: 5%", "camera.gpu_time: 5%\n      lidar.kernels: 0"))
+        self.app(flash=" kernels 10 flash_fwd grid 64 kernels 3 flash_fwd grid 8")
+        self.run_suite()
+        self.assertEqual((40, 12), (self.value("camera", "kernels"), self.value("lidar", "kernels")))
+        self.assertEqual([[64, 1, 1]], [kernel["grid"] for kernel in self.cases()["lidar"]["kernels"]])
+        self.app(flash=" kernels 10 flash_fwd grid 32 kernels 3 flash_fwd grid 8")
+        self.run_suite(code=3)
+        self.assertIn("no kernel matches 'flash_fwd' with grid 64x1x1 and block 128x1x1: on record are 'grid 32x1x1 "
+                      "and block 128x1x1', 'grid 8x1x1 and block 128x1x1'", self.cases()["lidar"]["reason"])
+        self.assertEqual("measured", self.cases()["camera"]["status"])
+
+    def test_the_hottest_kernel_is_expected_by_name(self):
+        self.suite(('step.syncs: "<= 1"', 'step.hottest_kernel: "== *flash*"\n      program.hottest_kernel: "!= softmax*"'))
+        self.app(flash=" kernels 11 flash_fwd")
+        self.run_suite("--prove")
+        relation = self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"][1]
+        self.assertEqual("train/step.hottest_kernel is flash_fwd (52.4 % of the kernels' time), expected *flash*, "
+                         "for [steps=4]", relation["sentence"])
+        self.app(flash=" kernels 11 flash_fwd kernels 30 softmax")
+        done = " ".join(self.run_suite(code=1).stdout.split())
+        self.assertIn("train/step.hottest_kernel is softmax (58.8 % of the kernels' time) and should be *flash*", done)
+        self.assertIn("train/program.hottest_kernel is softmax", done)
+        self.suite(('step.syncs: "<= 1"', 'step.hottest_kernel: "== *"'))
+        self.assertIn("cannot be broken", self.run_suite("--prove", code=3).stdout)
+
     def test_the_kernels_of_a_case(self):
         self.run_suite()
         kernels = self.cases()["step"]["kernels"]
@@ -337,6 +402,17 @@ workloads:
         for metric, of in (("pageable_copies", ""), ("syncs", " (cuCtxSynchronize 2)")):
             self.assertIn(f"broken: train/step.{metric} is 2{of} and should be at most 1", done.stdout)
 
+    def test_idle_time_is_told_with_what_the_host_did(self):
+        self.suite(("program.kernels: 0", "program.kernels: 0\n      step.idle_share: 5pt"),
+                   ('step.syncs: "<= 1"', 'step.idle_share: "<= 99%"'),
+                   ("    timeout", "    max_overhead: 100000%\n    timeout"))
+        self.refresh()
+        self.app(more="sleep 30")
+        cause = r"nothing submitted [23]\d\.\d+ ms"
+        done = " ".join(self.run_suite("--verbose", code=1).stdout.split())
+        self.assertRegex(done, rf"train/step.idle_share is 99\.\d+ % \({cause}.* per instance\) and should be at most")
+        self.assertRegex(done, rf"why: .*idle_share: {cause}.* per instance")
+
     def test_a_case_that_only_an_expectation_gates(self):
         self.suite(("      step.gpu_time: 5%\n      step.kernels: 0\n", ""))
         self.refresh()
@@ -377,7 +453,7 @@ workloads:
         self.run_suite(code=3)
         cases = self.cases()
         self.assertEqual("error", cases["step"]["status"])
-        self.assertIn("no NVTX range matches 'stop*': on record are 'load', 'step'",
+        self.assertIn("no NVTX range matches 'stop*': recorded: 'load', 'step'",
                       cases["step"]["reason"])
         self.assertIn("no NVTX range matches 'stop*'", cases["flash"]["reason"])
         self.assertEqual("measured", cases["program"]["status"])

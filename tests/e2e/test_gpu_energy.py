@@ -115,19 +115,25 @@ class Footprint(Waste):
         for name in ("api_calls", "memory_peak", "leak"):
             self.assertEqual("pass", verdicts[name]["verdict"])
 
+    def assert_reason(self, case, rule, words=""):
+        self.assertIn((rule, True), [(cause["rule"], words in cause["sentence"]) for cause in case["why"]])
+
     def test_a_third_array_is_found(self):
-        verdicts, _ = self.judge("waste_memory", 1, "1")
+        verdicts, case = self.judge("waste_memory", 1, "1")
+        self.assert_reason(case, "memory_peak")
         self.only(verdicts, "memory_peak")
         more = verdicts["memory_peak"]["measured"] - verdicts["memory_peak"]["baseline"]
         self.assertAlmostEqual(more, 4 * ELEMENTS, delta=4 * 2**20)
 
     def test_a_leak_of_64_KiB_per_launch_is_found(self):
-        verdicts, _ = self.judge("waste_leak", 1, "1")
+        verdicts, case = self.judge("waste_leak", 1, "1")
+        self.assert_reason(case, "leak")
         self.assertEqual("regressed", verdicts["leak"]["verdict"])
         self.assertAlmostEqual(verdicts["leak"]["measured"], 1000 * 64 * 1024, delta=4 * 2**20)
 
     def test_three_calls_more_are_found_and_named(self):
-        verdicts, _ = self.judge("waste_calls", 1, "1")
+        verdicts, case = self.judge("waste_calls", 1, "1")
+        self.assert_reason(case, "api_calls", "cudaGetDevice")
         self.only(verdicts, "api_calls")
         self.assertEqual(3, verdicts["api_calls"]["measured"] - verdicts["api_calls"]["baseline"])
         self.assertRegex(self.measured()["api_calls"]["detail"], r"cudaGetDevice\w* 3\b")

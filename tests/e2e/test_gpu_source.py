@@ -84,6 +84,7 @@ class GpuSource(tool.Case):
             self.assertRegex(kernel["arguments"], "^[0-9a-f]{32}$")
             self.assertTrue(kernel["source"]["file"].endswith("reduce.cu"), kernel["source"])
             self.assertGreater(case["metrics"]["gpu_time"]["value"], 0)
+            self.assertEqual((case["params"]["n"], "f32"), (case["work"]["flops"], case["work"]["arithmetic"]))
             if not case.get("not_collected"):
                 self.assertGreater(case["metrics"]["instructions"]["value"], 0)
         verdicts = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]
@@ -92,6 +93,19 @@ class GpuSource(tool.Case):
         codes = {case["params"]["threads"]: case["kernels"][0]["code"] for case in suite["cases"]}
         self.assertEqual(2, len(set(codes.values())))
         self.assertTrue(list((self.folder / "perfgate-out/sources").glob("*.cubin")))
+
+    def test_stated_work_is_held_to_the_ceilings(self):
+        more = "    metrics: [gpu_time, ceiling_share]\n    work: {flops: n, bytes: %s, type: f32}\n"
+        self.run_suite(scale("scale", more=more % '"8 * n"'), code=(0, 4))
+        share = self.cases()["scale/scale"]["metrics"]["ceiling_share"]["value"]
+        self.assertGreater(share, 5)
+        self.run_suite(scale("scale", more=more % '"8000 * n"'), code=3)
+        verdict = self.verdicts()["scale/scale"]
+        self.assertEqual("invalid", verdict["verdict"])
+        self.assertIn("too fast to be true", verdict["reason"])
+        self.run_suite(scale("scale", more="    metrics: [gpu_time, ceiling_share]\n"), code=3)
+        missing, = self.cases()["scale/scale"]["not_collected"]
+        self.assertIn("or of a source as 'work' in the suite", missing["reason"])
 
     def test_a_slower_kernel_regresses_and_says_which_code_changed(self):
         self.run_tool_refresh(scale("scale"))

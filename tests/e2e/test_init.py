@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`perfgate init` from an installed tree, in an empty folder: what it prints, done as printed."""
+"""`perfgate init` from an installed tree, in an empty folder: what it prints, done as printed. On the host, unless
+PERFGATE_INIT_GPU is set: then on a GPU, and nvbench's with the nvbench that CMAKE_PREFIX_PATH names."""
 
 import json
 import os
@@ -7,6 +8,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 import test_benchmarks
@@ -14,6 +16,7 @@ import tool
 
 MOCKS = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "tests/inject/mocks"
 BENCHMARK = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "bin/example_benchmark"
+GPU = bool(os.environ.get("PERFGATE_INIT_GPU"))
 KINDS = sorted(path.name for path in (tool.SOURCE / "harness/runner/templates").iterdir() if path.is_dir())
 
 
@@ -28,7 +31,7 @@ class Init(tool.Case):
         done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True,
                               timeout=tool.PATIENCE_S * 3,
                               env={**os.environ, "PATH": f"{self.prefix}/bin:{os.environ['PATH']}",
-                                   "CUDA_VISIBLE_DEVICES": "", **self.env})
+                                   **({} if GPU else {"CUDA_VISIBLE_DEVICES": ""}), **self.env})
         self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,), f"{line}\n{done.stdout}{done.stderr}")
         return done
 
@@ -50,7 +53,9 @@ class Init(tool.Case):
         for command in commands:
             for attempt in range(5):
                 noisy = (0, 2) if "refresh" in command and attempt < 4 else 0
+                begin = time.monotonic()
                 done = self.run_line(command, folder, code=noisy)
+                print(f"  {time.monotonic() - begin:.1f} s: {command}", flush=True)
                 if done.returncode == 0:
                     break
                 self.assertIn("measure while nothing else uses the machine", done.stderr)
@@ -95,15 +100,18 @@ class Init(tool.Case):
     def test_a_source(self):
         folder, commands = self.started("source")
         self.assertEqual(3, len(commands))
-        done = self.run_line(commands[0], folder)  # the others need a GPU: test_gpu_source.py
+        done = self.run_line(commands[0], folder)
         for kernel in ("block_sums<256>", "block_sums<512>"):
             for architecture in (80, 90):
                 self.assertIn(f"{kernel} compiles for sm_{architecture} (NVRTC ", done.stdout)
+        if GPU:
+            self.do(commands, folder)
+            self.gates(folder, commands[-1])
 
-    @unittest.skipUnless((MOCKS / "libcuda.so.1").exists(), "built without CUDA's headers")
+    @unittest.skipUnless(GPU or (MOCKS / "libcuda.so.1").exists(), "built without CUDA's headers")
     def test_a_program(self):
         # The mocks of driver and CUPTI stand for a GPU.
-        self.env = {"LD_LIBRARY_PATH": str(MOCKS)}
+        self.env = {} if GPU else {"LD_LIBRARY_PATH": str(MOCKS)}
         folder, commands = self.started("command")
         self.assertEqual(3, len(commands))
         self.do(commands, folder)
@@ -128,6 +136,12 @@ class Init(tool.Case):
         program.chmod(0o755)
         (folder / "given.json").write_text('{"benchmarks": ["sum", "product"]}')
         self.do(commands[1:], folder)
+        self.gates(folder, commands[-1])
+
+    @unittest.skipUnless(GPU and os.environ.get("CMAKE_PREFIX_PATH"), "needs a GPU and CMAKE_PREFIX_PATH with nvbench")
+    def test_a_benchmark_with_nvbench_itself(self):
+        folder, commands = self.started("nvbench")
+        self.do(commands, folder)
         self.gates(folder, commands[-1])
 
     def test_nothing_is_overwritten(self):

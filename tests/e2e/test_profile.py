@@ -4,7 +4,8 @@ of driver and CUPTI instead of a GPU."""
 
 import os
 import pathlib
-import stat
+import pty
+import subprocess
 import unittest
 
 import tool
@@ -69,18 +70,49 @@ class Profile(tool.Case):
                                                         program=steps(3, *ATTENTION, "query")).stdout)
         self.assertNotIn("cannot capture", self.profile(program=steps(3, *ATTENTION)).stdout)
 
+    def on_a_terminal(self, *options):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen(
+            [tool.PERFGATE, "profile", *options, "--", PROGRAM, *ATTENTION, "sleep", "2500"], cwd=self.folder,
+            stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, **MOCKS})
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # the other side has been closed
+            pass
+        self.assertEqual(0, process.wait(timeout=tool.PATIENCE_S))
+        return shown.decode()
+
+    def test_a_terminal_shows_how_far_the_recording_is(self):
+        shown = self.on_a_terminal()
+        self.assertRegex(shown, r"recorded 1 s, \d.*recorded 2 s, \d")
+        self.assertNotIn("\n", shown)
+        # The cursor is put back each time, and the corner is empty in the end.
+        self.assertEqual(shown.count("\x1b7"), shown.count("\x1b8"))
+        self.assertRegex(shown, r"\x1b\[K\x1b8$")
+        self.assertEqual("", self.on_a_terminal("--quiet"))
+        self.assertEqual("", self.profile(program=[*ATTENTION, "sleep", "1200"]).stderr)
+
     def test_two_profiles_are_compared_kernel_by_kernel(self):
         self.profile("--json", "before.json")
         self.profile("--json", "after.json",
                      program=steps(6, "kernels", "4", "softmax", "kernels", "3", "gemm", "copy", "64"))
         done = self.run_tool("compare", "before.json", "after.json")
-        rows = {line.split()[-1]: line for line in done.stdout.splitlines() if line.strip()}
-        self.assertRegex(rows["flash_fwd_kernel(float*)"], r"120.* → 0.*-100.0 %.*24 → 0 +removed")
-        self.assertRegex(rows["softmax"], r"new +0 → 24 +added")
+        tables, changes = done.stdout.split("kernels that changed")
+        rows = {line.split()[-1]: line for line in tables.splitlines() if line.strip()}
+        self.assertRegex(rows["flash_fwd_kernel(float*)"], r"120.* → 0.*-100.0 %.*24 → 0 +replaced by softmax")
+        self.assertRegex(rows["softmax"], r"new +0 → 24 +replaces flash_fwd_kernel")
         self.assertRegex(rows["gemm"], r"\+50.0 %.*12 → 18")
         self.assertRegex(rows["step"], r"30.* → 40.*\+33.3 %.*6 → 7 +0 → 1")
+        self.assertIn("flash_fwd_kernel (4 per instance, 20.00 µs) replaced by softmax (4 per instance, 20.00 µs)",
+                      changes)
+        self.assertIn("called more often: gemm 2 → 3 per instance (10.00 µs → 15.00 µs)", changes)
         same = self.run_tool("compare", "before.json", "before.json").stdout
         self.assertNotIn("kernels\n", same.split("NVTX")[1])
+        self.assertNotIn("kernels that changed", same)
 
     def test_compare_refuses_what_has_no_meaning_for_profiles(self):
         self.profile("--json", "a.json")
@@ -115,6 +147,12 @@ class Profile(tool.Case):
         self.write("gate.yaml", text.replace('"gemm"', '"gemm", "kernels", "1", "other"', 1))
         done = self.run_tool("run", "gate.yaml", *host, env=MOCKS, code=1)
         self.assertIn("kernels", done.stdout)
+
+    def test_a_draft_tells_the_sizes_of_a_kernel_apart(self):
+        text = self.suite(program=steps(4, "kernels", "9", "gemm", "grid", "64", "kernels", "5", "gemm", "grid", "8"))
+        self.assertIn('gemm: {kernel: "*gemm*", grid: [8, 1, 1], block: [128, 1, 1]}', text)
+        self.assertIn('gemm_2: {kernel: "*gemm*", grid: [64, 1, 1], block: [128, 1, 1]}', text)
+        self.run_tool("run", "gate.yaml", "--backend", "host", "--processes", 2, env=MOCKS)
 
     def test_a_draft_leaves_out_what_it_cannot_gate(self):
         text = self.suite(program=steps(4, *ATTENTION, "copy", "64", "sync",

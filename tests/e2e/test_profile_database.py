@@ -67,6 +67,13 @@ class Database(tool.Case):
             SELECT own.name, own.depth, outer.name FROM ranges AS own JOIN ranges AS outer
             ON outer.range_id = own.parent_id ORDER BY own.start_ns"""))
 
+    def test_the_page_says_which_calls_are_on_record(self):
+        recorder = (tool.SOURCE / "harness" / "inject" / "recorder.cpp").read_text()
+        parts = re.findall(r'"(\w+)"', recorder.split("recorded_calls{")[1].split("}")[0])
+        listed = PAGE.split("names contain")[1].split("Others")[0]
+        self.assertGreater(len(parts), 20)
+        self.assertEqual(sorted(parts), sorted(re.findall(r"`(\w+)`", listed)))
+
     def test_every_table_and_view_is_on_the_page_and_can_be_read(self):
         connection = self.database()
         names = [name for name, in connection.execute(

@@ -76,6 +76,13 @@ class ProgramCounters(tool.Case):
         """By metric, why it was not collected."""
         return {each["metric"]: each["reason"] for each in self.cases()[label].get("not_collected", [])}
 
+    def test_of_two_sizes_of_a_kernel_the_one_of_the_label_is_counted(self):
+        self.suite(("within: step, skip: 1, count: 2", "grid: 64"))
+        self.app(last="grid 64 kernels 1 flash_fwd")
+        self.run_suite()
+        self.assertEqual(100 * 64, self.cases()["flash"]["metrics"]["instructions"]["value"])
+        self.assertEqual(1, self.cases()["flash"]["metrics"]["kernels"]["value"])
+
     def test_each_pass_is_a_run_and_the_metrics_have_their_usual_names(self):
         self.run_suite()
         # Two bare, two recorded, one with API calls; dram_bytes and instructions, then the thread instructions of
@@ -219,7 +226,7 @@ class ProgramCounters(tool.Case):
 
     def test_fewer_launches_than_asked_for(self):
         self.suite(("count: 2", "count: 4"))
-        self.assert_refused("only 3 of 4 launches to count")
+        self.assert_refused("only 3 of the 4 launches to count were made")
 
     def test_a_process_that_vanishes(self):
         second = f'RANK=1 MOCK_UUID=40 "{PROGRAM}" push step pop push step kernels 3 flash_fwd pop'
@@ -260,9 +267,9 @@ class ProgramCounters(tool.Case):
 
     def test_what_a_suite_may_not_ask_for(self):
         self.suite(("gemm.gpu_time: 90%", "program.dram_bytes: 1%"))
-        self.assert_invalid("'dram_bytes' of the program; counters are collected of kernels, expected a label with 'kernel'")
+        self.assert_invalid("'dram_bytes' of the program; it is collected of kernels, expected a label with 'kernel'")
         self.suite(("gemm: {kernel: gemm}", "gemm: {nvtx: step}"))
-        self.assert_invalid("'warp_efficiency' of a range; counters are collected of kernels")
+        self.assert_invalid("'warp_efficiency' of a range; it is collected of kernels")
         for count in ("0", "101", "many", "1.5"):
             self.suite(("count: 2", f"count: {count}"))
             self.assert_invalid("'count'", "an integer from 1 to 100")

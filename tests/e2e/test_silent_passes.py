@@ -3,7 +3,9 @@
 tolerances that mean nothing, and runs that only verified."""
 
 import copy
+import datetime
 import json
+import sys
 import xml.etree.ElementTree as xml
 
 import tool
@@ -265,6 +267,166 @@ class SilentPasses(tool.Case):
             self.assertEqual(("3", "3"), (suite.get("tests"), suite.get("skipped")))
             for case in suite.findall("testcase"):
                 self.assertIn("not measured", case.find("skipped").get("message"))
+
+
+BENCH = """
+import json, sys
+out, state = sys.argv[1:]
+values = json.load(open(state))
+made = values["made"] = values.get("made", 0) + 1
+json.dump(values, open(state, "w"))
+factor = 9 if made == values.get("bad_process") else 1
+with open(out, "w") as file:
+    file.write("name,t,misses\\n")
+    for i, name in enumerate("abcd"):
+        time = values["time"] * (1 + 0.001 * ((7 * made + 3 * i) % 5))
+        file.write(f"{name},{time},{values['misses'] * factor}\\n")
+"""
+BENCH_SUITE = f"""
+name: mine
+workloads:
+  - benchmark: [{sys.executable}, bench.py, "{{out}}", state.json]
+    name: bench
+    format: csv
+    case: name
+    values:
+      real_time: {{from: t, unit: s}}
+      misses: {{from: misses, better: lower}}
+    tolerances: {{real_time: 5%, misses: 0}}
+"""
+
+
+class BenchmarkThatGotWorse(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.make("base", 1, 10000)
+
+    def make(self, folder, time, misses, bad_process=0, expect=""):
+        """A checkout whose benchmark reports four times and counts."""
+        self.write(f"{folder}/mine.yaml", BENCH_SUITE + expect)
+        self.write(f"{folder}/bench.py", BENCH)
+        self.write(f"{folder}/state.json",
+                   json.dumps({"time": time, "misses": misses, "bad_process": bad_process}))
+
+    def run_bench(self, *words, code=0, folder="base"):
+        return self.run_tool(*words, "--backend", "host", cwd=self.folder / folder, code=code)
+
+    def verdicts(self, folder="base"):
+        return {case["id"]: case["verdict"]
+                for case in self.read_json(f"{folder}/perfgate-out/verdict.json")["suites"][0]["cases"]}
+
+    def test_acknowledged_regressions_hide_no_further_one(self):
+        self.run_bench("baseline", "refresh", "mine.yaml")
+        self.make("base", 1.2, 10000)
+        self.run_bench("run", "mine.yaml", code=1)
+        day = datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=3)
+        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "known",
+                      "--expires", day, cwd=self.folder / "base")
+        self.run_bench("run", "mine.yaml")
+        self.assertEqual({"acknowledged"}, set(self.verdicts().values()))
+        for factor in (1.5, 9):
+            self.make("base", 1.2 * factor, 10000)
+            done = self.run_bench("run", "mine.yaml", code=1)
+            self.assertEqual({"regressed"}, set(self.verdicts().values()))
+            self.assertIn(f"s that are acknowledged until {day}", " ".join(done.stdout.split()))
+        # Nor by so much that few processes need not show it.
+        self.write("base/quick.yaml", "policy: {rounds: 0}\n")
+        self.make("base", 120, 10000)
+        self.run_bench("run", "mine.yaml", "--profile", "quick.yaml", code=3)
+        self.assertEqual({"invalid"}, set(self.verdicts().values()))
+
+    def test_one_process_with_another_count_fails(self):
+        self.run_bench("baseline", "refresh", "mine.yaml")
+        self.make("base", 1, 10000, bad_process=3)
+        done = self.run_bench("run", "mine.yaml", "--verbose", code=1)
+        self.assertIn("the worst one decides", done.stdout)
+        expect = 'expect: {bench/a.misses: "<= 10000"}\n'
+        self.make("base", 1, 10000, expect=expect)
+        self.run_bench("run", "mine.yaml")
+        self.make("base", 1, 10000, bad_process=3, expect=expect)
+        self.run_bench("run", "mine.yaml", "--baselines", "none", "--processes", 5, code=1)
+
+    def test_ab_compares_counts_to_the_digit(self):
+        self.make(".", 1, 10000)
+        self.make("head", 1, 10005)
+        ab = ("ab", "--base-root", "base", "--head-root", "head", "mine.yaml")
+        self.run_bench(*ab, folder=".", code=1)
+        self.make("head", 1, 10000)
+        self.run_bench(*ab, folder=".")
+
+
+class CodeThatGotSlower(tool.Case):
+    """A recorded case, as if another code had been measured: what a baseline must not take in unseen."""
+
+    def setUp(self):
+        super().setUp()
+        self.day = datetime.datetime.now(datetime.timezone.utc).date()
+        recorded = tool.SOURCE / "tests/data/runs/nvidia-h100-80gb-hbm3/transpose-1.run.json"
+        self.run = json.loads(recorded.read_text())
+        suite = self.run["suites"][0]
+        self.id = "transpose/naive[cols=4096,dtype=f32,rows=8192]"
+        self.case = next(case for case in suite["cases"] if case["id"] == self.id)
+        self.case["gates"] = [gate for gate in self.case["gates"] if gate["metric"] != "gpu_span"]
+        suite["cases"], suite["relations"], suite["partial"] = [self.case], [], True
+        self.run["selections"] = [{"filters": [self.id], "tags": []}]
+        self.store("base.json", [1 + 0.001 * (i % 5) for i in range(20)])
+        self.run_tool("baseline", "refresh", "base.json", "--author", "Ada", "--reason", "first")
+
+    def store(self, name, factors, code=None, registers=None, days=0, **launch):
+        """The case as measured so many times slower in these processes."""
+        run = copy.deepcopy(self.run)
+        run["started_at"] = f"{self.day + datetime.timedelta(days=days)}T10:00:00Z"
+        case = run["suites"][0]["cases"][0]
+        for kernel in case["kernels"]:
+            kernel.update(launch)
+            if code:
+                kernel["code"] = code
+        if registers:
+            for batch in case["metrics"]["registers"]["batches"]:
+                batch["samples"] = [registers]
+        time = case["metrics"]["gpu_time"]
+        like = time["batches"][0]
+        middle = sorted(like["samples"])[len(like["samples"]) // 2]
+        time["value"] = middle
+        time["batches"] = [{**like, "process": i, "round": 1, "samples": [middle * factor]}
+                           for i, factor in enumerate(factors)]
+        self.write(name, json.dumps(run))
+        return name
+
+    def accept(self, name, *words, code=0):
+        return self.run_tool("baseline", "accept", name, "--author", "Ada", "--reason", "meant", *words,
+                             code=code)
+
+    def test_a_refresh_during_an_acknowledgement_does_not_make_it_permanent(self):
+        slow = [1.3, 1.301] * 4
+        self.store("slow.json", slow, code="f" * 32)
+        self.run_tool("compare", "slow.json", code=1)
+        self.accept("slow.json", "--expires", self.day + datetime.timedelta(days=3))
+        self.run_tool("baseline", "refresh", "slow.json", "--author", "Ada", "--reason", "new counts")
+        self.run_tool("compare", "slow.json")
+        self.store("late.json", slow, code="f" * 32, days=4)
+        done = self.run_tool("compare", "late.json", "--verbose", code=1)
+        self.assertIn("its acknowledgement ended on", done.stdout)
+        self.assertNotIn("nothing changed", done.stdout)
+
+    def test_accept_does_not_store_code_beside_a_time_that_is_not_shown(self):
+        noisy = [1, 1.07, 1.01, 1.06, 1.08, 1, 1.07, 1.05]
+        self.store("noisy.json", noisy, code="f" * 32, registers=15)
+        done = self.accept("noisy.json", code=2)
+        self.assertIn("gpu_time is not shown to be within its tolerance, and the code is not the baseline's",
+                      done.stderr)
+        self.store("shown.json", [1.01] * 8, code="f" * 32, registers=15)
+        self.accept("shown.json")
+
+    def test_another_boards_times_are_of_code_that_is_launched_alike(self):
+        for name, launch in (("alike.json", {}), ("other.json", {"grid": [128, 2048, 1], "block": [32, 4, 1]})):
+            run = json.loads((self.folder / self.store(name, [1.07] * 8, **launch)).read_text())
+            text = json.dumps(run).replace(self.case["metrics"]["gpu_time"]["batches"][0]["device"], "f" * 16)
+            self.write(name, text)
+        done = self.run_tool("baseline", "refresh", "other.json", "--add-board", "--author", "Ada", "--reason",
+                             "board", code=2)
+        self.assertIn("grid of ", done.stderr)
+        self.run_tool("baseline", "refresh", "alike.json", "--add-board", "--author", "Ada", "--reason", "board")
 
 
 if __name__ == "__main__":

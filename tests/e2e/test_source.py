@@ -95,6 +95,15 @@ class Source(tool.Case):
                           "shared_bytes": 0, "memory_bytes": 128, "check": "kernel",
                           "against": "ref"}, case["source"])
 
+    def test_list_has_the_stated_work_of_each_case(self):
+        self.write("s.yaml", HEAD + entry("k.cu", more="    work: {flops: 2 * 32, bytes: 128, type: f32}\n"))
+        self.run_tool("list", "s.yaml", "--json", "list.json")
+        case, = self.read_json("list.json")["suites"][0]["cases"]
+        self.assertEqual((64, 128, "f32"), tuple(case["source"][key] for key in ("flops", "bytes", "arithmetic")))
+        self.write("s.yaml", HEAD + entry("k.cu", more="    work: {flops: 9223372036854775807 * 2}\n"))
+        done = self.run_tool("validate", "s.yaml", code=2)
+        self.assert_one_line(done.stderr, "s.yaml:9:19: more than 64 bits")
+
     def test_the_host_backend_measures_none(self):
         self.write("s.yaml", HEAD + entry("k.cu"))
         done = self.run_tool("run", "s.yaml", "--backend", "host", code=2)

@@ -34,15 +34,17 @@ workloads:
 """
 
 
-def measured(folder, metrics, processes):
-    """The cases of a run, and the seconds it took."""
+def measured(folder, name, metrics, processes):
+    """The cases of a run into a folder of its own, and the seconds it took, printed as it ends."""
     (folder / "study.yaml").write_text(SUITE % metrics)
     start = time.monotonic()
-    done = subprocess.run([PERFGATE, "run", "study.yaml", "--backend", "cuda", "--processes", str(processes)], cwd=folder, text=True, capture_output=True)
+    done = subprocess.run([PERFGATE, "run", "study.yaml", "--backend", "cuda", "--quiet", "--processes", str(processes),
+                           "--out", name], cwd=folder, text=True, capture_output=True)
     seconds = time.monotonic() - start
-    if done.returncode not in (0, 4):
+    print(f"{name}: {metrics}, processes: {processes}, {seconds:.1f} s, exit {done.returncode}, {folder / name}", flush=True)
+    if done.returncode not in (0, 3, 4):
         sys.exit(done.stdout + done.stderr)
-    run = json.loads((folder / "perfgate-out/run.json").read_text())
+    run = json.loads((folder / name / "run.json").read_text())
     return run["suites"][0]["cases"], seconds
 
 
@@ -73,18 +75,21 @@ def main():
     folder = pathlib.Path(chosen.keep or tempfile.mkdtemp(prefix="perfgate-"))
     folder.mkdir(parents=True, exist_ok=True)
 
-    plain, plain_s = measured(folder, "gpu_time", 1)
-    _, energy_s = measured(folder, "gpu_time, energy", 1)
-    cases, all_s = measured(folder, "gpu_time, energy", chosen.processes)
+    plain, plain_s = measured(folder, "without", "gpu_time", 1)
+    once, energy_s = measured(folder, "with", "gpu_time, energy", 1)
+    print(f"energy costs {(energy_s - plain_s) / len(plain):.2f} s per case", flush=True)
+    print_table(once)
+    print_table(measured(folder, "all", "gpu_time, energy", chosen.processes)[0])
 
-    print(f"{chosen.processes} processes: {all_s:.1f} s; one process: {plain_s:.1f} s without energy, {energy_s:.1f} s "
-          f"with it, {(energy_s - plain_s) / len(plain):.2f} s per case")
+
+def print_table(cases):
     print("| kernel | gpu_time, µs | energy, mJ | deviation | range | power, W | deviation | range | clock, MHz | note |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|---|")
     for case in cases:
-        missing = [entry for entry in case.get("not_collected", [])]
-        if missing:
-            print(f"| {name_of(case)} | not collected: {missing[0]['reason']} |")
+        missing = case.get("not_collected", [])
+        if case["status"] != "measured" or missing:
+            why = missing[0]["reason"] if missing else case.get("reason", case["status"])
+            print(f"| {name_of(case)} | not collected: {why} |")
             continue
         energy, power = values_of(case, "energy"), values_of(case, "power")
         clocks = [batch["sm_clock_mhz"] for batch in case["metrics"]["energy"]["batches"] if "sm_clock_mhz" in batch]
@@ -92,6 +97,7 @@ def main():
         print("| %s | %.1f | %.4g | %.2f %% | %.2f %% | %.1f | %.2f %% | %.2f %% | %s | %s |" % (
             name_of(case), case["metrics"]["gpu_time"]["value"] / 1000, 1000 * statistics.mean(energy),
             *spread(energy), statistics.mean(power), *spread(power), clock, "; ".join(case.get("notes", []))))
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A suite with real programs on a GPU: gate_programs.py [PART...].
+"""A suite with real programs on a GPU: gate_programs.py [--keep DIR] [PART...].
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
-found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, graphs,
-replays, counters, torch_counters, triton, cupy, jax, overhead, health, gpus and ranks (which need two). A part
-edits:NAME tries one edit alone.
+found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, graphs,
+replays, counters, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and nvlink (which need two).
+`unchanged:4` runs four times, `edits:NAME` tries one edit alone. A failure ends its part, not the others.
+
+What the runs leave is kept in --keep DIR; the baseline of the training step that is there is used again. Processes
+of a baseline and of a run: PERFGATE_GATE_PROCESSES and PERFGATE_GATE_RUN_PROCESSES.
 """
 
+import argparse
 import functools
 import html
 import json
@@ -17,20 +21,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import typing
 
 import profile_programs as tools
 
-# A process takes seconds to start, so that more of them, and of runs, cost minutes.
-PROCESSES = int(os.environ.get("PERFGATE_GATE_PROCESSES", 8))
-RUN_PROCESSES = int(os.environ.get("PERFGATE_GATE_RUN_PROCESSES", PROCESSES))
-UNCHANGED_RUNS = int(os.environ.get("PERFGATE_GATE_RUNS", 3))
+# A process takes seconds to start, so that more of them, and of runs, cost minutes. Fewer find nothing in times: the
+# least probability of 5 against 12 is 0.00016, and a run of four times may give a false alarm in 0.001.
+PROCESSES = int(os.environ.get("PERFGATE_GATE_PROCESSES", 12))
+RUN_PROCESSES = int(os.environ.get("PERFGATE_GATE_RUN_PROCESSES", 5))
+UNCHANGED_RUNS = 3
+COUNTED = 3  # where what is gated are counts, and times may be not shown
 
 SUITE = """
 name: training
 workloads:
   - command: ["{python}", training_step.py, --steps, 5]
     name: train
-    warmup: 1
+    warmup: {warmup}
     max_overhead: {max_overhead}
     gpus: {gpus}
     measure:
@@ -43,7 +51,6 @@ workloads:
       step.idle_share: 10pt
       backward.gpu_time: 2%
       flash.gpu_time: 3%
-      program.wall_time: 30%
     expect:
       step.syncs: "== 0"
       step.pageable_copies: "== 0"
@@ -63,6 +70,19 @@ workloads:
     tolerances: {{streams.gpu_time: 30%, streams.kernels: 0, spin.gpu_time: 5%, graph.gpu_time: 5%, graph.kernels: 0,
                  copies.gpu_time: 20%}}
     expect: {{graph.graph_launches: ">= 1", copies.pageable_copies: ">= 1"}}
+"""
+
+# The first GPU reads the second's memory.
+NVLINK = """
+name: nvlink
+workloads:
+  - command: ["{program}", "{work}"]
+    name: peer
+    gpus: 2
+    max_overhead: 10000%
+    measure:
+      read: {{kernel: "*read_peer*", skip: 1, count: 2}}
+    tolerances: {{read.nvlink_bytes: 10%}}
 """
 
 # One program with one NVTX range; edited, it does twice the work in it.
@@ -154,37 +174,57 @@ policy:
   rounds: 0
 """
 
-# What is changed in the program, and what the reports must name: patterns.
+
+# What is changed in the program, and what a run must say.
+class Edit(typing.NamedTuple):
+    old: str
+    new: str
+    named: tuple  # patterns that the reports must have; after "why: ", junit.xml, too
+    processes: int = 1  # enough for counts
+    regressed: tuple = ()  # label and metric
+
+
+# With attention or the arithmetic replaced, there may be fewer kernels: their times regress.
 EDITS = {
-    "flash attention off": ("import common\n", "import common\n"
-                            "torch.backends.cuda.enable_flash_sdp(False)\n"
-                            "torch.backends.cuda.enable_cudnn_sdp(False)\n",
-                            (r"gpu_time", r"why: (but )?(removed: )?\S*flash\S*.* per step")),
-    "unfused optimiser": ("fused=True", "fused=False, foreach=False",
-                          (r"kernels regressed",
-                           r"why: (but )?(called more often: \S+ .* → .* per step|"
-                           r"\S+.* replaced by .* per step|added: .* per step)")),
-    "synchronisation": ("    loss.backward()\n", "    loss.item()\n    loss.backward()\n",
-                        (r"step\.syncs is",)),
-    "pageable copies": ("    optimiser.step()\n",
-                        "    optimiser.step()\n    torch.empty(1 << 20).cuda()\n",
-                        (r"step\.pageable_copies is",)),
-    "data made on the main thread": ('    torch.cuda.nvtx.range_push("forward")\n',
-                                     '    torch.cuda.nvtx.range_push("forward")\n'
-                                     '    torch.rand(1 << 22)\n',
-                                     (r"idle_share",)),
-    "f32 instead of bf16": ('torch.autocast("cuda", dtype=torch.bfloat16)', 'torch.autocast("cuda", enabled=False)',
-                            (r"gpu_time", r"why: (but )?\S+.* replaced by .* per step")),
+    "flash attention off": Edit("import common\n", "import common\n"
+                                "torch.backends.cuda.enable_flash_sdp(False)\n"
+                                "torch.backends.cuda.enable_cudnn_sdp(False)\n",
+                                (r"gpu_time", r"why: (but )?(removed: )?\S*flash\S*.* per step"), RUN_PROCESSES),
+    "unfused optimiser": Edit("fused=True", "fused=False, foreach=False",
+                              (r"kernels regressed",
+                               r"why: (but )?(called more often: \S+ .* → .* per step|"
+                               r"\S+.* replaced by .* per step|added: .* per step)"),
+                              regressed=("step", "kernels")),
+    "synchronisation": Edit("    loss.backward()\n", "    loss.item()\n    loss.backward()\n",
+                            (r"step\.syncs is",)),
+    "pageable copies": Edit("    optimiser.step()\n",
+                            "    optimiser.step()\n    torch.empty(1 << 20).cuda()\n",
+                            (r"step\.pageable_copies is",)),
+    # Moves a time alone.
+    "data made on the main thread": Edit('    torch.cuda.nvtx.range_push("forward")\n',
+                                         '    torch.cuda.nvtx.range_push("forward")\n'
+                                         '    torch.rand(1 << 22)\n',
+                                         (r"idle_share",), RUN_PROCESSES, ("step", "idle_share")),
+    "f32 instead of bf16": Edit('torch.autocast("cuda", dtype=torch.bfloat16)', 'torch.autocast("cuda", enabled=False)',
+                                (r"gpu_time", r"why: (but )?\S+.* replaced by .* per step"), RUN_PROCESSES,
+                                ("step", "gpu_time")),
 }
 
 
 class Folder:
     def __init__(self, path, suite):
         self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        self.calls = len(list(path.glob("out-*")))
         for program in (tools.HERE / "programs").glob("*.py"):
             shutil.copy(program, path)
         (path / "suite.yaml").write_text(suite)
         (path / "profile.yaml").write_text(PROFILE)
+
+    @property
+    def out(self):
+        """Where the last call left its documents."""
+        return self.path / f"out-{self.calls}"
 
     def edit(self, old, new, name="training_step.py"):
         file = self.path / name
@@ -192,65 +232,96 @@ class Folder:
         tools.expect(old in text, f"the program has {old!r}")
         file.write_text(text.replace(old, new))
 
-    def tool(self, *words, codes=(0,)):
+    def tool(self, *words, codes=(0,), timeout=240):
+        self.calls += 1
         stored = [] if words[0] == "ab" else ["--baselines", self.path / "baselines"]
         judged = ["--profile", self.path / "profile.yaml"] if words[0] == "run" else []
         if words[0] == "run" and "--processes" not in words:
             judged += ["--processes", RUN_PROCESSES]
-        done = tools.run([tools.PERFGATE, *words, *stored, *judged, "--out", self.path / "out"], codes,
-                         timeout=900)
+        begin = time.monotonic()
+        try:
+            done = tools.run([tools.PERFGATE, *words, *stored, *judged, "--out", self.out], codes, timeout=timeout)
+        finally:
+            tools.say(f"  {words[0]}: {time.monotonic() - begin:.1f} s, {self.out}")
         tools.say(done.stdout[-3000:])
         return done
 
     def cases(self, document):
         """The cases of the run's or verdict's only suite, by label."""
-        read = json.loads((self.path / "out" / document).read_text())
+        read = json.loads((self.out / document).read_text())
         return {case["id"].split("/")[1].split("[")[0]: case for case in read["suites"][0]["cases"]}
 
+    def verdicts(self, label):
+        """Metric -> verdict, of the case with this label."""
+        return {metric["metric"]: metric["verdict"] for metric in self.cases("verdict.json")[label]["metrics"]}
 
-def fresh(suite):
-    return Folder(pathlib.Path(tempfile.mkdtemp(prefix="perfgate-gate-")), suite)
+
+def fresh(suite, name=None):
+    """A folder of its own; with a name, always the same one of what is kept."""
+    if name and KEEP:
+        return Folder(KEEP / name, suite)
+    return Folder(pathlib.Path(tempfile.mkdtemp(prefix="perfgate-gate-", dir=KEEP)), suite)
 
 
-def training(max_overhead="10000%", gpus=1):
+KEEP = None  # main() sets it
+
+
+def training(max_overhead="10000%", gpus=1, warmup=0, name=None):
     # A short program: CUPTI's start is a large part of it.
-    return fresh(SUITE.format(python=sys.executable, max_overhead=max_overhead, gpus=gpus))
+    return fresh(SUITE.format(python=sys.executable, max_overhead=max_overhead, gpus=gpus, warmup=warmup), name)
 
 
-def refreshed(folder):
-    folder.tool("baseline", "refresh", folder.path / "suite.yaml", "--processes", PROCESSES)
+def refreshed(folder, processes=PROCESSES):
+    folder.tool("baseline", "refresh", folder.path / "suite.yaml", "--processes", processes, timeout=420)
     return folder
 
 
 @functools.cache
+def baseline_of_training():
+    """The training step with its baseline, measured once for all parts; or why there is none."""
+    folder = training(name="training")
+    if list(folder.path.glob("baselines/*/training.json")):
+        tools.say(f"  the baseline is {folder.path}'s")
+        return folder, None
+    try:
+        return refreshed(folder), None
+    except Exception as failure:  # noqa: BLE001 (every part says it, none measures again)
+        return folder, failure
+
+
 def trained():
-    """The training step with its baseline, measured once for all parts."""
-    return refreshed(training())
+    folder, failure = baseline_of_training()
+    if failure:
+        raise tools.Failure(f"no baseline: {failure}")
+    return folder
 
 
 def part_unchanged():
     folder = trained()
-    for number in range(UNCHANGED_RUNS):
-        folder.tool("run", folder.path / "suite.yaml")
-        tools.expect(True, f"unchanged run {number + 1} passes")
+    folder.tool("run", folder.path / "suite.yaml")
+    for label in folder.cases("verdict.json"):
+        tools.say(f"  {label}: {folder.verdicts(label)}")
+    tools.expect(True, "an unchanged run passes")
 
 
-def part_edits(chosen=None):
-    folder = trained()
-    original = (folder.path / "training_step.py").read_text()
-    for name in [chosen] if chosen else EDITS:
-        old, new, named = EDITS[name]
-        tools.say(f"= {name}")
+def part_edit(name):
+    folder, edit = trained(), EDITS[name]
+    original = (tools.HERE / "programs/training_step.py").read_text()
+    folder.edit(edit.old, edit.new)
+    try:
+        done = folder.tool("run", folder.path / "suite.yaml", "--processes", edit.processes, codes=(1, 3))
+    finally:
         (folder.path / "training_step.py").write_text(original)
-        folder.edit(old, new)
-        done = folder.tool("run", folder.path / "suite.yaml", codes=(1, 3))
-        console = " ".join(done.stdout.split())
-        verdict = html.unescape((folder.path / "out" / "junit.xml").read_text())
-        for pattern in named:
-            tools.expect(re.search(pattern.removeprefix("why: "), console), f"{name}: {pattern} is named")
-            if pattern.startswith("why: "):
-                tools.expect(re.search(pattern, verdict), f"{name}: {pattern} is in junit.xml")
-    (folder.path / "training_step.py").write_text(original)
+    console = " ".join(done.stdout.split())
+    report = html.unescape((folder.out / "junit.xml").read_text())
+    for pattern in edit.named:
+        tools.expect(re.search(pattern.removeprefix("why: "), console), f"{name}: {pattern} is named")
+        if pattern.startswith("why: "):
+            tools.expect(re.search(pattern, report), f"{name}: {pattern} is in junit.xml")
+    if edit.regressed:
+        label, metric = edit.regressed
+        verdict = folder.verdicts(label).get(metric)
+        tools.expect(verdict == "regressed", f"{name}: {label}.{metric} is {verdict}")
 
 
 def part_kernels():
@@ -270,7 +341,8 @@ def part_kernels():
 
 def part_overhead():
     """The same program with a bound that no recording keeps, and with one that every one does."""
-    folder = refreshed(training())
+    # The first start of a program, from the disk, would hide what recording costs it.
+    folder = refreshed(training(warmup=1), COUNTED)
     folder.tool("run", folder.path / "suite.yaml")
     for label, case in folder.cases("verdict.json").items():
         notes = [note for note in case["notes"] if note.startswith("recording overhead: ")]
@@ -287,8 +359,7 @@ def part_overhead():
                      f"{label}: less than that of the whole process")
     (folder.path / "suite.yaml").write_text(text.replace("max_overhead: 10000%", "max_overhead: 0%"))
     folder.tool("run", folder.path / "suite.yaml", codes=(0, 3))
-    step = folder.cases("verdict.json")["step"]
-    verdicts = {metric["metric"]: metric["verdict"] for metric in step["metrics"]}
+    step, verdicts = folder.cases("verdict.json")["step"], folder.verdicts("step")
     interval = next(note for note in step["notes"] if note.startswith("recording overhead: "))
     above = float(re.search(r"\((\S+) to", interval)[1]) > 0
     tools.say(f"with a bound of 0 %: {verdicts}; {interval}")
@@ -329,8 +400,8 @@ def part_gpus():
         return
     two = fresh(STEPS.format(command=json.dumps([sys.executable, "cupy_scale.py"]), gpus=2, tolerance="5%"))
     two.edit("import cupy\n", "import cupy\n\nassert cupy.cuda.runtime.getDeviceCount() == 2\n", "cupy_scale.py")
-    refreshed(two)
-    two.tool("run", two.path / "suite.yaml")
+    refreshed(two, COUNTED)
+    two.tool("run", two.path / "suite.yaml", "--processes", COUNTED)
     keys = [path.name for path in (two.path / "baselines").iterdir() if path.is_dir()]
     tools.expect(len(keys) == 1 and keys[0].endswith("-x2"), f"the baseline's key is {keys}")
 
@@ -341,7 +412,7 @@ def gated(program, *launcher, gpus=1, tolerance="5%"):
     suite = STEPS.format(command=command, gpus=gpus, tolerance=tolerance)
     base, head = fresh(suite), fresh(suite)
     words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path,
-             "--processes", PROCESSES)
+             "--processes", RUN_PROCESSES)
     head.tool(*words)
     work = re.search(r"^WORK = (\d+)$", (head.path / program).read_text(), re.M)
     head.edit(work[0], f"WORK = {2 * int(work[1])}", program)
@@ -370,6 +441,26 @@ def part_ranks():
           "--nproc-per-node", "2", gpus=2, tolerance="50%")
 
 
+def part_nvlink():
+    """Bytes that a kernel reads of another GPU's memory, and that twice as many are found."""
+    if torch_devices() < 2:
+        tools.say("one GPU: nothing to read from")
+        return
+    program = tools.PROGRAMS / "peer_copy"
+    known = json.loads(tools.run([program, 1]).stdout)["read_bytes"]
+    folder = fresh(NVLINK.format(program=program, work=1))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(0, 3, 4))
+    counted = counters_of(folder).get(("read", "nvlink_bytes"), 0)
+    tools.expect(known <= counted <= 1.4 * known, f"{counted:.10g} bytes, {counted / known:.3f} of what is read")
+    refreshed(folder, 2)
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2)
+    (folder.path / "suite.yaml").write_text(NVLINK.format(program=program, work=2))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(1,))
+    counters_of(folder)
+    verdict = folder.verdicts("read").get("nvlink_bytes")
+    tools.expect(verdict == "regressed", f"twice the work: nvlink_bytes is {verdict}")
+
+
 def torch_devices():
     return int(subprocess.run([sys.executable, "-c", "import torch; print(torch.cuda.device_count())"],
                               capture_output=True, text=True, check=True).stdout)
@@ -377,12 +468,26 @@ def torch_devices():
 
 def part_ab():
     base, head = training(), training()
-    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path)
-    head.tool(*words)
+    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path, "--processes")
+    head.tool(*words, RUN_PROCESSES, timeout=420)
     tools.expect(True, "two equal checkouts pass")
     head.edit(*EDITS["flash attention off"][:2])
-    head.tool(*words, codes=(1, 3))
+    head.tool(*words, 1, codes=(1, 3))
     tools.expect(True, "flash attention switched off is found")
+
+
+def part_ab_cpp():
+    """Two versions of the C++ program: the same passes, a kernel that takes a tenth longer is found."""
+    folder = fresh(GRAPHS.format(program="./program"))
+    for side, version in (("base", "streams_and_graphs"), ("same", "streams_and_graphs"), ("head", "streams_and_graphs_slower")):
+        (folder.path / side).mkdir()
+        shutil.copy(folder.path / "suite.yaml", folder.path / side)
+        shutil.copy(tools.PROGRAMS / version, folder.path / side / "program")
+    for head, codes in (("same", (0,)), ("head", (1,))):
+        folder.tool("ab", folder.path / head / "suite.yaml", "--base-root", folder.path / "base", "--head-root",
+                    folder.path / head, "--processes", PROCESSES, codes=codes)
+        tools.say(f"  {head}: {folder.verdicts('spin')}")
+    tools.expect(folder.verdicts("spin")["gpu_time"] == "regressed", "spin.gpu_time regressed")
 
 
 def counters_of(folder):
@@ -409,7 +514,7 @@ def part_counters():
     folder = fresh(COUNTERS.format(program=program, work=1))
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(0, 3, 4))
     values = counters_of(folder)
-    for process in sorted((folder.path / "out" / "commands").glob("*/*.stderr")):
+    for process in sorted((folder.out / "commands").glob("*/*.stderr")):
         if process.stat().st_size:
             tools.say(f"{process.name}: {process.read_text()[-500:]}")
     moved = known["copied_bytes"]
@@ -428,9 +533,8 @@ def part_counters():
     (folder.path / "suite.yaml").write_text(text.replace(f'"{program}", "1"', f'"{program}", "2"'))
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(1,))
     counters_of(folder)
-    cases = folder.cases("verdict.json")
     for label, name in (("copy", "dram_bytes"), ("copy", "instructions"), ("add", "instructions"), ("add", FMA)):
-        verdict = {each["metric"]: each["verdict"] for each in cases[label]["metrics"]}.get(name)
+        verdict = folder.verdicts(label).get(name)
         tools.expect(verdict == "regressed", f"twice the work: {label}.{name} is {verdict}")
 
     folder = fresh(GRAPH_COUNTERS.format(program=tools.PROGRAMS / "streams_and_graphs"))
@@ -458,29 +562,48 @@ def part_graphs():
 
 def part_replays():
     """A graph that is replayed, and the same kernels launched one by one."""
-    folder = refreshed(fresh(REPLAYS.format(python=sys.executable)))
-    folder.tool("run", folder.path / "suite.yaml")
+    folder = refreshed(fresh(REPLAYS.format(python=sys.executable)), COUNTED)
+    folder.tool("run", folder.path / "suite.yaml", "--processes", COUNTED)
     folder.edit("graph.replay()", "decode()", "decode_graph.py")
-    done = folder.tool("run", folder.path / "suite.yaml", codes=(1, 3))
+    done = folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
     for pattern in (r"step\.graph_launches is 0", r"launched one by one instead of in a graph"):
         tools.expect(re.search(pattern, " ".join(done.stdout.split())), f"{pattern} is named")
 
 
-def main():
+def chosen_parts(words):
+    """What is to be done, one after the other: pairs of a name and a function. Raises ValueError of an unknown word."""
     parts = {name[5:]: part for name, part in globals().items() if name.startswith("part_")}
-    if subprocess.run([sys.executable, "-c", "import torch; torch.zeros(1).cuda()"],
-                      capture_output=True).returncode != 0:
-        tools.say("no torch with a GPU: nothing is tested")
-        return 77
-    for name in sys.argv[1:] or parts:
-        tools.say(f"== {name}")
-        try:
-            part, _, chosen = name.partition(":")
-            parts[part](chosen) if chosen else parts[part]()
-        except tools.Failure as failure:
-            tools.say(f"== {name} FAILED: {failure}")
-            return 1
-    return 0
+    parts.pop("edit")
+    for word in words or ["unchanged", "edits", *(name for name in parts if name != "unchanged")]:
+        name, _, detail = word.partition(":")
+        if name == "unchanged":
+            for number in range(int(detail or UNCHANGED_RUNS)):
+                yield f"unchanged {number + 1}", part_unchanged
+        elif name == "edits":
+            if detail and detail not in EDITS:
+                raise ValueError(f"no such edit: {detail}; there are: {', '.join(EDITS)}")
+            for edit in [detail] if detail else EDITS:
+                yield edit, functools.partial(part_edit, edit)
+        elif name in parts and not detail:
+            yield name, parts[name]
+        else:
+            raise ValueError(f"no such part: {word}")
+
+
+def main():
+    global KEEP
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
+    chosen = parser.parse_args()
+    try:
+        parts = list(chosen_parts(chosen.parts))
+    except ValueError as wrong:
+        parser.error(str(wrong))
+    if chosen.keep:
+        KEEP = chosen.keep.resolve()
+        KEEP.mkdir(parents=True, exist_ok=True)
+    return tools.run_parts(parts) if tools.has_torch() else 77
 
 
 if __name__ == "__main__":

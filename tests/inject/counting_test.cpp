@@ -95,6 +95,19 @@ TEST_F(Counting, counts_the_first_launch_after_those_to_skip) {
     EXPECT_TRUE(recording.records.kernels.empty());
 }
 
+TEST_F(Counting, only_launches_of_the_size_of_the_label) {
+    request_.labels[0].size.grid = {16, 1, 1};
+    request_.labels[0].skip = 1;
+    const Recording recording =
+        counted({"grid", "8", "kernels", "2", "flash_fwd", "grid", "16", "kernels", "2",
+                 "flash_fwd", "grid", "8", "kernels", "1", "flash_fwd"});
+    ASSERT_EQ(1U, recording.records.counted_launches.size());
+    EXPECT_EQ(3U, recording.records.counted_launches[0].launch);
+    request_.labels[0].size = {{16, 1, 1}, {64, 1, 1}};
+    EXPECT_TRUE(
+        counted({"grid", "16", "kernels", "2", "flash_fwd"}).records.counted_launches.empty());
+}
+
 TEST_F(Counting, as_many_launches_as_asked_for_and_of_all_labels) {
     request_.labels = {{"*flash*", "", false, 1, 2}, {"flash_bwd", "", false, 0, 1}};
     const Recording recording =
@@ -196,7 +209,7 @@ TEST_F(Counting, a_capture_is_seen_after_one_whose_begin_was_not) {
 
 TEST_F(Counting, kernels_that_wait_for_others_are_refused_and_not_touched) {
     request_.labels = {{"*", "", false, 0, 1}};
-    const Recording recording = counted({"kernels", "1", "ncclDevKernel_AllReduce_Sum_f32"});
+    const Recording recording = counted({"kernels", "1", "ncclSymkDevKernel_AllReduce_AGxLL_R"});
     ASSERT_EQ(1u, refusals(recording).size());
     EXPECT_TRUE(contains(refusals(recording)[0], "waits for other kernels"));
     EXPECT_TRUE(recording.records.counter_passes.empty());
@@ -287,6 +300,12 @@ TEST_F(Counting, a_fork_leaves_the_parents_recording_alone) {
     EXPECT_EQ(Reasons{}, recording.incomplete);
     EXPECT_EQ((Sequence{"before/8", "before/8", "before/8", "before/8", "before/8", "after/8"}),
               sequence(recording));
+}
+
+TEST_F(Counting, cupti_13_3) {
+    environment_ = {{"MOCK_VERSION", "130300"}};
+    EXPECT_EQ((std::vector<double>{800}),
+              values(counted({"kernels", "1", "flash"}))["smsp__inst_executed.sum"]);
 }
 
 TEST_F(Counting, a_fork_before_the_driver_is_initialised_leaves_no_lock) {

@@ -151,6 +151,23 @@ TEST_F(Injection, records_without_time_or_order_are_counted) {
     EXPECT_EQ(7u, recording.records.kernels.size());
 }
 
+TEST_F(Injection, calls_waits_and_markers_without_time_are_counted) {
+    settings_.level = Level::api;
+    environment_ = {{"MOCK_CALLS_NO_TIME", "2"},
+                    {"MOCK_WAITS_NO_TIME", "1"},
+                    {"MOCK_MARKERS_NO_TIME", "1"},
+                    {"MOCK_UNFINISHED", "1"}};
+    run({"push", "step", "pop", "kernels", "5", "k", "sync", "sync"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{"4 records came without time stamps"}, recording.incomplete);
+    // A call that has not returned is not lost.
+    EXPECT_EQ(4u, recording.records.api_calls.size());
+    EXPECT_EQ(1u, recording.records.synchronisations.size());
+    EXPECT_EQ(1u, recording.records.markers.size());
+    // From the first marker or call with a time.
+    EXPECT_LT(activity::Timeline(recording).span().length(), 3'600'000'000'000u);
+}
+
 TEST_F(Injection, who_holds_cupti_is_named) {
     environment_ = {{"MOCK_HOLDER", "Nsight \"Systems\""}};
     run({"kernels", "3", "k"});
@@ -158,14 +175,6 @@ TEST_F(Injection, who_holds_cupti_is_named) {
     ASSERT_EQ(1u, recording.incomplete.size());
     EXPECT_NE(std::string::npos, recording.incomplete[0].find("held by \"Nsight \"Systems\"\""));
     EXPECT_EQ(3u, recording.records.kernels.size());
-}
-
-TEST_F(Injection, a_cupti_that_is_too_old_is_named) {
-    environment_ = {{"MOCK_VERSION", "130000"}};
-    run({"push", "a", "kernels", "3", "k", "pop"});
-    const Recording recording = this->recording();
-    ASSERT_EQ(1u, recording.incomplete.size());
-    EXPECT_NE(std::string::npos, recording.incomplete[0].find("uses CUPTI 130000"));
 }
 
 TEST_F(Injection, a_program_without_cupti_says_so) {
@@ -195,6 +204,42 @@ TEST_F(Injection, a_module_that_is_no_cubin_is_counted) {
     EXPECT_EQ(1u, recording.counts.unreadable_modules);
     EXPECT_EQ(Reasons{}, recording.incomplete);
     EXPECT_TRUE(recording.records.function_codes.empty());
+}
+
+TEST_F(Injection, kernels_have_their_own_names_after_a_module_is_unloaded) {
+    std::ofstream(folder_ / "module") << "no cubin";
+    environment_ = {{"MOCK_STALE_NAMES", "1"}};
+    const Words replaced = {
+        "module", folder_ / "module", "kernels",          "2",       "old", "sleep", "1",
+        "unload", "module",           folder_ / "module", "kernels", "3",   "new"};
+    for (const Level level : {Level::callbacks, Level::api}) {
+        settings_.level = level;
+        run(replaced);
+        const Recording recording = this->recording();
+        EXPECT_EQ(Reasons{}, recording.incomplete);
+        EXPECT_EQ(2u, count(recording, "old"));
+        EXPECT_EQ(3u, count(recording, "new"));
+        std::filesystem::remove(files()[0]);
+    }
+    // Level records has no launches.
+    settings_.level = Level::records;
+    run(replaced);
+    EXPECT_EQ((Reasons{"3 kernels ran after a module was unloaded, and CUPTI may give them the "
+                       "names of unloaded kernels: record launches, too (level callbacks)"}),
+              recording().incomplete);
+}
+
+TEST_F(Injection, kernels_in_graphs_are_in_doubt_once_names_were_wrong) {
+    const Words words = {"kernels", "2",     "old", "unload",  "fail", "1",  "capture",
+                         "2",       "graph", "3",   "kernels", "1",    "new"};
+    run(words);
+    EXPECT_EQ(Reasons{}, recording().incomplete);
+    std::filesystem::remove(files()[0]);
+    environment_ = {{"MOCK_STALE_NAMES", "1"}};
+    run(words);
+    EXPECT_EQ((Reasons{"CUPTI gave kernels the names of unloaded ones, possibly also to the 3 in "
+                       "CUDA graphs: keep modules loaded as long as the program runs"}),
+              recording().incomplete);
 }
 
 TEST_F(Injection, hostile_names_arrive_as_they_are) {
@@ -297,6 +342,14 @@ TEST_F(Injection, at_level_ranges_domains_and_all_kinds_of_names_arrive) {
     // The domain's range ended before those that began within it.
     EXPECT_LT(timeline.ranges()[1].time.end, timeline.ranges()[3].time.end);
     EXPECT_LE(timeline.ranges()[3].time.end, timeline.ranges()[2].time.end);
+}
+
+TEST_F(Injection, at_level_ranges_a_fork_leaves_no_lock) {
+    settings_.level = Level::ranges;
+    settings_.limit_bytes = 64 << 20;
+    // The first range initialises NVTX, which a fork must not interrupt.
+    run({"push", "step", "pop", "forkbusy"});
+    EXPECT_EQ("exit", recording().end);
 }
 
 TEST_F(Injection, at_level_ranges_very_deep_ones_are_left_out) {

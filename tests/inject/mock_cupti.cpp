@@ -3,10 +3,18 @@
 // layout of the real one. It holds its lock while it calls back, so that a library that calls CUPTI
 // from there hangs here as it would hang in the field.
 //
-// Faults, by environment: MOCK_VERSION, MOCK_HOLDER (someone else has subscribed), MOCK_LOSE and
-// MOCK_NO_TIME and MOCK_REVERSED (so many kernels without record, time, order), MOCK_DROP (records
-// said to be dropped), MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each
-// kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has (4).
+// From version 13.2 on, as the real one, it wants a subscriber first, and refuses calls without one
+// in their arguments to the subscribers of cuptiSubscribe_v2. MOCK_LOG: a file to which the names
+// of calls that begin a recording are appended.
+//
+// Faults, by environment: MOCK_VERSION, MOCK_REFUSED (the function that is refused), MOCK_HOLDER
+// (someone else has subscribed), MOCK_LOSE and MOCK_NO_TIME and MOCK_REVERSED (so many kernels
+// without record, time, order), MOCK_CALLS_NO_TIME and MOCK_WAITS_NO_TIME and MOCK_MARKERS_NO_TIME
+// (so many calls, synchronisations, markers), MOCK_UNFINISHED (so many calls without end),
+// MOCK_DROP (records said to be dropped), MOCK_DISABLED (a kind that cannot be enabled).
+// MOCK_WORK_NS: how long each kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has
+// (4). MOCK_REGISTERS: of a kernel's threads (32). MOCK_STALE_NAMES: once a module was unloaded,
+// records of kernels have the name of the last one before.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -16,9 +24,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "mock_counters.hpp"
@@ -58,16 +68,41 @@ struct State {
     std::set<std::uint32_t> kinds;
     std::set<std::pair<int, std::uint32_t>> callbacks, calls;
     CUpti_CallbackFunc subscriber = nullptr;
+    bool subscribed_v2 = false;
     void* user = nullptr;
     std::atomic<std::uint32_t> next_marker{1};
     std::uint64_t device_time = 0;
     std::uint64_t work_ns = work_length_ns();
-    Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"};
+    const char* last_name = nullptr;   ///< of a kernel
+    const char* stale_name = nullptr;  ///< what records of kernels have instead of theirs
+    Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"},
+        calls_no_time{"MOCK_CALLS_NO_TIME"}, waits_no_time{"MOCK_WAITS_NO_TIME"},
+        markers_no_time{"MOCK_MARKERS_NO_TIME"}, unfinished{"MOCK_UNFINISHED"};
 };
 
 State& state() {
     static auto* instance = new State;
     return *instance;
+}
+
+std::uint32_t version() {
+    const char* value = std::getenv("MOCK_VERSION");
+    return value == nullptr ? 130001 : static_cast<std::uint32_t>(std::atoi(value));
+}
+
+/// Whether the function, of those without a subscriber as argument, may be called.
+CUptiResult may_call(std::string_view function) {
+    const char* refused = std::getenv("MOCK_REFUSED");
+    if (refused != nullptr && function == refused) return CUPTI_ERROR_NOT_COMPATIBLE;
+    const State& own = state();
+    const bool mixed = own.subscriber == nullptr || own.subscribed_v2;
+    return version() >= 130200 && mixed ? CUPTI_ERROR_NOT_COMPATIBLE : CUPTI_SUCCESS;
+}
+
+void log_call(const char* function) {
+    if (const char* file = std::getenv("MOCK_LOG"); file != nullptr) {
+        std::ofstream(file, std::ios::app) << function << '\n';
+    }
 }
 
 std::uint64_t now() {
@@ -156,11 +191,14 @@ void on_work(const Work& work) {
         CUpti_ActivityKernel10 kernel{};
         kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
         fill(kernel, work);
-        kernel.name = work.name;
+        kernel.name = own.stale_name == nullptr ? work.name : own.stale_name;
+        own.last_name = work.name;
         kernel.gridX = static_cast<std::int32_t>(work.grid);
         kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
         kernel.blockX = 128;
-        kernel.registersPerThread = 32;
+        const char* registers = std::getenv("MOCK_REGISTERS");
+        kernel.registersPerThread =
+            static_cast<std::uint16_t>(registers == nullptr ? 32 : std::atoi(registers));
         if (own.lose.strikes()) return;
         if (own.no_time.strikes()) {
             kernel.start = kernel.end = 0;
@@ -208,13 +246,20 @@ void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uin
     call.threadId = static_cast<std::uint32_t>(gettid());
     call.correlationId = correlation;
     call.returnValue = result;
+    if (own.calls_no_time.strikes()) {
+        call.start = call.end = 0;
+    } else if (own.unfinished.strikes()) {
+        call.end = 0;
+    }
     add(call);
     if (id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) {
         CUpti_ActivitySynchronization2 wait{};
         wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
         wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
-        wait.start = call.start;
-        wait.end = call.end;
+        if (!own.waits_no_time.strikes()) {
+            wait.start = entered;
+            wait.end = now();
+        }
         wait.correlationId = correlation;
         add(wait);
     }
@@ -243,9 +288,16 @@ void on_module(const char* cubin, std::size_t bytes) {
     on_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
 }
 
+void on_module_unloads() {
+    on_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, {});
+    State& own = state();
+    if (std::getenv("MOCK_STALE_NAMES") != nullptr) own.stale_name = own.last_name;
+}
+
 /// Finds the driver's mock, where the program has it.
 void attach() {
-    static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module};
+    static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module,
+                             &on_module_unloads};
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (driver == nullptr) return;
     if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks"))) {
@@ -261,7 +313,7 @@ void add_marker(std::uint32_t flags, std::uint32_t id, const char* name) {
     CUpti_ActivityMarker2 marker{};
     marker.kind = CUPTI_ACTIVITY_KIND_MARKER;
     marker.flags = static_cast<CUpti_ActivityFlag>(flags);
-    marker.timestamp = now();
+    marker.timestamp = state().markers_no_time.strikes() ? 0 : now();
     marker.id = id;
     marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
     marker.objectId.pt.threadId = static_cast<std::uint32_t>(gettid());
@@ -310,9 +362,8 @@ EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     return 1;
 }
 
-EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
-    const char* value = std::getenv("MOCK_VERSION");
-    *version = value == nullptr ? 130001 : static_cast<std::uint32_t>(std::atoi(value));
+EXPORT CUptiResult cuptiGetVersion(std::uint32_t* out) {
+    *out = version();
     attach();
     return CUPTI_SUCCESS;
 }
@@ -325,6 +376,7 @@ EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 }
 
 EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
+    if (const CUptiResult code = may_call("cuptiGetTimestamp"); code != CUPTI_SUCCESS) return code;
     *time = now();
     return CUPTI_SUCCESS;
 }
@@ -364,18 +416,37 @@ EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32
     return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
-                                     void* user, CUpti_SubscriberParams* parameters) {
+namespace {
+
+CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user,
+                      bool v2) {
     State& own = state();
-    if (const char* holder = std::getenv("MOCK_HOLDER"); holder != nullptr) {
-        std::strncpy(parameters->oldSubscriberName, holder, parameters->oldSubscriberSize);
+    if (std::getenv("MOCK_HOLDER") != nullptr) {
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     }
     const std::lock_guard lock(own.mutex);
     own.subscriber = callback;
+    own.subscribed_v2 = v2;
     own.user = user;
     *handle = reinterpret_cast<CUpti_SubscriberHandle>(&own);
     return CUPTI_SUCCESS;
+}
+
+}  // namespace
+
+EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                                  void* user) {
+    log_call("cuptiSubscribe");
+    return subscribe(handle, callback, user, false);
+}
+
+EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                                     void* user, CUpti_SubscriberParams* parameters) {
+    log_call("cuptiSubscribe_v2");
+    if (const char* holder = std::getenv("MOCK_HOLDER"); holder != nullptr) {
+        std::strncpy(parameters->oldSubscriberName, holder, parameters->oldSubscriberSize);
+    }
+    return subscribe(handle, callback, user, true);
 }
 
 EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
@@ -390,11 +461,15 @@ EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHan
 }
 
 EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) {
-    return CUPTI_SUCCESS;
+    log_call("cuptiSetThreadIdType");
+    return may_call("cuptiSetThreadIdType");
 }
 
 EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                   CUpti_BuffersCallbackCompleteFunc complete) {
+    log_call("cuptiActivityRegisterCallbacks");
+    if (const CUptiResult code = may_call("cuptiActivityRegisterCallbacks"); code != CUPTI_SUCCESS)
+        return code;
     const std::lock_guard lock(state().mutex);
     state().request = request;
     state().complete = complete;
@@ -402,6 +477,9 @@ EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFu
 }
 
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+    log_call("cuptiActivityEnable");
+    if (const CUptiResult code = may_call("cuptiActivityEnable"); code != CUPTI_SUCCESS)
+        return code;
     const char* disabled = std::getenv("MOCK_DISABLED");
     if (disabled != nullptr && std::atoi(disabled) == kind) return CUPTI_ERROR_NOT_COMPATIBLE;
     {
@@ -427,12 +505,16 @@ EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 }
 
 EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+    if (const CUptiResult code = may_call("cuptiActivityDisable"); code != CUPTI_SUCCESS)
+        return code;
     const std::lock_guard lock(state().mutex);
     state().kinds.erase(kind);
     return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t) {
+    if (const CUptiResult code = may_call("cuptiActivityEnableDriverApi"); code != CUPTI_SUCCESS)
+        return code;
     const std::lock_guard lock(state().mutex);
     state().calls.emplace(CUPTI_CB_DOMAIN_DRIVER_API, id);
     state().kinds.insert(CUPTI_ACTIVITY_KIND_DRIVER);
@@ -440,10 +522,14 @@ EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_
 }
 
 EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, std::uint8_t) {
+    if (const CUptiResult code = may_call("cuptiActivityEnableRuntimeApi"); code != CUPTI_SUCCESS)
+        return code;
     return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t) {
+    if (const CUptiResult code = may_call("cuptiActivityFlushAll"); code != CUPTI_SUCCESS)
+        return code;
     const std::lock_guard lock(state().mutex);
     deliver();
     return CUPTI_SUCCESS;
@@ -451,6 +537,8 @@ EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t) {
 
 EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t bytes,
                                               CUpti_Activity** record) {
+    if (const CUptiResult code = may_call("cuptiActivityGetNextRecord"); code != CUPTI_SUCCESS)
+        return code;
     auto* next =
         *record == nullptr ? buffer : reinterpret_cast<std::uint8_t*>(*record) + slot_bytes;
     if (next + slot_bytes > buffer + bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -460,6 +548,9 @@ EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t 
 
 EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t,
                                                      std::size_t* dropped) {
+    if (const CUptiResult code = may_call("cuptiActivityGetNumDroppedRecords");
+        code != CUPTI_SUCCESS)
+        return code;
     *dropped = 0;
     while (state().drop.strikes()) ++*dropped;
     return CUPTI_SUCCESS;

@@ -205,6 +205,11 @@ EXPORT CUresult cuCtxDestroy_v2(CUcontext) {
     return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuModuleUnload(CUmodule) {
+    if (hooks != nullptr) hooks->module_unloads();
+    return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuModuleLoadDataEx(CUmodule*, const void* image, unsigned int bytes, CUjit_option*,
                                    void**) {
     if (hooks != nullptr) hooks->module_loaded(static_cast<const char*>(image), bytes);

@@ -28,6 +28,7 @@ struct Hooks {
     void (*work)(const Work& work);
     void (*context_destroyed)();
     void (*module_loaded)(const char* cubin, std::size_t bytes);
+    void (*module_unloads)();
 };
 
 /// Exported by the mock of the driver.

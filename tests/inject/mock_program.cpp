@@ -2,10 +2,10 @@
 // A program with CUDA, as the injection library meets it: does what its words say, in order.
 //
 //     kernels N NAME, grid BLOCKS (of the kernels from here on), copy BYTES, memset BYTES, graph
-//     NODES, capture N (or N =NAME), fail N, module FILE, push NAME, pop, range NAME (start and
-//     end), sync, alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and exits),
-//     forkexec WORD (itself, with that word), threads N, leave (_exit), crash, terminate (SIGTERM
-//     to itself), context N (of the launches from here on), node NAME (of a graph, without
+//     NODES, capture N (or N =NAME), fail N, module FILE, unload, push NAME, pop, range NAME (start
+//     and end), sync, alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and
+//     exits), forkexec WORD (itself, with that word), threads N, leave (_exit), crash, terminate
+//     (SIGTERM to itself), context N (of the launches from here on), node NAME (of a graph, without
 //     capture), endcapture, forkbusy (forks while ranges come and go), handler (its own for
 //     SIGTERM), forever (kernels, and their number on stdout), noinit (first: without CUDA)
 #include <cuda.h>
@@ -118,6 +118,8 @@ int main(int argc, char** argv) {
             const std::string image = (std::stringstream() << file.rdbuf()).str();
             cuModuleLoadDataEx(nullptr, image.data(), static_cast<unsigned int>(image.size()),
                                nullptr, nullptr);
+        } else if (what == "unload") {
+            cuModuleUnload(nullptr);
         } else if (what == "push") {
             nvtxRangePushA(word());
         } else if (what == "pop") {

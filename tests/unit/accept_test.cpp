@@ -15,6 +15,7 @@
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/gate_pair.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -171,6 +172,48 @@ TEST(Accept, WhatIsNotGatedFollowsWhereItMoved) {
     EXPECT_EQ(cases.at(first_id).metrics.at("spill_sectors").value, 0)
         << "nothing gated changed in this case";
     EXPECT_FALSE(result.entries.at(0).changes.contains("spill_sectors"));
+}
+
+TEST(Accept, OtherCodeIsNotStoredBesideATimeThatIsNotShown) {
+    const auto coded = [](model::MetricSeries times, const std::string& code, double registers) {
+        model::Run run = run_of({measured_case(1)});
+        model::CaseResult& result = run.suites[0].cases[0];
+        result.kernels.emplace_back().code = code;
+        result.kernels[0].arguments = "0";
+        result.host_code = "h";
+        result.metrics["registers"] = series({registers}, "registers", "record");
+        result.metrics["gpu_span"] = times;
+        result.metrics["gpu_time"] = std::move(times);
+        run.metric_definitions["gpu_span"] =
+            documents::definition("gpu_span", "ns", model::MetricClass::timing);
+        return run;
+    };
+    const model::Run usual = coded(pairs::processes(10'000, 0.01, 20), "1", 64);
+    model::Baseline baseline = baseline_of(usual);
+    baseline.cases.at(first_id).kernels = usual.suites[0].cases[0].kernels;
+    baseline.cases.at(first_id).host_code = "h";
+    const BaselineSet old = stored(baseline);
+    const auto refused = [&](const model::Run& run) {
+        try {
+            accepted(run, old);
+        } catch (const model::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("not refused");
+    };
+    const model::Run noisy = coded(pairs::processes(10'100, 0.08, 5), "2", 63);
+    EXPECT_NE(refused(noisy).find("gemm/tiled[m=1] (gpu_time is not shown to be within its "
+                                  "tolerance, and the code is not the baseline's: measure in more"),
+              std::string::npos)
+        << refused(noisy);
+
+    const model::Run shown = coded(pairs::processes(10'100, 0.01, 5), "2", 63);
+    const model::BaselineCase after = accepted(shown, old).baseline.cases.at(first_id);
+    EXPECT_EQ(after.kernels.at(0).code, "2");
+    EXPECT_EQ(after.metrics.at("gpu_time"),
+              old.at("s").baseline.cases.at(first_id).metrics.at("gpu_time"))
+        << "it is shown to be within the tolerance";
+    EXPECT_EQ(after.metrics.at("gpu_span").batches.size(), 5U) << "nobody judged it";
 }
 
 TEST(Accept, FromAnotherBoardAllMetricsOfTheCaseAreReplaced) {
@@ -399,6 +442,65 @@ TEST(Acknowledge, WhatIsStillWorseIsNotAcknowledged) {
               std::string::npos);
     EXPECT_EQ(verdict_of(after(1000), result.baseline), Verdict::inconclusive)
         << "it was repaired, which one process does not show";
+}
+
+/// Four cases, measured as often as these rounds have processes, all `factor` times as slow.
+model::Run four(double factor, const std::vector<std::size_t>& rounds) {
+    std::vector<model::CaseResult> cases;
+    for (std::int64_t m = 1; m <= 4; ++m) {
+        model::MetricSeries& time = cases.emplace_back(measured_case(m)).metrics["gpu_time"];
+        time.batches.clear();
+        for (std::size_t round = 0; round < rounds.size(); ++round) {
+            for (model::Batch batch :
+                 pairs::processes(10'000 * factor, 0.004, rounds[round]).batches) {
+                batch.round = static_cast<std::int64_t>(round);
+                batch.process = static_cast<std::int64_t>(time.batches.size());
+                time.batches.push_back(std::move(batch));
+            }
+        }
+        time.value = 10'000 * factor;
+    }
+    model::Run run = run_of(std::move(cases));
+    run.started_at = "2026-11-22T08:00:00Z";
+    return run;
+}
+
+TEST(Acknowledge, SeveralDoNotHideWhatGetsWorse) {
+    const BaselineSet known = stored(accepted(four(1.2, {5, 8}), stored(baseline_of(four(1, {20}))),
+                                              AcceptChoice{{}, "2026-11-30"})
+                                         .baseline);
+    const BatchRule rule{model::Policy{}};
+    const auto verdict_at = [&](const model::Run& run) {
+        return judge(run, known, {}, rule).suites.at(0).cases.at(0).verdict;
+    };
+    const auto flagged_at = [&](const model::Run& run) {
+        return flagged(run, known, {}, rule).size();
+    };
+    EXPECT_EQ(verdict_at(four(1.2, {5})), Verdict::acknowledged);
+    EXPECT_EQ(flagged_at(four(1.2, {5})), 0U);
+    EXPECT_EQ(verdict_at(four(1.1, {5})), Verdict::acknowledged) << "better than what is known";
+
+    for (const double factor : {1.26, 1.5, 3.0, 9.0}) {
+        EXPECT_EQ(flagged_at(four(factor, {5})), 4U) << factor;
+        EXPECT_EQ(verdict_at(four(factor, {5})), Verdict::inconclusive) << factor;
+        EXPECT_EQ(flagged_at(four(factor, {5, 8})), 4U) << factor;
+        EXPECT_EQ(verdict_at(four(factor, {5, 8, 32})), Verdict::regressed) << factor;
+        EXPECT_EQ(flagged_at(four(factor, {5, 8, 32})), 0U) << factor;
+    }
+    EXPECT_EQ(flagged_at(four(100, {5})), 4U);
+    EXPECT_EQ(verdict_at(four(100, {5})), Verdict::invalid) << "whatever the policy";
+    EXPECT_EQ(verdict_at(four(100, {5, 8})), Verdict::invalid);
+    EXPECT_EQ(verdict_at(four(100, {5, 8, 32})), Verdict::regressed);
+
+    const model::VerdictDocument unclear = judge(four(1.5, {5, 8}), known, {}, rule);
+    EXPECT_NE(
+        unclear.suites[0].cases[0].reason.find(
+            "it may be worse than the 12.00 µs that are acknowledged until 2026-11-30 by Ada"),
+        std::string::npos)
+        << unclear.suites[0].cases[0].reason;
+    model::Policy strict;
+    strict.not_shown_fails = true;
+    EXPECT_EQ(judge(four(1.5, {5, 8}), known, strict, rule).exit_code, 4);
 }
 
 TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {

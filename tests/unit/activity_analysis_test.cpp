@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "activity/advice.hpp"
@@ -117,13 +119,30 @@ TEST(Analysis, copies_by_kind_and_memory_with_rate_and_overlap) {
     }
 }
 
-TEST(Analysis, communication_is_exposed_where_nothing_else_computes) {
+TEST(Analysis, copies_have_the_sizes_of_one) {
     const Profile profile = Program()
-                                .kernel("ncclDevKernel_AllReduce", 1, {0, 100})
-                                .kernel("gemm", 2, {60, 200})
+                                .copy(1, {0, 10}, 100, MemoryKind::pinned)
+                                .copy(2, {10, 20}, 400, MemoryKind::pinned)
+                                .copy(3, {20, 30}, 4, MemoryKind::pinned)
+                                .copy(4, {30, 40}, 200, MemoryKind::pinned)
+                                .copy(5, {40, 50}, 7, MemoryKind::pageable)
                                 .profile();
-    EXPECT_EQ(100u, profile.program.communication_ns);
-    EXPECT_EQ(60u, profile.program.exposed_communication_ns);
+    ASSERT_EQ(2u, profile.copies.size());
+    const CopySummary& pinned = profile.copies[0];
+    EXPECT_EQ(704u, pinned.bytes);
+    EXPECT_EQ(4u, pinned.minimum_bytes);
+    EXPECT_EQ(150u, pinned.median_bytes);
+    EXPECT_EQ(400u, pinned.maximum_bytes);
+    EXPECT_EQ(7u, profile.copies[1].median_bytes);
+}
+
+TEST(Analysis, communication_is_exposed_where_nothing_else_computes) {
+    for (const char* symbol : {"ncclDevKernel_AllReduce", "ncclSymkDevKernel_AllReduce"}) {
+        const Profile profile =
+            Program().kernel(symbol, 1, {0, 100}).kernel("gemm", 2, {60, 200}).profile();
+        EXPECT_EQ(100u, profile.program.communication_ns) << symbol;
+        EXPECT_EQ(60u, profile.program.exposed_communication_ns) << symbol;
+    }
 }
 
 TEST(Analysis, gaps_name_what_the_host_did) {
@@ -154,6 +173,51 @@ TEST(Analysis, gaps_name_what_the_host_did) {
     ASSERT_EQ(1u, profile.waits.size());
     EXPECT_EQ(200u, profile.waits[0].idle_ns);
     EXPECT_EQ(1u, profile.program.synchronisations);
+}
+
+using Causes = std::vector<std::tuple<GapCause, std::string, std::uint64_t>>;
+
+Causes idle(const Program& program, const std::vector<Interval>& windows) {
+    Causes causes;
+    for (const IdleCause& each : idle_causes(Timeline(program.recording()), windows)) {
+        causes.emplace_back(each.cause, each.call, each.idle_ns);
+    }
+    return causes;
+}
+
+TEST(Analysis, idle_time_is_summed_up_by_what_the_host_did) {
+    Program program;
+    for (std::uint64_t at = 0; at < 20000; at += 2000) {
+        program.kernel("a", at, {at, at + 100})
+            .call("cudaDeviceSynchronize", {at + 50, at + 120})
+            .kernel("b", at + 290, {at + 300, at + 400})
+            .call("cudaMalloc_v3020", {at + 410, at + 690})
+            .kernel("c", at + 695, {at + 700, at + 800})
+            .kernel("d", at + 1295, {at + 1300, at + 2000});
+    }
+    const auto sync = GapCause::synchronisation, call = GapCause::api_call,
+               nothing = GapCause::nothing_submitted;
+    EXPECT_EQ(idle(program, {{0, 20000}}), (Causes{{nothing, "", 5000},
+                                                   {call, "cudaMalloc", 3000},
+                                                   {sync, "cudaDeviceSynchronize", 2000}}));
+    // Nested windows count each; of a gap that reaches beyond a window, the part in it.
+    EXPECT_EQ(
+        idle(program, {{0, 2000}, {0, 150}, {350, 1000}}),
+        (Causes{
+            {nothing, "", 700}, {call, "cudaMalloc", 600}, {sync, "cudaDeviceSynchronize", 250}}));
+    EXPECT_EQ(idle(program, {{1400, 2000}}), Causes{});
+}
+
+TEST(Analysis, a_long_call_of_another_thread_is_the_cause_of_many_gaps) {
+    Program program;
+    program.call("cuModuleLoadData", {0, 10000}, other_thread);
+    for (std::uint64_t at = 100; at < 10000; at += 1000) program.kernel("a", at, {at, at + 500});
+    EXPECT_EQ(idle(program, {{100, 9600}}),
+              (Causes{{GapCause::api_call, "cuModuleLoadData", 4500}}));
+}
+
+TEST(Analysis, without_api_calls_idle_time_has_no_cause) {
+    EXPECT_EQ(idle(Program().kernel("a", 1, {100, 200}), {{0, 1000}}), Causes{});
 }
 
 TEST(Analysis, a_driver_call_within_a_runtime_call_is_no_second_synchronisation) {
@@ -262,6 +326,66 @@ TEST(Advice, names_what_costs_most_first) {
     EXPECT_NE(std::string::npos, sentences[0].find("cudaDeviceSynchronize")) << sentences[0];
     EXPECT_NE(std::string::npos, sentences[0].find("80.0 %")) << sentences[0];
     EXPECT_LE(advice(profile, 1).size(), 1u);
+}
+
+/// CUpti_ActivityOverheadKind.
+constexpr std::uint32_t driver_compiler = 1, cupti_flush = 1 << 16, cupti_resource = 3 << 16,
+                        module_loading = 4 << 16, function_loading = 5 << 16,
+                        command_buffer_full = 6 << 16;
+
+bool any_has(const std::vector<std::string>& sentences, const std::string& words) {
+    return std::any_of(sentences.begin(), sentences.end(), [&](const std::string& sentence) {
+        return sentence.find(words) != std::string::npos;
+    });
+}
+
+TEST(Overheads, what_the_driver_does_is_not_on_cuptis_account) {
+    const Profile profile = Program()
+                                .kernel("a", 1, {100, 1'000})
+                                .overhead(cupti_flush, {0, 50})
+                                .overhead(cupti_resource, {40, 60})
+                                .overhead(driver_compiler, {100, 300})
+                                .overhead(command_buffer_full, {300, 310})
+                                .overhead(0, {400, 500})
+                                .profile();
+    EXPECT_EQ(60u, profile.overhead_ns);
+    ASSERT_EQ(5u, profile.overheads.size());
+    const std::vector<std::string> said = notes(profile);
+    EXPECT_TRUE(any_has(said, "CUPTI itself took 60.00 ns"));
+    EXPECT_TRUE(any_has(said, "driver compiler 200.0 ns (1 time), command buffer full 10.00 ns"));
+    EXPECT_FALSE(any_has(notes(Program().overhead(driver_compiler, {1, 2}).profile()), "CUPTI"));
+}
+
+TEST(Overheads, loading_counts_once_and_within_what_is_reported) {
+    const Profile profile = Program()
+                                .overhead(module_loading, {0, 100})  // the program starts
+                                .kernel("a", 100, {100, 200})
+                                .overhead(module_loading, {200, 400})
+                                .overhead(function_loading, {300, 500})
+                                .overhead(driver_compiler, {600, 700})
+                                .kernel("b", 900, {900, 1'000})
+                                .profile();
+    EXPECT_EQ(300u, profile.loading_ns);
+    EXPECT_EQ(100u, profile.compiling_ns);
+    EXPECT_TRUE(any_has(advice(profile, 10), "loaded modules and functions for 300.0 ns (33.3 %"));
+    EXPECT_TRUE(any_has(advice(profile, 10), "compiled PTX for 100.0 ns (11.1 %"));
+    const Profile before =
+        Program().overhead(module_loading, {0, 100}).kernel("a", 100, {100, 200}).profile();
+    EXPECT_EQ(0u, before.loading_ns);
+    EXPECT_FALSE(any_has(advice(before, 10), "loaded"));
+}
+
+TEST(Advice, busy_is_told_with_how_full_the_gpu_was) {
+    Program program;  // kernels of 8 blocks
+    program.kernel("a", 1, {0, 100'000});
+    EXPECT_FALSE(program.profile().knows_sms());
+    EXPECT_FALSE(any_has(advice(program.profile(), 10), "SMs"));
+    const Profile full = Program(program).device(16).profile();
+    EXPECT_TRUE(full.knows_sms());
+    EXPECT_FALSE(any_has(advice(full, 10), "SMs"));
+    const Profile sparse = program.device(17).profile();
+    EXPECT_DOUBLE_EQ(1, sparse.program.underfilled_share());
+    EXPECT_TRUE(any_has(advice(sparse, 10), "busy for 100.0 % of the time, but 100.0 % of the"));
 }
 
 TEST(Nesting, the_innermost_open_range_of_a_thread) {

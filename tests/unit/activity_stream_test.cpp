@@ -2,6 +2,7 @@
 // The recorded stream: what the writer wrote is read back; what is cut, damaged or unknown makes
 // the recording incomplete and never harms the reader.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,13 +127,13 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), model::InputError);
     bytes[20] = 1;
     EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
-    bytes[20] = 3;
+    bytes[20] = 4;
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
     } catch (const model::InputError& error) {
         EXPECT_STREQ(
-            "new.activity is a recording of version 3, this perfgate reads versions 1 to 2; "
+            "new.activity is a recording of version 4, this perfgate reads versions 1 to 3; "
             "record it again",
             error.what());
     }
@@ -296,6 +297,65 @@ TEST_F(Stream, a_program_with_endless_names_does_not_fill_its_memory) {
     EXPECT_TRUE(recording.incomplete.empty());
     EXPECT_EQ("step 199999", recording.text(recording.records.markers[20].name));
     EXPECT_EQ(max_string_bytes, recording.text(recording.records.markers[21].name).size());
+}
+
+/// Bytes that this process has allocated.
+std::size_t allocated_bytes() {
+    return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+/// Long names, of which each is another one.
+void name_endlessly(Writer& writer, int count) {
+    std::string name(20'000, 'x');
+    for (int i = 0; i < count; ++i) {
+        name.replace(0, 6, std::to_string(100'000 + i));
+        writer.string(name);
+    }
+}
+
+TEST_F(Stream, names_without_records_are_written_and_reach_the_limit) {
+    Writer writer;
+    constexpr std::uint64_t limit = 4'000'000;
+    ASSERT_EQ(0, writer.open(path().c_str(), {}, limit));
+    name_endlessly(writer, 1000);
+    EXPECT_FALSE(writer.append(Records{}));
+    writer.end("exit");
+    EXPECT_LE(std::filesystem::file_size(path()), limit);
+    EXPECT_EQ(std::vector<std::string>{"the recording reached its limit of 3 MiB, so that what "
+                                       "came later is missing"},
+              read_recording(path()).incomplete);
+}
+
+TEST_F(Stream, names_that_come_once_it_is_full_or_abandoned_are_not_kept) {
+    for (const bool full : {true, false}) {
+        Writer writer;
+        const std::string file = path(full ? "full" : "abandoned");
+        ASSERT_EQ(0, writer.open(file.c_str(), {}, full ? 100'000 : large));
+        if (full) {
+            Records records;
+            records.kernels.resize(2000);
+            ASSERT_FALSE(writer.append(records));
+        } else {
+            writer.abandon();
+        }
+        const std::size_t before = allocated_bytes();
+        name_endlessly(writer, 1000);
+        LaunchConfiguration configuration;
+        for (configuration.symbol = 1; configuration.symbol < 10'000; ++configuration.symbol) {
+            writer.configuration(configuration);
+        }
+        EXPECT_LT(allocated_bytes(), before + 100'000) << file;
+    }
+}
+
+TEST_F(Stream, long_names_do_not_fill_the_table) {
+    Writer writer;
+    ASSERT_EQ(0, writer.open(path().c_str(), {}, large));
+    const std::size_t before = allocated_bytes();
+    name_endlessly(writer, 10'000);  // 200 MB
+    EXPECT_LT(allocated_bytes(), before + 100'000'000);
+    writer.end("exit");
+    EXPECT_TRUE(read_recording(path()).incomplete.empty());
 }
 
 TEST_F(Stream, an_existing_file_is_not_touched) {

@@ -380,6 +380,26 @@ TEST(BatchRule, AnExactMetricThatRepeatsIsComparedToTheDigit) {
     EXPECT_EQ(judged(processes({64}), processes({65}), exact()).verdict, Verdict::regressed);
 }
 
+TEST(BatchRule, OfAnExactMetricTheWorstProcessDecides) {
+    const MetricSeries baseline = processes(Values(20, 10'000), 0, "count");
+    Setting setting = exact();
+    const auto judged_from = [&](const Values& values) {
+        return judged(baseline, processes(values), setting);
+    };
+    EXPECT_EQ(judged_from({10'000, 20'000, 10'000}).verdict, Verdict::regressed);
+    EXPECT_EQ(judged_from({10'000, 20'000, 10'000}).measured, 20'000);
+    EXPECT_EQ(judged_from({10'000, 9'000, 10'000}).verdict, Verdict::pass)
+        << "one good process is no improvement";
+    EXPECT_EQ(judged_from({9'000, 9'000}).verdict, Verdict::improved);
+    setting.direction = Direction::higher;
+    EXPECT_EQ(judged_from({10'000, 9'000, 11'000}).measured, 9'000);
+    setting.direction = Direction::none;
+    EXPECT_EQ(judged_from({10'000, 9'000, 10'500}).measured, 9'000);
+    EXPECT_EQ(judged_from({10'000, 9'000, 10'500}).verdict, Verdict::regressed);
+    EXPECT_EQ(judged(processes({10'000}), processes({10'000, 20'000}), exact()).verdict,
+              Verdict::regressed);
+}
+
 TEST(BatchRule, AnExactMetricThatVariedIsJudgedByItsSpread) {
     const MetricSeries baseline = processes(spread_around(847'682, 20, 0.0005), 0, "count");
     const Judgement same = judged(baseline, confirmed(847'800, 0.0005), exact());

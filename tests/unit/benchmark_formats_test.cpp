@@ -82,6 +82,8 @@ TEST(BenchmarkFormats, ReadRealOutput) {
     expect_golden("google-benchmark.json", google, "google-benchmark.txt");
     expect_golden("google-benchmark-aggregates.json", reading_of("google-benchmark"),
                   "google-benchmark-aggregates.txt");
+    expect_golden("google-benchmark-complexity.json", reading_of("google-benchmark"),
+                  "google-benchmark-complexity.txt");
     expect_golden("hyperfine.json", reading_of("hyperfine"), "hyperfine.txt");
     expect_golden("hyperfine-failed.json", reading_of("hyperfine"), "hyperfine-failed.txt");
     model::BenchmarkReading nvbench = reading_of("nvbench");

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "measure/ceiling_shares.hpp"
+#include "model/roofline.hpp"
 #include "unit/fake_backend.hpp"
 
 namespace perfgate::measure {
@@ -86,6 +89,15 @@ model::SourceKernel source_kernel() {
     return kernel;
 }
 
+TEST(CaseMeasurement, ASourcesStatedWorkIsInItsResult) {
+    Measured one(two_kernels());
+    CaseSettings settings = settings_for({"gpu_time"});
+    settings.source = source_kernel();
+    settings.source->work = {16, 64, "f32"};
+    one.measure(settings);
+    EXPECT_EQ(one.result.work, settings.source->work);
+}
+
 TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
     Measured one(two_kernels());
     one.result.source = "k.cu";
@@ -97,6 +109,7 @@ TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
               (std::vector<std::string>{"keep_code", "open", "fill", "launch", "fill", "launch",
                                         "record", "time", "close"}));
     EXPECT_FALSE(one.result.verification);
+    EXPECT_FALSE(one.result.work);
     EXPECT_EQ(one.result.host_code, model::set_up_fingerprint(source_kernel()));
     EXPECT_EQ(one.result.libraries, model::Libraries{});
     EXPECT_EQ(one.result.not_applicable, std::vector<std::string>{"host_time"});
@@ -215,6 +228,52 @@ TEST(CaseMeasurement, AskedForAShareOfACeilingItWaitsForTheCeilings) {
     other.measure(settings_for({"host_time", "ceiling_share"}));
     EXPECT_EQ(other.result.not_applicable, (std::vector<std::string>{"ceiling_share"}));
     EXPECT_EQ(other.why_not("ceiling_share"), "");
+}
+
+/// Of a run whose only case asks for its share, on a device with these ceilings.
+model::CaseResult shared(const model::Ceilings& ceilings) {
+    Measured one(two_kernels());
+    one.backend.measured_ceilings = ceilings;
+    one.result.work = model::Work{9000, 800, "bf16"};
+    one.measure(settings_for({"gpu_time", "ceiling_share"}));
+    model::Run run;
+    run.environment.ceilings = one.backend.ceilings();
+    run.suites.emplace_back().cases = {one.result};
+    EXPECT_TRUE(asks_for_ceilings(run));
+    add_ceiling_shares(run);
+    return run.suites[0].cases[0];
+}
+
+// As of a MIG instance that is too small for the buffer, a machine without cuBLAS, a backend
+// without ceilings.
+TEST(CaseMeasurement, ACeilingThatCouldNotBeMeasuredIsTheReasonWhyThereIsNoShare) {
+    struct Unknown {
+        model::Ceilings ceilings;
+        std::string reason;
+    };
+    for (const Unknown& unknown :
+         {Unknown{{0, {}, "out of memory"}, "the run has no copy bandwidth: out of memory"},
+          Unknown{{1e9, {}, "no cuBLAS"}, "the run has no matrix rate of bf16: no cuBLAS"},
+          Unknown{{1e9, {{"f32", 1e10}}, ""}, "the run has no matrix rate of bf16"},
+          Unknown{{std::nan(""), {{"bf16", 1e10}}, ""}, "the run has no copy bandwidth"},
+          Unknown{{1e9, {{"bf16", std::nan("")}}, ""}, "the run has no matrix rate of bf16"},
+          Unknown{{}, "the run has no copy bandwidth"}}) {
+        const model::CaseResult result = shared(unknown.ceilings);
+        EXPECT_FALSE(result.metrics.contains("ceiling_share")) << unknown.reason;
+        ASSERT_EQ(result.not_collected.size(), 1U) << unknown.reason;
+        EXPECT_EQ(result.not_collected[0].metric, "ceiling_share");
+        EXPECT_EQ(result.not_collected[0].reason, unknown.reason);
+        EXPECT_FALSE(model::ceiling_share(result, unknown.ceilings)) << "nothing bounds it";
+    }
+    EXPECT_TRUE(shared({1e9, {{"bf16", 1e10}}, ""}).metrics.contains("ceiling_share"));
+}
+
+TEST(CaseMeasurement, WhatATimeLeavesOutIsNotedOnce) {
+    FakeVariant variant = two_kernels();
+    variant.time_note = "gpu_time: it leaves 2 copies out";
+    Measured one(variant);
+    one.measure(settings_for({"gpu_time"}));
+    EXPECT_EQ(one.result.notes, (std::vector<std::string>{variant.time_note}));
 }
 
 TEST(CaseMeasurement, WavesAreThoseOfTheKernelWithTheMost) {

@@ -66,5 +66,18 @@ TEST(CaseId, QuotesWhatIsNoPlainWord) {
     EXPECT_EQ(to_text(Cache::cold), "cold");
 }
 
+TEST(CaseId, HasTheParametersThatItSays) {
+    const std::string id = case_id(
+        {"w", "v", {{"a", "x,b=2"}, {"b", std::int64_t{1}}, {"c", "say \"]\""}}, Cache::hot});
+    EXPECT_TRUE(has_params(id, {}));
+    EXPECT_TRUE(has_params(id, {{"b", std::int64_t{1}}}));
+    EXPECT_TRUE(has_params(id, {{"a", "x,b=2"}, {"c", "say \"]\""}}));
+    EXPECT_FALSE(has_params(id, {{"b", std::int64_t{2}}}));
+    EXPECT_FALSE(has_params(id, {{"d", std::int64_t{1}}}));
+    EXPECT_TRUE(has_params("w/v", {}));
+    EXPECT_FALSE(has_params("w/v", {{"b", std::int64_t{1}}}));
+    EXPECT_FALSE(has_params("w/v[b=1", {{"b", std::int64_t{1}}})) << "cut";
+}
+
 }  // namespace
 }  // namespace perfgate::model

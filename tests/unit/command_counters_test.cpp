@@ -280,11 +280,12 @@ TEST(ProgramCounters, each_launch_counts_for_the_value) {
 }
 
 TEST(ProgramCounters, fewer_launches_than_asked_for_are_no_value) {
-    EXPECT_EQ("only 1 of 3 launches to count", problem({{launches({800})}}, "dram_bytes", 1, 0, 3));
+    EXPECT_EQ("only 1 of the 3 launches to count were made",
+              problem({{launches({800})}}, "dram_bytes", 1, 0, 3));
     // In one process of two.
     Recordings run{launches({1, 2}).header("rank", "0").gpu(1),
                    launches({1}).header("rank", "1").gpu(2)};
-    EXPECT_EQ("only 1 of 2 launches to count", problem({run}, "dram_bytes", 1, 0, 2));
+    EXPECT_EQ("only 1 of the 2 launches to count were made", problem({run}, "dram_bytes", 1, 0, 2));
     // One without any shows in the number of processes.
     run[1] = Process(0, 1).header("rank", "1").gpu(2).launch("other");
     EXPECT_EQ(1u, metric_of(counters_of({run}, 1, 2), 0, metric("dram_bytes")).processes);
@@ -333,7 +334,7 @@ TEST(ProgramCounters, more_launches_than_asked_for_are_refused) {
 TEST(ProgramCounters, hostile_numbers) {
     EXPECT_TRUE(contains(
         problem({{Process(0, 4'000'000'000U).launch("k").counted(0, {{std::string(dram), 1}})}}),
-        "need 4000000000 runs of the program, and 64 are the most"));
+        "need 4000000000 runs of the program, at most 64 are allowed"));
     EXPECT_EQ(1u, passes_needed({Process(0, 4'000'000'000U)}));
     EXPECT_TRUE(contains(problem({{Process(0, 1).launch("k").counted(7, {})}}),
                          "a label that was not asked for"));

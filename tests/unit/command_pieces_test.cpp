@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "recorded_program.hpp"
+
 namespace perfgate::command {
 namespace {
 
@@ -72,6 +74,16 @@ class Process {
         recording_.records.function_codes.push_back({text(symbol), text(fingerprint)});
         return *this;
     }
+    Process& stack(const std::string& symbol, std::uint32_t bytes) {
+        recording_.records.stack_sizes.push_back({text(symbol), bytes});
+        return *this;
+    }
+    /// Of the latest kernel.
+    Process& takes(std::uint32_t registers, std::uint32_t dynamic_smem_bytes) {
+        recording_.configurations.back().registers_per_thread = registers;
+        recording_.configurations.back().dynamic_smem_bytes = dynamic_smem_bytes;
+        return *this;
+    }
     activity::Recording take() { return std::move(recording_); }
 
   private:
@@ -104,6 +116,12 @@ std::vector<model::Kernel> kernels(Process process, const model::Piece& piece) {
 }
 
 const model::Piece step{model::Piece::Kind::range, "step", "", false, 0};
+
+PieceValues values(Process process, const model::Piece& piece = step) {
+    std::vector<activity::Recording> recordings;
+    recordings.push_back(process.take());
+    return values_of(Recorded(std::move(recordings)), piece);
+}
 
 TEST(KernelsOfPieces, OfARangeAreMeansOverItsInstances) {
     const auto found = kernels(steps(4).code("norm", "c0de"), step);
@@ -153,6 +171,32 @@ TEST(KernelsOfPieces, OfAKernelLabelAreThoseThatMatch) {
     EXPECT_GT(anywhere[1].launches, 0.3);
 }
 
+TEST(KernelsOfPieces, OfASizeAreLaunchesOfThatSizeAlone) {
+    model::Piece gemm{model::Piece::Kind::kernels, "gemm", "", false, 0};
+    gemm.size.grid = {16, 1, 1};
+    const auto found = kernels(steps(4), gemm);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].grid[0], 16);
+    EXPECT_EQ(values(steps(4), gemm).samples.at("gpu_time"), (std::vector<double>{700, 700}));
+    gemm.skip = 1;
+    EXPECT_EQ(values(steps(4), gemm).instances, 1U) << "others are not skipped";
+    gemm.skip = 0;
+    gemm.within = "step";
+    EXPECT_EQ(values(steps(4), gemm).samples.at("gpu_time"), (std::vector<double>{0, 700, 0, 700}));
+
+    gemm.size = {{8, 1, 1}, {256, 1, 1}};
+    EXPECT_EQ(
+        values(steps(4), gemm).problem,
+        "no kernel matches 'gemm' with grid 8x1x1 and block 256x1x1 within 4 NVTX ranges that "
+        "match 'step': on record are 'grid 16x1x1 and block 128x1x1', 'grid 8x1x1 and block "
+        "128x1x1'");
+    gemm.within.clear();
+    gemm.pattern = "flash";
+    EXPECT_EQ(values(steps(4), gemm).problem,
+              "no kernel matches 'flash' with grid 8x1x1 and block 256x1x1: on record are 'gemm', "
+              "'norm', 'warm_up'");
+}
+
 TEST(KernelsOfPieces, OfSeveralProcessesAreOneList) {
     std::vector<activity::Recording> recordings;
     recordings.push_back(steps(2).take());
@@ -173,10 +217,59 @@ TEST(KernelsOfPieces, VeryManyConfigurationsBecomeOne) {
     EXPECT_EQ(found[0].time_ns, 20 * most_kernels);
 }
 
+TEST(KernelsOfPieces, TheStackIsThatOfTheirMachineCode) {
+    Process process = steps(2).stack("norm", 64).stack("gemm", 8).stack("gemm", 16);
+    const auto found = kernels(process, step);
+    EXPECT_EQ(found[0].stack_bytes, 64);
+    EXPECT_EQ(found[1].stack_bytes, std::nullopt) << "two modules differ";
+    EXPECT_EQ(kernels(steps(2), step)[0].stack_bytes, std::nullopt);
+}
+
+TEST(KernelsOfPieces, OfConfigurationsThatBecomeOneTheMostCounts) {
+    Process process;
+    process.range("step", true).kernel("norm", 10, 1).takes(40, 0);
+    for (std::uint32_t grid = 2; grid <= most_kernels + 1; ++grid) process.kernel("norm", 10, grid);
+    process.kernel("norm", 10, most_kernels + 2).takes(16, 4096).range("step", false);
+    const auto found = kernels(process, step);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].registers, 40);
+    EXPECT_EQ(found[0].dynamic_smem, 4096);
+}
+
 TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
     Process process;
     for (std::size_t i = 0; i <= most_kernels; ++i) process.kernel(std::to_string(i), 10);
     EXPECT_TRUE(kernels(process, {}).empty());
+}
+
+TEST(IdleShare, HasWhatTheHostDidAsItsDetail) {
+    activity::Program program;
+    program.range("step", {100, 1000})
+        .kernel("a", 110, {150, 200})
+        .call("cudaStreamSynchronize", {160, 250})
+        .kernel("b", 380, {400, 500})
+        .call("cudaMalloc", {520, 690})
+        .kernel("c", 695, {700, 1000});
+    std::vector<activity::Recording> recordings(2, program.recording());
+    const Recorded recorded(std::move(recordings));
+    const ApiCount found = api_counts_of(recorded, step).at("idle_share");
+    EXPECT_EQ(found.count, std::nullopt) << "it is measured in another recording";
+    EXPECT_EQ(found.detail,
+              "after cudaStreamSynchronize 200.0 ns, in cudaMalloc 200.0 ns, nothing submitted "
+              "50.00 ns per instance");
+    EXPECT_EQ(api_counts_of(recorded, {}).at("idle_share").detail,
+              "after cudaStreamSynchronize 400.0 ns, in cudaMalloc 400.0 ns")
+        << "of all processes, from the first work on";
+    EXPECT_EQ(api_counts_of(recorded, {}).at("syncs").count, 2);
+}
+
+TEST(IdleShare, WithoutIdleTimeHasNoDetail) {
+    activity::Program program;
+    program.range("step", {100, 200})
+        .kernel("a", 100, {100, 300})
+        .call("cudaLaunchKernel", {100, 110});
+    std::vector<activity::Recording> recordings(1, program.recording());
+    EXPECT_FALSE(api_counts_of(Recorded(std::move(recordings)), step).contains("idle_share"));
 }
 
 /// The overhead of ranges whose host times, in µs, are these without and with recording; each
@@ -198,12 +291,6 @@ std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,
     };
     return recording_overhead(Recorded(run(bare_us, false)), Recorded(run(recorded_us, true)),
                               piece);
-}
-
-PieceValues values(Process process, const model::Piece& piece = step) {
-    std::vector<activity::Recording> recordings;
-    recordings.push_back(process.take());
-    return values_of(Recorded(std::move(recordings)), piece);
 }
 
 TEST(UnderfilledShare, IsTheTimeOfKernelsWithFewerBlocksThanHalfOfTheSms) {

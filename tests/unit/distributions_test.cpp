@@ -56,14 +56,6 @@ TEST(Student, QuantilesUndoTails) {
     }
 }
 
-TEST(Fisher, ClosedForms) {
-    for (const double f : {0.01, 1.0, 3.7, 50.0}) {
-        expect_relative(fisher_upper_tail(f, 2, 9), std::pow(1 + 2 * f / 9, -4.5));
-        expect_relative(fisher_upper_tail(f, 1, 7), 2 * student_upper_tail(std::sqrt(f), 7));
-    }
-    EXPECT_EQ(fisher_upper_tail(0, 3, 4), 1);
-}
-
 TEST(Binomial, KnownValues) {
     expect_relative(binomial_lower_tail(3, 10, 0.5), 176.0 / 1024);
     expect_relative(binomial_lower_tail(0, 5, 0.2), 0.32768);
@@ -83,10 +75,8 @@ TEST(Distributions, WhatIsOutsideTheirDomainIsRefused) {
     EXPECT_THROW(student_upper_tail(1, 0), std::invalid_argument);
     EXPECT_THROW(student_upper_tail(nan, 3), std::invalid_argument);
     EXPECT_THROW(student_upper_quantile(0.1, -1), std::invalid_argument);
-    EXPECT_THROW(fisher_upper_tail(-1, 2, 2), std::invalid_argument);
     EXPECT_THROW(binomial_lower_tail(1, 2, 1), std::invalid_argument);
     EXPECT_EQ(student_upper_tail(infinity, 3), 0);
-    EXPECT_EQ(fisher_upper_tail(infinity, 3, 4), 0);
 }
 
 TEST(Binomial, TheLowerBoundIsWhereAsManySuccessesAreAsRareAsTheConfidenceSays) {

@@ -193,9 +193,14 @@ TEST(BaselineJson, ProcessesAreOneLineOfValues) {
 }
 
 TEST(BaselineJson, WhatRepeatsIsACount) {
-    EXPECT_EQ(metric_line(of_processes({64, 64, 64, 64}, 64)),
+    MetricSeries series = of_processes({64, 64, 64, 64}, 64);
+    EXPECT_EQ(metric_line(series),
               R"("gpu_time": {"unit":"ns","value":64,"method":"activity/cold","device":"b1",)"
               R"("seed":7,"repeated":4})");
+    series.detail = "cudaMalloc 64";
+    EXPECT_EQ(metric_line(series),
+              R"("gpu_time": {"unit":"ns","value":64,"method":"activity/cold",)"
+              R"("detail":"cudaMalloc 64","device":"b1","seed":7,"repeated":4})");
 }
 
 TEST(BaselineJson, WhatTheShortFormCannotSayIsWrittenOut) {

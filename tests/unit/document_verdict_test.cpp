@@ -36,46 +36,47 @@ VerdictDocument awkward_document(unsigned seed) {
             any.text(),
             any.texts(),
             any.list([&] {
-                return CaseVerdict{
-                    any.text(),
-                    any.text(),
-                    {any.text(), any.count()},
-                    verdict(),
-                    any.text(),
-                    any.text(),
-                    any.positive(),
-                    any.list([&] {
-                        return MetricVerdict{any.text(),
-                                             any.text(),
-                                             verdict(),
-                                             any.maybe_number(),
-                                             any.maybe_number(),
-                                             any.maybe_number(),
-                                             any.text(),
-                                             any.text(),
-                                             any.maybe_number(),
-                                             any.maybe_number(),
-                                             any.maybe_number(),
-                                             any.list([&] { return any.number(); }),
-                                             any.list([&] { return any.number(); })};
-                    }),
-                    any.texts(),
-                    {},
-                    {{any.text(), any.number()}, {"m", any.number()}},
-                    any.list([&] {
-                        model::Kernel kernel;
-                        kernel.name = any.text();
-                        kernel.launches = any.positive();
-                        kernel.time_ns = any.positive();
-                        return kernel;
-                    }),
-                    any.list([&] {
-                        return Cause{
-                            any.text(), any.text(), any.list([&] {
-                                return Figure{any.text(), any.text(), any.number(), any.number()};
-                            })};
-                    }),
-                    static_cast<CodeChange>(any.below(4))};
+                return CaseVerdict{any.text(),
+                                   any.text(),
+                                   {any.text(), any.count()},
+                                   verdict(),
+                                   any.text(),
+                                   any.text(),
+                                   any.positive(),
+                                   any.list([&] {
+                                       return MetricVerdict{any.text(),
+                                                            any.text(),
+                                                            verdict(),
+                                                            any.maybe_number(),
+                                                            any.maybe_number(),
+                                                            any.maybe_number(),
+                                                            any.text(),
+                                                            any.text(),
+                                                            any.maybe_number(),
+                                                            any.maybe_number(),
+                                                            any.maybe_number(),
+                                                            any.list([&] { return any.number(); }),
+                                                            any.list([&] { return any.number(); })};
+                                   }),
+                                   any.texts(),
+                                   {},
+                                   {{any.text(), any.number()}, {"m", any.number()}},
+                                   {{any.text(), any.text()}},
+                                   any.list([&] {
+                                       model::Kernel kernel;
+                                       kernel.name = any.text();
+                                       kernel.launches = any.positive();
+                                       kernel.time_ns = any.positive();
+                                       return kernel;
+                                   }),
+                                   any.list([&] {
+                                       return Cause{any.text(), any.text(), any.list([&] {
+                                                        return Figure{any.text(), any.text(),
+                                                                      any.number(), any.number(),
+                                                                      any.text()};
+                                                    })};
+                                   }),
+                                   static_cast<CodeChange>(any.below(4))};
             }),
             any.list([&] {
                 return RelationVerdict{any.text(),         any.text(), {any.text(), any.count()},
@@ -147,6 +148,7 @@ TEST(VerdictJson, ADocumentFromBeforeExplanationsHasNone) {
     const std::string text = write_verdict(document);
     EXPECT_EQ(text.find("why"), std::string::npos);
     EXPECT_EQ(text.find("baseline_values"), std::string::npos);
+    EXPECT_EQ(text.find("baseline_details"), std::string::npos);
     EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
 }
 
@@ -201,6 +203,16 @@ TEST(VerdictJson, LayoutPutsACauseOnALine) {
                         "\"after\":8}]}\n"),
               std::string::npos)
         << text;
+}
+
+TEST(VerdictJson, KeepsWhatValuesConsistOf) {
+    VerdictDocument document;
+    document.suites.resize(1);
+    document.suites[0].cases.resize(1);
+    model::CaseVerdict& verdict = document.suites[0].cases[0];
+    verdict.baseline_details = {{"api_calls", "cudaMalloc 1"}, {"syncs", ""}};
+    verdict.why = {{"api_calls", "more", {{"api_calls", "count", 1, 3, "cudaMalloc 1 → 3"}}}};
+    EXPECT_EQ(parse_verdict(write_verdict(document), "verdict.json"), document);
 }
 
 TEST(VerdictJson, ChangeThatIsNoNumberIsLeftOut) {

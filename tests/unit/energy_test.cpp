@@ -103,7 +103,10 @@ TEST(Energy, PerWorkNeedsStatedWork) {
     FakeVariant variant = steady();
     variant.facts.work = {0, 2e9, ""};
     const Measured one(variant, settings_for({"energy", "efficiency", "bytes_per_joule"}));
-    EXPECT_NE(one.why_not("efficiency").find("states no operations"), std::string::npos);
+    EXPECT_NE(one.why_not("efficiency")
+                  .find("states no operations: state it in the plugin, or of "
+                        "a source as 'work' in the suite"),
+              std::string::npos);
     EXPECT_TRUE(one.result.metrics.contains("bytes_per_joule"));
     variant.facts.work = {};
     const Measured none(variant, settings_for({"energy", "bytes_per_joule"}));

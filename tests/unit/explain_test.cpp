@@ -44,6 +44,21 @@ TEST(Explain, CitesEveryFigureThatARuleRestsOn) {
     EXPECT_EQ(causes[0].figures, expected);
 }
 
+TEST(Explain, AnIdleShareThatRoseIsToldWithWhatTheHostDid) {
+    Case made = unmoved({{"idle_share", {10, 40}}});
+    made.verdict.verdict = Verdict::regressed;
+    model::MetricVerdict& idle = made.verdict.metrics.emplace_back();
+    idle.metric = "idle_share";
+    idle.unit = "%";
+    idle.verdict = Verdict::regressed;
+    const std::string detail = "after cudaStreamSynchronize 1.200 ms per instance";
+    made.result.metrics["idle_share"].detail = detail;
+    EXPECT_EQ(sentences(why(made)), std::vector<std::string>{"idle_share: " + detail});
+    EXPECT_EQ(why(made)[0].brief, detail);
+    made.verdict.metrics.back().verdict = Verdict::pass;
+    EXPECT_EQ(find(why(made), "parts"), nullptr);
+}
+
 TEST(Explain, AFasterCaseIsToldWithoutARemedy) {
     EXPECT_EQ(sentences(why(faster({{"spill_sectors", {4096, 0}}}))),
               std::vector<std::string>{

@@ -28,6 +28,7 @@ struct FakeVariant {
     EnergySample energy{};
     ApiCalls api_calls{};
     MemorySample memory{};
+    std::string time_note{};  ///< of all times
     double time_ns = 1000;
     double spread_ns = 0;  ///< samples are this much above and below in turn
     bool gives_samples = true;
@@ -79,7 +80,7 @@ class FakeCase : public Case {
     }
     TimeSamples time(TimeKind /*kind*/, model::Cache cache, int count) override {
         called("time");
-        TimeSamples samples{"fake/" + std::string(model::to_text(cache)), {}};
+        TimeSamples samples{"fake/" + std::string(model::to_text(cache)), {}, variant_.time_note};
         for (int i = 0; i < count && variant_.gives_samples; ++i) {
             const double apart = i % 2 == 0 ? variant_.spread_ns : -variant_.spread_ns;
             samples.values_ns.push_back(variant_.time_ns + added_ns_ + apart);
@@ -128,6 +129,7 @@ class FakeBackend : public Backend {
     std::vector<CounterCase> counter_cases;       ///< of the last collect()
     std::vector<std::string> collected_counters;  ///< of the last collect()
     bool loses_device_counting = false;
+    model::Ceilings measured_ceilings;
 
     Capabilities capabilities() override {
         Capabilities result;
@@ -148,6 +150,7 @@ class FakeBackend : public Backend {
         if (!kernel_records) result.kernel_records_problem = "no records here";
         return result;
     }
+    model::Ceilings ceilings() override { return measured_ceilings; }
     model::BoardState board_state() override {
         if (board_states.empty()) return {};
         const model::BoardState state = board_states.front();

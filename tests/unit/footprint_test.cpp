@@ -78,6 +78,13 @@ TEST(Memory, IsMeasuredOnceTheCaseIsClosed) {
     EXPECT_EQ(one.result.metrics.at("leak").value, 64);
     EXPECT_EQ(one.result.metrics.at("leak").detail, "over 1000 launches");
     EXPECT_EQ(one.result.metrics.at("leak").method, "driver/free");
+    EXPECT_TRUE(one.result.notes.empty());
+    FakeVariant slower = busy();
+    slower.memory.launches = 400;
+    slower.memory.note = "NVML does not say";
+    const Measured scaled(slower, settings_for({"gpu_time", "memory_peak", "leak"}));
+    EXPECT_EQ(scaled.result.metrics.at("leak").detail, "over 400 launches, scaled to 1000");
+    EXPECT_EQ(scaled.result.notes, (Calls{"device memory: NVML does not say"}));
     FakeVariant slow = busy();
     slow.memory.leak_problem = "12 launches in 2 s are too few";
     const Measured other(slow, settings_for({"gpu_time", "memory_peak", "leak"}));

@@ -126,6 +126,24 @@ TEST(Gate, OfWhatIsNotJudgedTheBaselinesValueIsCarried) {
     EXPECT_TRUE(only_case(pair.judged(strict)).baseline_values.empty());
 }
 
+TEST(Gate, WhatABaselinesValueConsistsOfIsCarriedWhereTheRunsIsOtherwise) {
+    using Details = std::map<std::string, std::string>;
+    Pair pair;
+    pair.now().gates.push_back({"api_calls", {}, 0});
+    pair.run.metric_definitions["api_calls"] = {"api_calls", "", "count", {}, {}, {}};
+    for (const char* metric : {"api_calls", "syncs"}) {
+        pair.then().metrics[metric] = series({1}, "count", "callbacks");
+        pair.now().metrics[metric] = series({2}, "count", "callbacks");
+        pair.then().metrics[metric].detail = "cudaMalloc 1";
+        pair.now().metrics[metric].detail = "cudaMalloc 2";
+    }
+    EXPECT_EQ(only_case(pair.judged()).baseline_details,
+              (Details{{"api_calls", "cudaMalloc 1"}, {"syncs", "cudaMalloc 1"}}));
+    pair.now().metrics["syncs"].method = "other";
+    pair.now().metrics["api_calls"].detail = "cudaMalloc 1";
+    EXPECT_TRUE(only_case(pair.judged()).baseline_details.empty());
+}
+
 TEST(Gate, ATimingCarriesTheClocksThatItRestsOn) {
     Pair pair;
     pair.then().metrics["gpu_time"].batches[0].sm_clock_mhz = 1980;
@@ -176,7 +194,7 @@ TEST(Gate, AMetricWithoutDirectionFailsBothWaysAndSaysSo) {
         pair.now().metrics["sm_clock"] = series({measured}, "Hz", "counter");
         const VerdictDocument document = pair.judged();
         EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
-        EXPECT_TRUE(says(only_case(document).reason, "tolerance 5 %, either way"))
+        EXPECT_TRUE(says(only_case(document).reason, "tolerance 5 %, in either direction"))
             << only_case(document).reason;
     }
 }

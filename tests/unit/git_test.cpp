@@ -98,6 +98,57 @@ TEST_F(Git, ARevisionThatIsNotThereHasNoFiles) {
     EXPECT_TRUE(git_files("HEAD", {"missing"})->empty());
 }
 
+TEST_F(Git, AWorktreeHasACommitAndIsRemovedWithAllThatIsInIt) {
+    write("a.yaml", "name: a\n");
+    commit();
+    const std::string first = git_commit(folder_, "HEAD");
+    EXPECT_EQ(first, git_revision(folder_));
+    write("a.yaml", "name: b\n");
+    write(".git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n");
+    fs::permissions(".git/hooks/post-checkout", fs::perms::owner_all);
+    const TemporaryFolder elsewhere;
+    const fs::path path = elsewhere.path() / "base";
+    fs::create_directory("below");
+    ASSERT_EQ(git_add_worktree(folder_ / "below", path, first), "");
+    EXPECT_EQ(git_revision(path), first);
+    EXPECT_FALSE(fs::exists(path / "hooked"));
+    EXPECT_EQ(git_place(path).top, fs::canonical(path));
+    EXPECT_EQ(git_revision(folder_), first + "-dirty");
+    write((path / "a.yaml").string(), "changed\n");
+    write((path / "new").string(), "untracked\n");
+    EXPECT_NE(git_add_worktree(folder_, path, first), "") << "it is there already";
+    EXPECT_EQ(git_remove_worktree(folder_, path), "");
+    EXPECT_FALSE(fs::exists(path));
+    EXPECT_FALSE(fs::exists(".git/worktrees"));
+    EXPECT_NE(git_remove_worktree(folder_, path), "");
+}
+
+TEST_F(Git, AFoldersPlaceIsItsRepositoryWhateverAHookSays) {
+    write("a.yaml", "name: a\n");
+    commit();
+    fs::create_directory("below");
+    setenv("GIT_DIR", "/nowhere", 1);
+    EXPECT_EQ(git_place(folder_ / "below").top, fs::canonical(folder_));
+    EXPECT_EQ(git_commit(folder_, "HEAD").size(), 40U);
+    unsetenv("GIT_DIR");
+    EXPECT_NE(git_place(folder_ / "absent").problem, "");
+    EXPECT_FALSE(git_is_shallow(folder_));
+}
+
+TEST_F(Git, WhatIsNoCommitHasNoName) {
+    write("a.yaml", "name: a\n");
+    commit();
+    for (const char* name : {"", "-x", "--all", "nowhere", "HEAD:a.yaml", "HEAD^{tree}",
+                             "HEAD HEAD", "HEAD..HEAD", "HEAD\nHEAD"}) {
+        EXPECT_EQ(git_commit(folder_, name), "") << name;
+    }
+    const std::string head = git_commit(folder_, "HEAD");
+    // Git warns of a name that is a tag's and a branch's.
+    git("tag twice");
+    git("branch twice");
+    EXPECT_EQ(git_commit(folder_, "twice"), head);
+}
+
 TEST_F(Git, TheUsersNameIsWhatCommitsHave) {
     EXPECT_EQ(git_user_name(), "Ada Lovelace");
 }

@@ -179,6 +179,7 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
         in_case([](Case& c) { c.gates[0].tolerance.worse = 2; }),
         in_case([](Case& c) { c.gates[0].tolerance.better = 2; }),
         in_case([](Case& c) { c.gates[0].tolerance.abs = 2; }),
+        in_case([](Case& c) { c.gates[0].tolerance.severity = model::Severity::warn; }),
         in_case([](Case& c) { c.gates[0].cross_board = 2; }),
         in_case([](Case& c) { c.program.reset(); }),
         in_case([](Case& c) { c.program->piece.kind = model::Piece::Kind::range; }),
@@ -224,6 +225,26 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
     }
     EXPECT_EQ(difference({}, {{"a", "1"}}), "a was absent, is now '1'");
     EXPECT_EQ(difference({{"a", "1"}}, {}), "a was '1', is now absent");
+}
+
+TEST_F(JournalTest, AProgramThatWasEditedIsAnother) {
+    model::Plan plan;
+    model::Command& command = plan.suites.emplace_back().commands.emplace_back();
+    command.words = {"sh", "step.sh", "--file=step.sh", "missing"};
+    command.check = {"./check.sh"};
+    command.folder = folder_;
+    const auto identity = [&] { return identity_of(plan, {}); };
+    std::ofstream(folder_ / "step.sh") << "1";
+    std::ofstream(folder_ / "check.sh") << "1";
+    const Identity before = identity();
+    EXPECT_EQ(difference(before, identity()), "");
+    for (const char* file : {"step.sh", "check.sh", "missing"}) {
+        std::ofstream(folder_ / file) << "2";
+        EXPECT_NE(difference(before, identity()), "") << file;
+        std::ofstream(folder_ / file) << "1";
+    }
+    fs::remove(folder_ / "missing");
+    EXPECT_EQ(difference(before, identity()), "");
 }
 
 }  // namespace

@@ -75,6 +75,19 @@ TEST(MachineCode, ChangedCodeNamesTheKernel) {
     EXPECT_EQ(found.difference, "machine code changed: kernel tiled");
 }
 
+TEST(MachineCode, TheSetUpOfASourceIsItsInput) {
+    const auto found = [](const std::string& set_up) {
+        return compared([&](CaseResult& now, model::Run&) {
+            now.source = "reduce.cu";
+            now.host_code = set_up;
+        });
+    };
+    EXPECT_EQ(found("0057").change, CodeChange::unchanged);
+    EXPECT_TRUE(found("0057").runs_the_same);
+    EXPECT_EQ(found("0058").change, CodeChange::device_unchanged);
+    EXPECT_FALSE(found("0058").runs_the_same) << "such as other values in its buffers";
+}
+
 TEST(MachineCode, ANameIsShortenedToWhatPeopleLookFor) {
     const auto named = [](const std::string& name) {
         return compared([&](CaseResult& now, model::Run&) {

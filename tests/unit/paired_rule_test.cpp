@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/paired_rule.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -136,6 +137,21 @@ TEST(PairedRule, CountsAreComparedAsTheyStand) {
     EXPECT_EQ(found.basis, Basis::exact);
 }
 
+TEST(PairedRule, CountsThatTheBaseRepeatsAreComparedToTheDigit) {
+    const auto counts = [](const Values& base, const Values& head) {
+        Pair pair = pair_of(base, head);
+        pair.definition = documents::definition("misses", "count", model::MetricClass::exact);
+        pair.tolerance = 0;
+        return judge_one(pair);
+    };
+    const Judgement more = counts(Values(5, 10'000), Values(5, 10'005));
+    EXPECT_EQ(more.verdict, Verdict::regressed);
+    EXPECT_EQ(more.basis, Basis::exact);
+    EXPECT_EQ(counts(Values(5, 10'000), Values(5, 10'000)).verdict, Verdict::pass);
+    EXPECT_EQ(counts(Values(3, 10'000), {10'000, 20'000, 10'000}).verdict, Verdict::regressed);
+    EXPECT_EQ(counts({10'000, 10'010, 10'002}, {10'003, 10'011, 10'001}).basis, Basis::spread);
+}
+
 TEST(PairedRule, PairsAndWhatIsJudgedWithoutThemShareOneBudget) {
     std::mt19937 random(3);
     const Pair slower = drifting(random, 16, 0.02, 1);
@@ -228,14 +244,35 @@ TEST(BaseRun, SaysWhyACaseHasNothingToBeComparedWith) {
     base.suites[0].cases[1].status = model::CaseStatus::skipped;
     base.suites[0].cases[1].reason = "it has no workload 'gemm'";
     const model::Policy policy;
-    model::VerdictDocument document =
+    const model::VerdictDocument document =
         judge(head, baselines_of(base, "base"), policy, PairedRule(policy));
-    explain_what_base_lacks(base, document);
     EXPECT_EQ(document.suites[0].cases[0].doubt, model::Doubt::not_shown) << "one process each";
     EXPECT_EQ(document.suites[0].cases[1].verdict, Verdict::no_baseline);
     EXPECT_EQ(document.suites[0].cases[1].reason,
               "nothing to compare with: in the base this case is skipped: it has no workload "
               "'gemm'");
+    EXPECT_EQ(document.exit_code, 0);
+}
+
+TEST(BaseRun, WhatTheBaseFailedToMeasureIsAnError) {
+    const model::Run head =
+        documents::run_of({documents::measured_case(1), documents::measured_case(2)});
+    const model::Policy policy;
+    for (const auto& [status, verdict] :
+         {std::pair(model::CaseStatus::error, Verdict::error),
+          std::pair(model::CaseStatus::invalid, Verdict::error),
+          std::pair(model::CaseStatus::incorrect, Verdict::no_baseline)}) {
+        model::Run base = head;
+        base.suites[0].cases[1].status = status;
+        base.suites[0].cases[1].reason = "out of memory";
+        const model::VerdictDocument document =
+            judge(head, baselines_of(base, "base"), policy, PairedRule(policy));
+        EXPECT_EQ(document.suites[0].cases[1].verdict, verdict);
+        EXPECT_EQ(document.suites[0].cases[1].reason,
+                  fmt::format("nothing to compare with: in the base this case is {}: out of memory",
+                              to_text(status)));
+        EXPECT_EQ(document.exit_code, verdict == Verdict::error ? 3 : 0);
+    }
 }
 
 }  // namespace

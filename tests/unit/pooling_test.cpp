@@ -287,8 +287,8 @@ TEST(PoolingFindings, OfASharePointsAreOffered) {
     const std::vector<Unshown> time = share.findings().unshown;
     const Proposal of_time = share.findings().proposals.at(0);
     definition.unit = "%";
-    for (auto* metrics : {&share.run.suites[0].cases[0].metrics,
-                          &share.baseline.cases.begin()->second.metrics}) {
+    for (auto* metrics :
+         {&share.run.suites[0].cases[0].metrics, &share.baseline.cases.begin()->second.metrics}) {
         for (model::Batch& batch : metrics->at("gpu_time").batches) batch.samples[0] /= 2e4;
     }
     share.run.suites[0].cases[0].gates[0].tolerance = {0, {}, 1.5};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/case_reply.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::measure {
@@ -145,6 +146,11 @@ TEST(Preparation, ASourcesCaseKnowsItsSourceAndWhatItNeeds) {
     EXPECT_EQ(settings_of(items[0], options, 0).source, source);
     EXPECT_EQ(facts_of(source).memory_bytes, 24U);
     EXPECT_FALSE(facts_of(source).needs_reset);
+    EXPECT_EQ(facts_of(source).work, model::Work{});
+    const std::string unstated = model::set_up_fingerprint(source);
+    source.work = {2e9, 24, "f32"};
+    EXPECT_EQ(facts_of(source).work, source.work);
+    EXPECT_NE(model::set_up_fingerprint(source), unstated) << "--changed-only measures it again";
 }
 
 TEST(Preparation, CasesThatTheirVariantCannotRunAreNamedWithTheirPlace) {

@@ -56,5 +56,10 @@ TEST(LiveText, TellsWhatIsLeftOnceABatchIsDone) {
     EXPECT_EQ(text(20, 0, 5), "[20/20] time: gemm/naive[n=1]");
 }
 
+TEST(RecordingText, HasWholeSecondsAndTheSize) {
+    EXPECT_EQ(recording_text(12.9, 34 << 20), "recorded 12 s, 34.00 MiB");
+    EXPECT_EQ(recording_text(1, 0), "recorded 1 s, 0 B");
+}
+
 }  // namespace
 }  // namespace perfgate::cli

@@ -66,6 +66,7 @@ CaseSettings unusual_settings() {
         {model::SourceArgument::Role::value, model::ElementType::f32, 1,
          model::SourceArgument::Fill::iota, 0, -0.1}};
     source.check = {model::SourceCheck::Kind::file, "e.npy", 0.25, 1e-6};
+    source.work = {2e9, 3e6, "bf16"};
     source.code = {"/out/k.cubin", "d1", "_Z6reduce", "_Z5plain", "", ""};
     return settings;
 }

@@ -107,6 +107,18 @@ class Program {
         return *this;
     }
 
+    Program& device(std::uint32_t sms) {
+        Device device;
+        device.sm_count = sms;
+        recording_.records.devices.push_back(device);
+        return *this;
+    }
+
+    Program& overhead(std::uint32_t kind, Interval time) {
+        recording_.records.overheads.push_back({time.begin, time.end, kind, main_thread});
+        return *this;
+    }
+
     [[nodiscard]] const Recording& recording() const { return recording_; }
 
     Profile profile(const ProfileOptions& options = {}) const {

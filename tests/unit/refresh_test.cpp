@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "document/baseline.hpp"
+#include "gate/batch_rule.hpp"
 #include "gate/boards.hpp"
+#include "gate/gate.hpp"
 #include "median_rule.hpp"
 #include "model/error.hpp"
 #include "unit/gate_documents.hpp"
@@ -22,6 +24,7 @@ using namespace gate;
 using documents::measured_case;
 using documents::run_of;
 using documents::series;
+using model::CaseResult;
 using model::CaseStatus;
 
 using Ids = std::vector<std::string>;
@@ -142,7 +145,6 @@ using Boards = std::map<std::string, std::size_t>;
 TEST(Refresh, AddBoardAddsTimesAndLeavesTheRest) {
     const Refreshed first = refreshed(run_on("board-a", 10'000));
     model::Run other = later(run_on("board-b", 10'200));
-    other.suites[0].cases[0].metrics["registers"] = series({60}, "registers", "record");
     const Refreshed second = refreshed(other, first.baseline, adding());
     EXPECT_EQ(second.accepted, Ids{"gemm/tiled[m=1]"});
     EXPECT_EQ(boards_in(second), (Boards{{"board-a", 20}, {"board-b", 20}}));
@@ -197,8 +199,24 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     const Refreshed with_code = refreshed(coded);
     documents::move_to_board("board-b", coded);
     EXPECT_EQ(refused(coded, with_code.baseline), "not refused");
+    coded.suites[0].cases[0].kernels[0].dynamic_smem = 1024;
+    EXPECT_TRUE(says(refused(coded, with_code.baseline), "dynamic shared memory of "));
+    coded.suites[0].cases[0].kernels[0].dynamic_smem = 0;
+    coded.suites[0].cases[0].host_code = "other";
+    EXPECT_EQ(refused(coded, with_code.baseline), "not refused") << "it launches the same";
     coded.suites[0].cases[0].kernels[0].code = "2";
     EXPECT_TRUE(says(refused(coded, with_code.baseline), "gemm/tiled[m=1]: "));
+
+    model::Run counts = run_on("board-b", 10'000);
+    model::MetricSeries& registers = counts.suites[0].cases[0].metrics["registers"];
+    registers = series({63}, "registers", "record");
+    EXPECT_TRUE(says(refused(counts, first.baseline), "its code is not known and registers"));
+    model::Baseline varied = first.baseline;
+    model::MetricSeries& before = varied.cases.begin()->second.metrics["registers"];
+    before.batches.push_back(before.batches.front());
+    before.batches[1].samples = {66};
+    counts.suites[0].cases[0].gates[1].tolerance.worse = 0.1;
+    EXPECT_EQ(refused(counts, varied), "not refused") << "within the tolerance of what varies";
 }
 
 TEST(Refresh, AddBoardKeepsCasesThatWereNotMeasured) {
@@ -455,6 +473,45 @@ TEST(Refresh, TellsTheLedgerWhoWhatAndWhy) {
     ASSERT_TRUE(smaller.entry.has_value());
     EXPECT_EQ(smaller.entry->removed, Ids{"gemm/tiled[m=2]"});
     EXPECT_EQ(smaller.entry->cases, 0);
+}
+
+TEST(Refresh, WithAnAcknowledgedTimeTheNewCodeIsNotStored) {
+    const auto coded = [](const std::string& code, const std::string& host_code, double time) {
+        model::Run run = run_on("board-a", time);
+        CaseResult& result = run.suites[0].cases[0];
+        result.kernels.emplace_back().code = code;
+        result.host_code = host_code;
+        return run;
+    };
+    model::Baseline before = refreshed(coded("1", "a", 10'000)).baseline;
+    const model::Run slower = coded("2", "b", 12'000);
+    before.cases.begin()->second.acknowledged["gpu_time"] = {
+        "2026-11-30", "Ada", "known", slower.suites[0].cases[0].metrics.at("gpu_time")};
+    const model::Baseline after = refreshed(slower, before).baseline;
+
+    BaselineSet set;
+    set["s"] = {"s.json", after};
+    model::Run later_run = later(slower);
+    const auto judged = [&] {
+        const model::VerdictDocument document =
+            judge(later_run, set, {}, BatchRule{model::Policy{}});
+        return document.suites.at(0).cases.at(0);
+    };
+    EXPECT_EQ(judged().verdict, model::Verdict::regressed)
+        << "after the last day: " << judged().reason;
+    EXPECT_EQ(judged().code, model::CodeChange::unknown);
+    later_run.started_at = "2026-11-29T10:00:00Z";
+    EXPECT_EQ(judged().verdict, model::Verdict::acknowledged);
+
+    Acceptance acceptance;
+    acceptance.creep_bound = 1;
+    const Refreshed over = refreshed(later(slower), after, acceptance);
+    EXPECT_EQ(over.baseline.cases.begin()->second.kernels.at(0).code, "2") << "with the new time";
+    before.cases.begin()->second.acknowledged.clear();
+    before.cases.begin()->second.acknowledged["registers"] = {"2026-11-30", "Ada", "known",
+                                                              series({64}, "registers", "record")};
+    EXPECT_EQ(refreshed(slower, before, acceptance).baseline.cases.begin()->second.host_code, "b")
+        << "a count is not proved by code";
 }
 
 TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {

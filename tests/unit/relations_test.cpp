@@ -138,6 +138,27 @@ TEST(Relations, ArithmeticIsDoneInBaseUnits) {
     EXPECT_DOUBLE_EQ(only_verdict(run_with(relation, 5, 5)).right.value(), -30'000);
 }
 
+TEST(Relations, OneProcessThatDeviatesCountsForAnExactMetric) {
+    Relation relation;
+    relation.left_text = "gemm/fast.spill_sectors";
+    relation.right_text = "10000";
+    relation.unit = "count";
+    relation.operands = {"gemm/fast"};
+    relation.left = {OperandMetric{0, "spill_sectors"}};
+    relation.right = {10'000.0};
+    relation.instances = {{"gemm/fast[m=1]"}};
+    model::Run run = run_with(relation, 100, 1000);
+    model::MetricSeries& spills = run.suites[0].cases[0].metrics["spill_sectors"];
+    spills = series({10'000}, "count", "m");
+    for (int i = 0; i < 4; ++i) spills.batches.push_back(spills.batches.front());
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::pass);
+    spills.batches[2].samples = {90'000};
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::regressed);
+    EXPECT_EQ(only_verdict(run).left, 26'000) << "the mean of all";
+    run.metric_definitions["spill_sectors"].metric_class = model::MetricClass::counter;
+    EXPECT_EQ(only_verdict(run).verdict, Verdict::pass) << "an outlier of a counter is trimmed";
+}
+
 TEST(Relations, AConstantIsNotRepeated) {
     Relation relation = quarter();
     relation.right_text = "25us";
@@ -266,6 +287,76 @@ TEST(Relations, HostileTextStaysOnOneLine) {
     EXPECT_EQ(verdict.sentence.find('\x1b'), std::string::npos);
 }
 
+/// gemm/fast.hottest_kernel == *flash*, of a case with these kernels.
+model::Run with_kernels(std::vector<std::pair<std::string, double>> kernels,
+                        const std::string& pattern = "*flash*",
+                        Comparator comparator = Comparator::equal) {
+    Relation relation = quarter();
+    relation.left_text = "gemm/fast.hottest_kernel";
+    relation.right_text = pattern;
+    relation.comparator = comparator;
+    relation.unit = "";
+    relation.operands = {"gemm/fast"};
+    relation.left = {OperandMetric{0, "hottest_kernel"}};
+    relation.right = {0.0};
+    relation.instances = {{"gemm/fast[m=1]"}};
+    model::Run run = run_with(relation, 1000, 1);
+    for (const auto& [name, time_ns] : kernels) {
+        model::Kernel& kernel = run.suites[0].cases[0].kernels.emplace_back();
+        kernel.name = name;
+        kernel.launches = 1;
+        kernel.time_ns = time_ns;
+    }
+    return run;
+}
+
+TEST(Relations, TheHottestKernelHoldsOrIsBrokenByName) {
+    // Two sizes of one kernel are one.
+    const RelationVerdict holds =
+        only_verdict(with_kernels({{"flash_fwd", 300}, {"gemm", 400}, {"flash_fwd", 300}}));
+    EXPECT_EQ(holds.verdict, Verdict::pass);
+    EXPECT_EQ(holds.sentence,
+              "gemm/fast.hottest_kernel is flash_fwd (60.0 % of the kernels' time), expected "
+              "*flash*, for [m=1]");
+    const RelationVerdict broken = only_verdict(with_kernels({{"flash_fwd", 100}, {"gemm", 300}}));
+    EXPECT_EQ(broken.verdict, Verdict::regressed);
+    EXPECT_EQ(broken.sentence,
+              "gemm/fast.hottest_kernel is gemm (75.0 % of the kernels' time) and should be "
+              "*flash*, for [m=1]");
+    EXPECT_FALSE(broken.left || broken.right);
+    EXPECT_EQ(judged(with_kernels({{"gemm", 300}})).exit_code, 1);
+    const auto other = [](const std::string& name) {
+        return only_verdict(with_kernels({{name, 1}}, "*flash*", Comparator::not_equal)).verdict;
+    };
+    EXPECT_EQ(other("gemm"), Verdict::pass);
+    EXPECT_EQ(other("flash_fwd"), Verdict::regressed);
+}
+
+TEST(Relations, AHottestKernelThatIsNotKnownIsAnError) {
+    for (const auto comparator : {Comparator::equal, Comparator::not_equal}) {
+        const RelationVerdict verdict = only_verdict(with_kernels({}, "*flash*", comparator));
+        EXPECT_EQ(verdict.verdict, Verdict::error);
+        EXPECT_EQ(verdict.sentence,
+                  "cannot be judged: hottest_kernel of gemm/fast[m=1] is not known: the case lists "
+                  "no kernels; it has none, or too many different ones");
+    }
+    // Of a plugin's case: a hint, not a time of the launches.
+    EXPECT_EQ(only_verdict(with_kernels({{"flash_fwd", 0}})).verdict, Verdict::error);
+}
+
+TEST(Relations, ThatAnotherKernelIsTheHottestIsProved) {
+    for (const model::Run& run :
+         {with_kernels({{"flash_fwd", 1}}), with_kernels({{"gemm", 1}}, "g?mm"),
+          with_kernels({{"gemm", 1}}, "*flash*", Comparator::not_equal)}) {
+        const RelationProof proof = prove_relations(run);
+        EXPECT_EQ(proof.relations, 1U);
+        EXPECT_TRUE(proof.problems.empty());
+    }
+    for (const char* pattern : {"*", "?*"}) {
+        EXPECT_EQ(prove_relations(with_kernels({{"gemm", 1}}, pattern)).problems.size(), 1U);
+    }
+}
+
 /// gemm/fast.bound == memory, of a case that copies 800 bytes in so many ns, on a machine that
 /// copies a byte in 1 ns.
 model::Run bounded(double time_ns, Comparator comparator = Comparator::equal,
@@ -319,7 +410,7 @@ TEST(Relations, ABoundThatIsNotKnownIsAnError) {
     run.suites[0].cases[0].work.reset();
     EXPECT_EQ(error_of(run),
               "cannot be judged: bound of gemm/fast[m=1] is not known: the workload states no "
-              "work: state it in the plugin");
+              "work: state it in the plugin, or of a source as 'work' in the suite");
     run = bounded(1000);
     run.environment.ceilings = {};
     EXPECT_EQ(error_of(run),

@@ -279,6 +279,9 @@ workloads:
     EXPECT_EQ(changed("skip: 2", "skip: 9"),
               "program changed measure: *flash* within forward, skip 2 → *flash* within forward, "
               "skip 9 (1)");
+    EXPECT_EQ(changed("within:", "grid: 8, within:"),
+              "program changed measure: *flash* within forward, skip 2 → *flash* with grid 8x1x1 "
+              "within forward, skip 2 (1)");
     for (const auto& [key, finding] : std::vector<std::pair<std::string, std::string>>{
              {"cwd: elsewhere", "cwd:  → elsewhere"},
              {"exit: 3", "exit: 0 → 3"},
@@ -302,6 +305,7 @@ workloads:
     launch: {grid: 2, block: 64}
     arguments: [{in: f32, size: 128}, {out: f32, size: 2}, {i32: 5}]
     check: {against: plain, rtol: 1e-5}
+    work: {flops: 126, bytes: 520, type: f32}
     metrics: [gpu_time]
     tolerances: {gpu_time: 2%}
 )",
@@ -327,6 +331,12 @@ workloads:
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
               "source changed compiling: c++17, include none, define none → c++17, fast math, "
               "include none, define none (1)");
+    EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
+              "source changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
+    EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
+              "source changed work: flops 126 f32, bytes 520 → none (1)");
+    before.at(path).content.replace(before.at(path).content.find("    work:"), 46, "");
+    EXPECT_EQ(changed("    metrics:", "    work: {bytes: 520}\n    metrics:"), "");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "source changed kernel: sum → sum<1> (1)");
 }
 
@@ -355,6 +365,23 @@ TEST(Review, FindsAWeakenedHealthSet) {
     // As strict, or stricter.
     EXPECT_EQ(changed("    health: {step: {}}\n"), "");
     EXPECT_EQ(changed("    health: {step: {idle_share: 5%, time_per_launch: 20us}}\n"), "");
+}
+
+TEST(Review, FindsAnotherKernelThatShouldBeTheHottest) {
+    constexpr const char* path = "suites/train.yaml";
+    const auto with = [&](const std::string& comparison) {
+        Files some = files();
+        some[path] = {FileRole::suite,
+                      "name: train\nworkloads:\n  - command: [./train]\n    name: train\n"
+                      "    measure: {step: {nvtx: step}}\n    expect: {step.hottest_kernel: \"" +
+                          comparison + "\"}\n",
+                      ""};
+        return some;
+    };
+    EXPECT_EQ(in_words(reviewed(with("== *flash*"), with("== *"))),
+              "relation removed train/step.hottest_kernel == *flash*: train/step.hottest_kernel == "
+              "*flash* → train/step.hottest_kernel == *");
+    EXPECT_EQ(in_words(reviewed(with("== *flash*"), with("== *flash*"))), "");
 }
 
 TEST(Review, FindsARemovedOrWeakerRelation) {
@@ -546,13 +573,45 @@ TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
     EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
 }
 
+TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
+    const std::string benchmark =
+        "name: mine\nworkloads:\n"
+        "  - benchmark: [./bench]\n    name: bench\n    format: json\n    rows: /rows/*\n"
+        "    case: /name\n    axes: {n: /n}\n"
+        "    values: {misses: {from: /misses, better: lower}}\n"
+        "    tolerances: {misses: 0}\n";
+    const auto found = [&](const std::string& was, const std::string& is) {
+        std::string after = benchmark;
+        after.replace(after.find(was), was.size(), is);
+        Files before_files, after_files;
+        before_files["suites/mine.yaml"] = {FileRole::suite, benchmark, ""};
+        after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
+        return in_words(reviewed(before_files, after_files));
+    };
+    EXPECT_NE(found("better: lower", "better: higher").find("program changed values.misses"),
+              std::string::npos);
+    EXPECT_NE(found("/misses", "/runs").find("program changed values.misses"), std::string::npos);
+    EXPECT_NE(found("/rows/*", "/few/*").find("program changed rows"), std::string::npos);
+    EXPECT_NE(found("{n: /n}", "{n: /m}").find("program changed axes"), std::string::npos);
+    EXPECT_NE(found("case: /name", "case: /title").find("program changed case"), std::string::npos);
+    EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
+}
+
+TEST(Review, ListsCasesThatAreSkipped) {
+    Files after = files();
+    after[suite_path].text += "overrides:\n  - {match: 'gemm/naive*', skip: too noisy}\n";
+    EXPECT_EQ(in_words(reviewed(files(), after)), "case skipped skip: measured → too noisy (2)");
+    EXPECT_EQ(in_words(reviewed(after, after)), "");
+    EXPECT_EQ(in_words(reviewed(after, files())), "");
+}
+
 TEST(Review, ListsFindingsAndNotesAsText) {
-    EXPECT_EQ(write_text({}, "main"), "nothing is looser than in main\n");
+    EXPECT_EQ(write_text({}, "main"), "no change weakens the gate compared with main\n");
     Finding raised{
         Loosening::tolerance_raised, {"suites/gemm.yaml", 3}, "gpu_time", "3%", "5%", {}};
     raised.cases = {"gemm/naive", "gemm/tiled"};
     EXPECT_EQ(write_text({{raised}, {"ci.yaml: a new\x1b profile"}}, "main"),
-              "1 thing is looser than in main:\n\n"
+              "1 change weakens the gate compared with main:\n\n"
               "  what              of        change   where               case\n"
               "  tolerance raised  gpu_time  3% → 5%  suites/gemm.yaml:3  gemm/naive and 1 more\n"
               "note: not reviewed: ci.yaml: a new? profile\n");

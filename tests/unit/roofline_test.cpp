@@ -53,8 +53,10 @@ TEST(Roofline, NamesTheCeilingThatIsMissing) {
     EXPECT_EQ(missing_ceiling({0, 800, ""}, {}), "the run has no copy bandwidth");
     EXPECT_EQ(missing_ceiling({9000, 800, "f16"}, {1e9, {}, "cuBLAS was not found"}),
               "the run has no matrix rate of f16: cuBLAS was not found");
-    EXPECT_EQ(missing_ceiling({9000, 800, ""}, machine),
-              "the workload states operations and not their type: state it in the plugin");
+    EXPECT_EQ(
+        missing_ceiling({9000, 800, ""}, machine),
+        "the workload states operations and not their type: state it in the plugin, or of a source "
+        "as 'work' in the suite");
 }
 
 TEST(Roofline, TheSpanStandsInForAMissingTime) {

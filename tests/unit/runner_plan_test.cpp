@@ -67,12 +67,33 @@ TEST(RunnersPlan, AProgramThatIsSkippedIsNone) {
 }
 
 TEST(RunnersPlan, InAnotherCheckoutTheProgramsFolderStaysTheSuites) {
+    const auto in_root = [](const model::Plan& plan, const std::string& root) {
+        return in_checkout(plan, {root});
+    };
     EXPECT_EQ(in_root(plan(), "/base").suites[0].commands[0].folder, "/base/build");
     model::Plan above = plan();
     above.suites[0].commands[0].folder = "/app";
     EXPECT_EQ(in_root(above, "/base/x").suites[0].commands[0].folder, "/base/app");
     const std::string here = (std::filesystem::current_path() / "base/build").string();
     EXPECT_EQ(in_root(plan(), "base").suites[0].commands[0].folder, here);
+}
+
+TEST(RunnersPlan, ACheckoutOfARepositoryHasItsFolders) {
+    model::Plan with = plan();
+    with.suites[0].file = "/repo/suites/s.yaml";
+    with.suites[0].commands[0].folder = "/repo/suites/build";
+    model::SourceKernel& source = with.suites[0].cases[0].source.emplace();
+    source.folder = "/repo/suites";
+    const Checkout checkout{"/tmp/base", "/repo"};
+    EXPECT_EQ(in_checkout(with, checkout).suites[0].commands[0].folder, "/tmp/base/suites/build");
+    EXPECT_EQ(in_checkout(with, checkout).suites[0].cases[0].source->folder, "/tmp/base/suites");
+    EXPECT_EQ(in_checkout(with, {"/repo", "/repo"}).suites[0].commands[0].folder,
+              "/repo/suites/build");
+    with.suites[0].commands[0].folder = "/repo";
+    EXPECT_EQ(in_checkout(with, checkout).suites[0].commands[0].folder, "/tmp/base");
+    // Both sides would run the same.
+    with.suites[0].commands[0].folder = "/elsewhere";
+    EXPECT_THROW(in_checkout(with, checkout), model::InputError);
 }
 
 TEST(RunnersPlan, WithoutItsProgramsAPlanNeedsOtherCases) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
@@ -318,13 +319,43 @@ TEST(SuiteRelations, ABoundIsComparedWithNothingElse) {
     EXPECT_EQ(of_bound("== 1"),
               "s.yaml:24:25: unexpected '1'; expected memory, compute or latency");
     EXPECT_EQ(of_bound("== "), "s.yaml:24:25: unexpected ''; expected memory, compute or latency");
-    EXPECT_EQ(of_bound("<= memory"), "s.yaml:24:22: '<=' with a bound; expected == or !=");
+    EXPECT_EQ(of_bound("<= memory"), "s.yaml:24:22: '<=' with 'bound'; expected == or !=");
     EXPECT_NE(refusal_of("  2 * gemm/tiled.bound: \"== memory\"\n")
                   .find("'bound' in an expression; expected it alone on the left side"),
               std::string::npos);
     EXPECT_NE(refusal_of_comparison("<= gemm/tiled.bound")
                   .find("'bound' on the right side; expected it alone on the left side"),
               std::string::npos);
+}
+
+std::string of_program(const std::string& expect) {
+    return "name: s\nworkloads:\n  - command: [./app]\n    name: app\n"
+           "    measure: {step: {nvtx: step}}\n    expect:\n      " +
+           expect + "\n";
+}
+
+TEST(SuiteRelations, TheHottestKernelIsExpectedByAPattern) {
+    const auto pattern = [](const std::string& expect) {
+        const Suite suite = parse_suite(of_program(expect), "s.yaml", test::workloads());
+        return model::expected_kernel(suite.relations.at(0).relation);
+    };
+    EXPECT_EQ(pattern("step.hottest_kernel: '== *flash*'"), "*flash*");
+    EXPECT_EQ(pattern("program.hottest_kernel: '!= void at::native::f<float, 4>(int)* '"),
+              "void at::native::f<float, 4>(int)*");
+    const auto refused = [](const std::string& expect) {
+        return test::refusal([&] { parse_suite(of_program(expect), "s.yaml", test::workloads()); });
+    };
+    EXPECT_EQ(refused("step.hottest_kernel: '<= a'"),
+              "s.yaml:7:29: '<=' with 'hottest_kernel'; expected == or !=");
+    EXPECT_NE(refused("step.hottest_kernel: '== '").find("expected a glob of 1 to 256"),
+              std::string::npos);
+    EXPECT_NE(refused("step.kernels: '<= app/step.hottest_kernel'")
+                  .find("'hottest_kernel' on the right side; expected it alone on the left side, "
+                        "as in {train/step.hottest_kernel"),
+              std::string::npos);
+    EXPECT_EQ(
+        refusal_of("  gemm/tiled.hottest_kernel: \"== a\"\n"),
+        "s.yaml:24:14: a CUDA variant has no 'hottest_kernel'; expected a metric that it has");
 }
 
 TEST(SuiteRelations, ABoundNeedsATimeOnAGpu) {

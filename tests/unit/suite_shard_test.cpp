@@ -168,6 +168,9 @@ TEST(SuiteShard, SaysHowTheWholeIsGated) {
     EXPECT_NE(before, gates(plan, 2));
     plan.suites[0].cases[0].gates[0].tolerance.worse = 0.03;
     EXPECT_EQ(before, gates(plan, 2));
+    plan.suites[0].cases[0].gates[0].tolerance.severity = model::Severity::warn;
+    EXPECT_NE(before, gates(plan, 2));
+    plan.suites[0].cases[0].gates[0].tolerance.severity = std::nullopt;
     plan.suites[0].relations.emplace_back().left_text = "w/v.gpu_time";
     EXPECT_NE(before, gates(plan, 2));
 }

@@ -94,6 +94,42 @@ TEST(SuiteSource, ArgumentsAreInTheirOrder) {
     EXPECT_EQ(model::memory_bytes_of(kernel), 2048U + 32 + 2 * 24 + 9 + 16);
 }
 
+/// A suite with a kernel that states this work, for n of 16 and 4096.
+std::string with_work(const std::string& work) {
+    return "name: s\ndefaults: {metrics: [gpu_time], tolerances: {gpu_time: 3%}}\nworkloads:\n"
+           "  - source: k.cu\n    kernel: k\n    launch: {grid: n, block: 32}\n"
+           "    arguments: [{out: f32, size: 8}]\n    matrix: {n: [16, 4096]}\n    work: " +
+           work + "\n";
+}
+
+TEST(SuiteSource, StatedWorkIsThatOfEachCase) {
+    const Suite suite = parse(with_work("{flops: 2 * n * n, bytes: \"8*n\", type: bf16}"));
+    EXPECT_EQ(kernel_of(suite, "k/k[n=4096]").work, (model::Work{33554432, 32768, "bf16"}));
+    EXPECT_EQ(kernel_of(suite, "k/k[n=16]").work, (model::Work{512, 128, "bf16"}));
+    // A copy has no operations; operations on other types have no matrix rate.
+    EXPECT_EQ(kernel_of(parse(with_work("{bytes: 64}")), "k/k[n=16]").work,
+              (model::Work{0, 64, ""}));
+    EXPECT_EQ(kernel_of(parse(with_work("{flops: n}")), "k/k[n=16]").work,
+              (model::Work{16, 0, ""}));
+}
+
+TEST(SuiteSource, WorkThatNoKernelHasIsRefusedAtItsPlace) {
+    const auto refused = [](const std::string& work) {
+        return test::refusal([&] { parse(with_work(work)); });
+    };
+    EXPECT_NE(refused("{flops: 9223372036854775807 * n, bytes: 8}")
+                  .find("s.yaml:9:19: more than 64 bits for n=16; expected an integer"),
+              std::string::npos);
+    EXPECT_NE(refused("{bytes: n - 4096}")
+                  .find("s.yaml:9:19: 'n - 4096' is -4080 for n=16; "
+                        "expected 0 to 9223372036854775807 bytes"),
+              std::string::npos);
+    EXPECT_NE(refused("{flops: n - 16}")
+                  .find("s.yaml:9:11: 'work' is 0 for n=16; expected "
+                        "operations or bytes"),
+              std::string::npos);
+}
+
 TEST(SuiteSource, AFileWithoutCheckIsNotVerifiedAndOneWithNpyIs) {
     const std::string entry =
         "name: s\ndefaults: {metrics: [gpu_time], tolerances: {gpu_time: 3%}}\nworkloads:\n"

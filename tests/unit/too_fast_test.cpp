@@ -40,7 +40,7 @@ TEST(TooFast, AKernelThatSkipsItsBytesIsInvalidAndSaysWhy) {
     EXPECT_EQ(only_case(document).reason,
               "too fast to be true: 3.000 µs for 250.0 MiB, which takes at least 104.9 µs at this "
               "run's copy bandwidth of 2.000 TB/s, with a full L2 cache; does it do all of its "
-              "work? If so, the plugin states too much");
+              "work? If so, the plugin or the suite states too much");
 }
 
 TEST(TooFast, AKernelThatSkipsItsFlopsIsInvalid) {

@@ -202,7 +202,7 @@ class Parser {
             const auto link = launch_of_.find(pending.correlation_id);
             if (link == launch_of_.end() || link->second < first_id ||
                 link->second >= first_id + launches) {
-                ++trace_.outside;
+                trace_.outside.push_back(pending.record);
                 continue;
             }
             trace_.launches[link->second - first_id].records.push_back(pending.record);

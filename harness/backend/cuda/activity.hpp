@@ -63,7 +63,7 @@ struct ActivityTrace {
         launches;                  ///< one per launch, in order; one that did nothing is empty
     std::size_t dropped = 0;       ///< records that CUPTI lost
     std::size_t without_time = 0;  ///< records with start and end 0, left out
-    std::size_t outside = 0;       ///< records of no launch: flushes, resets
+    std::vector<ActivityRecord> outside;  ///< of no launch: flushes, resets, other threads' work
 };
 
 /// Records device activity during its lifetime; one at a time per process, and not while counters

@@ -13,10 +13,11 @@
 #include "backend/cuda/energy.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/executor.hpp"
+#include "backend/cuda/launch_records.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
 #include "backend/cuda/pace.hpp"
-#include "backend/plugin/loader.hpp"
+#include "backend/plugin/plugin_instance.hpp"
 #include "backend/plugin/verification.hpp"
 #include "model/source_place.hpp"
 
@@ -192,6 +193,7 @@ measure::LaunchRecord CudaCase::record_launch() {
         }
         const LaunchActivity& reset = trace.launches.at(0);
         const LaunchActivity& launch = trace.launches.at(1);
+        require_records(launches, launch);
         for (const ActivityRecord& record : launch.records) {
             switch (record.kind) {
                 case ActivityKind::kernel:
@@ -215,6 +217,12 @@ measure::LaunchRecord CudaCase::record_launch() {
             }
         }
         result.notes = notes_on(launch);
+        if (!trace.outside.empty()) {
+            result.notes.push_back(
+                fmt::format("{} kernels, copies and memsets ran that the launching thread did not "
+                            "submit: gpu_time leaves them out",
+                            trace.outside.size()));
+        }
         operations_ = reset.records.size() + launch.records.size();
         reset_kernels_ = reset.kernel_count();
     });
@@ -342,6 +350,12 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
                 "from another thread?");
         }
         samples.values_ns.push_back(launch.gpu_time_ns());
+    }
+    if (const std::size_t missed = unattributed_records(trace); missed > 0) {
+        samples.note = fmt::format(
+            "gpu_time: {} kernels, copies and memsets began during timed launches and belong to "
+            "none of them (submitted by another thread?): it leaves them out",
+            missed);
     }
     return samples;
 }

@@ -69,6 +69,7 @@ std::string one_line(std::string_view text) {
 Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call) {
     Subscriber::Launch launch;
     launch.context = call.context;
+    launch.call = call.correlationId;
     if (call.symbolName != nullptr) launch.symbol = call.symbolName;
     const auto take = [&](const auto* params) {
         launch.function = params->f;
@@ -78,14 +79,19 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
             take(static_cast<const cuLaunchKernel_params*>(call.functionParams));
+            launch.stream = static_cast<const cuLaunchKernel_params*>(call.functionParams)->hStream;
             break;
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
             take(static_cast<const cuLaunchKernelEx_params*>(call.functionParams));
+            launch.stream =
+                static_cast<const cuLaunchKernelEx_params*>(call.functionParams)->config->hStream;
             break;
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
             take(static_cast<const cuLaunchCooperativeKernel_params*>(call.functionParams));
+            launch.stream =
+                static_cast<const cuLaunchCooperativeKernel_params*>(call.functionParams)->hStream;
             break;
         default:
             break;
@@ -107,8 +113,6 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
     if (holder == "<not provided>") holder.clear();  // what CUPTI writes for compute-sanitizer
     return code;
 }
-
-void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
 }  // namespace
 
@@ -190,9 +194,10 @@ Subscriber::~Subscriber() {
     if (handle_ != nullptr) cuptiUnsubscribe(handle_);
 }
 
-void Subscriber::on_launch(LaunchHandler handler) {
+void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
     const std::uint32_t enable = handler ? 1 : 0;
     if (enable != 0) launch_ = std::move(handler);
+    launch_failed_ = std::move(failed);
     for (const auto id : kLaunchCallbacks) {
         check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
               "cannot watch kernel launches");
@@ -247,8 +252,13 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
             subscriber->note_call(*static_cast<const CUpti_CallbackData*>(data));
         } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
-            if (call->callbackSite != CUPTI_API_ENTER || !subscriber->launch_) return;
-            subscriber->launch_(launch_of(id, *call));
+            if (!subscriber->launch_) return;
+            if (call->callbackSite == CUPTI_API_ENTER) {
+                subscriber->launch_(launch_of(id, *call));
+            } else if (subscriber->launch_failed_ && call->functionReturnValue != nullptr &&
+                       *static_cast<const CUresult*>(call->functionReturnValue) != CUDA_SUCCESS) {
+                subscriber->launch_failed_(call->correlationId);
+            }
         } else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
             const auto* resource = static_cast<const CUpti_ResourceData*>(data);
             const auto* loaded =
@@ -258,18 +268,6 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
         }
     } catch (...) {
     }
-}
-
-std::optional<std::string> other_subscriber() {
-    CUpti_SubscriberHandle handle = nullptr;
-    std::string holder;
-    const CUptiResult code = subscribe(&handle, &ignore, nullptr, holder);
-    if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-        return holder.empty() ? "an unnamed tool" : holder;
-    }
-    check(code, "cannot use CUPTI");
-    check(cuptiUnsubscribe(handle), "cannot give CUPTI back");
-    return std::nullopt;
 }
 
 }  // namespace perfgate::backend::cuda

@@ -67,8 +67,12 @@ class Subscriber {
         std::string_view symbol;           ///< mangled; empty if CUPTI does not know it
         CUfunction function = nullptr;     ///< null for obsolete launch calls
         void* const* arguments = nullptr;  ///< one per parameter; null: passed in another way
+        CUstream stream = nullptr;
+        std::uint32_t call = 0;  ///< number of the API call
     };
     using LaunchHandler = std::function<void(const Launch&)>;
+    /// The launch of this API call has failed.
+    using FailureHandler = std::function<void(std::uint32_t call)>;
     /// The driver loaded a module; `cubin` is its ELF image, valid during the call.
     using ModuleHandler = std::function<void(std::span<const char> cubin)>;
 
@@ -82,8 +86,9 @@ class Subscriber {
     Subscriber& operator=(const Subscriber&) = delete;
 
     /// Calls `handler` for each launch of a kernel, from the launching thread; an empty handler
-    /// stops that. Change it only while no work is being submitted.
-    void on_launch(LaunchHandler handler);
+    /// stops that; and `failed` for those that the driver refuses. Change it only while no work is
+    /// being submitted.
+    void on_launch(LaunchHandler handler, FailureHandler failed = {});
     /// Likewise for loaded modules.
     void on_module(ModuleHandler handler);
     /// Likewise for calls, of all threads, one at a time. Not together with on_launch.
@@ -95,15 +100,12 @@ class Subscriber {
     void note_call(const CUpti_CallbackData& call);
     CUpti_SubscriberHandle handle_ = nullptr;
     LaunchHandler launch_;
+    FailureHandler launch_failed_;
     ModuleHandler module_;
     CallHandler call_;
     std::mutex calls_mutex_;
     std::atomic<bool> counts_calls_ = false;     ///< there is a `call_`
     std::map<std::thread::id, int> call_depth_;  ///< calls that the thread is in
 };
-
-/// The holder of CUPTI in this process, if any: "CUPTI for Nsight Systems". For diagnosis;
-/// subscribes briefly. Throws CuptiError for other failures.
-std::optional<std::string> other_subscriber();
 
 }  // namespace perfgate::backend::cuda

@@ -72,12 +72,6 @@ int attribute(CUdevice device, CUdevice_attribute which) {
     return value;
 }
 
-// For attributes that a driver or a device may not support: 0 is documented as "not reported".
-int optional_attribute(CUdevice device, CUdevice_attribute which) {
-    int value = 0;
-    return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
-}
-
 std::string format_uuid(const CUuuid& uuid, bool mig) {
     std::string text = mig ? "MIG-" : "GPU-";
     for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
@@ -192,13 +186,9 @@ DeviceFacts device_facts(int ordinal) {
     facts.l2_bytes = size(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     facts.sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     facts.warp_size = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    facts.sm_clock_khz = optional_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-    facts.memory_clock_khz = optional_attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-    facts.memory_bus_bits = optional_attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     facts.max_threads_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     facts.max_threads_per_sm =
         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    facts.max_blocks_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
     facts.registers_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
     facts.registers_per_sm =
         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
@@ -206,7 +196,6 @@ DeviceFacts device_facts(int ordinal) {
     facts.smem_per_block_optin = size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     facts.smem_per_sm = size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     facts.smem_reserved_per_block = size(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-    facts.ecc = attribute(device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0;
     return facts;
 }
 

@@ -39,7 +39,7 @@ namespace perfgate::backend::cuda {
     X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) \
     X(cuMemsetD8Async) X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
     X(cuModuleLoadData) X(cuModuleLoadDataEx) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel) \
-    X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphGetNodes) X(cuGraphDestroy) \
+    X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuGraphGetNodes) X(cuGraphDestroy) \
     X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) \
     X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuFuncGetParamInfo) X(cuKernelGetFunction) X(cuPointerGetAttribute)
 // clang-format on
@@ -104,19 +104,14 @@ struct DeviceFacts {
     std::size_t l2_bytes = 0;
     int sm_count = 0;
     int warp_size = 0;
-    int sm_clock_khz = 0;      ///< peak; 0 if the driver does not tell
-    int memory_clock_khz = 0;  ///< peak; 0 if the driver does not tell
-    int memory_bus_bits = 0;
     int max_threads_per_block = 0;
     int max_threads_per_sm = 0;
-    int max_blocks_per_sm = 0;
     int registers_per_block = 0;
     int registers_per_sm = 0;
     std::size_t smem_per_block = 0;
     std::size_t smem_per_block_optin = 0;
     std::size_t smem_per_sm = 0;
     std::size_t smem_reserved_per_block = 0;
-    bool ecc = false;
 };
 
 /// Throws CudaError if `ordinal` does not exist.

@@ -7,7 +7,7 @@
 
 #include "backend/cuda/graph.hpp"
 #include "backend/cuda/nvtx.hpp"
-#include "backend/plugin/loader.hpp"
+#include "backend/plugin/plugin_instance.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {

@@ -139,7 +139,6 @@ std::optional<MetricInfo> HostEvaluator::describe(const std::string& metric) con
     if (cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS) return std::nullopt;
     const auto text = [](const char* value) { return value != nullptr ? value : ""; };
     return MetricInfo{.description = text(params.pDescription),
-                      .hardware_unit = text(params.pHwUnit),
                       .unit = text(params.pDimUnit),
                       .kind = from_cupti(params.metricType)};
 }
@@ -152,17 +151,6 @@ std::vector<std::string> HostEvaluator::base_metrics(MetricKind kind) const {
     check(cuptiProfilerHostGetBaseMetrics(&params),
           fmt::format("cannot list the metrics of {}", chip_));
     return copied(params.ppMetricNames, params.numMetrics);
-}
-
-std::vector<std::string> HostEvaluator::submetrics(const std::string& base, MetricKind kind) const {
-    CUpti_Profiler_Host_GetSubMetrics_Params params{};
-    params.structSize = CUpti_Profiler_Host_GetSubMetrics_Params_STRUCT_SIZE;
-    params.pHostObject = object_->get();
-    params.metricType = to_cupti(kind);
-    params.pMetricName = base.c_str();
-    check(cuptiProfilerHostGetSubMetrics(&params),
-          fmt::format("cannot list the roll-ups of {} on {}", base, chip_));
-    return copied(params.ppSubMetrics, params.numOfSubmetrics);
 }
 
 std::vector<std::vector<std::string>> HostEvaluator::groups(

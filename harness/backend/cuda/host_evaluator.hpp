@@ -25,8 +25,7 @@ enum class MetricKind { counter, ratio, throughput };
 
 struct MetricInfo {
     std::string description;
-    std::string hardware_unit;  ///< "dram", "sm", …; may be empty
-    std::string unit;           ///< CUPTI's spelling of the dimension: "nanosecond", "byte", …
+    std::string unit;  ///< CUPTI's spelling of the dimension: "nanosecond", "byte", …
     MetricKind kind = MetricKind::counter;
 };
 
@@ -39,8 +38,8 @@ struct CounterConfig {
 
 class HostEvaluator {
   public:
-    /// `availability`: what the current device can count, as `RangeProfiler::availability()` gives
-    /// it; empty to assume everything that the chip has. Throws CuptiError for an unknown chip.
+    /// `availability`: CUPTI's image of what the current device can count; empty to assume
+    /// everything that the chip has. Throws CuptiError for an unknown chip.
     explicit HostEvaluator(std::string chip, std::vector<std::uint8_t> availability = {});
 
     [[nodiscard]] const std::string& chip() const { return chip_; }
@@ -51,9 +50,6 @@ class HostEvaluator {
     [[nodiscard]] std::optional<MetricInfo> describe(const std::string& metric) const;
     /// Names without roll-up ("dram__bytes"), for suggestions and listings.
     [[nodiscard]] std::vector<std::string> base_metrics(MetricKind kind) const;
-    /// The suffixes that a base name can take (".sum", ".avg.per_second", …).
-    [[nodiscard]] std::vector<std::string> submetrics(const std::string& base,
-                                                      MetricKind kind) const;
 
     /// The metrics, in their order, divided into those that one configuration can have: CUPTI does
     /// not count NVLink and PCIe together with the SMs. Throws as configure().

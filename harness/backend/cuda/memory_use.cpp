@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/memory_use.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "backend/cuda/driver.hpp"
+#include "backend/cuda/memory_readings.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
 
 /// Pools and caches of a variant fill during the first ones.
 constexpr int kFirstLaunches = 10;
-/// More than the first ones, unless they take too long.
-constexpr int kLaunches = 1000;
-// With these, what leaks 20 KiB per launch is as much as the driver's piece.
-constexpr int kFewestLaunches = 100;
+/// More than the first ones, unless kLeakLaunches take too long.
 constexpr std::chrono::seconds kLongest{2};
 constexpr int kLaunchesPerReading = 50;
-/// The driver hands out memory in such pieces.
-constexpr double kPiece = 2.0 * 1024 * 1024;
 
 double free_bytes() {
     std::size_t free = 0;
@@ -35,9 +30,9 @@ double free_bytes() {
 /// What NVML says that this process has; nothing if it does not see the process.
 std::optional<double> own_bytes(const Nvml* nvml) {
     if (nvml == nullptr) return std::nullopt;
-    const NvmlReading reading = nvml->read();
-    if (!reading.compute_processes) return std::nullopt;
-    for (const ComputeProcess& process : *reading.compute_processes) {
+    const auto processes = nvml->compute_processes();
+    if (!processes) return std::nullopt;
+    for (const ComputeProcess& process : *processes) {
         if (process.pid == static_cast<unsigned>(getpid()) && process.memory_bytes) {
             return static_cast<double>(*process.memory_bytes);
         }
@@ -49,66 +44,47 @@ std::optional<double> own_bytes(const Nvml* nvml) {
 
 measure::MemorySample measure_memory(const OpenDevice& device, const MemoryRequest& request) {
     device.context().synchronize();
-    const std::optional<double> own_before = own_bytes(request.nvml);
-    const double before = free_bytes();
-    double least = before;
-    const auto look = [&] {
-        const double free = free_bytes();
-        least = std::min(least, free);
-        return free;
+    MemoryReadings readings;
+    double least = std::numeric_limits<double>::infinity();
+    // NVML takes long: it is asked for what a result rests on.
+    const auto look = [&](bool counts) {
+        MemoryReading& reading = readings.all.emplace_back();
+        reading.free_bytes = free_bytes();
+        if (counts || reading.free_bytes < least) reading.own_bytes = own_bytes(request.nvml);
+        least = std::min(least, reading.free_bytes);
+        return readings.all.size() - 1;
     };
-    const auto look_idle = [&] {
+    const auto look_idle = [&](bool counts) {
         device.context().synchronize();
-        return look();
+        return look(counts);
     };
 
+    look(true);
     const std::unique_ptr<Instance> instance = request.open();
-    look();
+    look(false);
     instance->fill(request.seed);
-    look_idle();
+    look_idle(false);
     const auto launch = [&](bool reads) {
         instance->reset(device.stream());
         instance->launch(device.stream());
         // While the work is queued, its temporary memory is there.
-        if (reads) look();
+        if (reads) look(false);
     };
     for (int i = 0; i < kFirstLaunches; ++i) {
         launch(true);
-        look_idle();
+        look_idle(false);
     }
-    const double early = look_idle();
-    int launches = 0;
+    readings.early = look_idle(true);
     const auto start = std::chrono::steady_clock::now();
-    while (launches < kLaunches && std::chrono::steady_clock::now() - start < kLongest) {
-        const bool reads = launches % kLaunchesPerReading == 0;
+    while (readings.launches < kLeakLaunches &&
+           std::chrono::steady_clock::now() - start < kLongest) {
+        const bool reads = readings.launches % kLaunchesPerReading == 0;
         launch(reads);
-        if (reads) look_idle();
-        ++launches;
+        if (reads) look_idle(false);
+        ++readings.launches;
     }
-    const double late = look_idle();
-
-    measure::MemorySample sample;
-    const std::optional<double> own_after = own_bytes(request.nvml);
-    if (own_before && own_after) {
-        const double others = (before - late) - (*own_after - *own_before);
-        if (std::fabs(others) >= kPiece) {
-            sample.problem = fmt::format(
-                "other processes' memory on the device changed by {:.0f} MiB meanwhile: measure "
-                "when nothing else uses the device",
-                others / (1024 * 1024));
-            return sample;
-        }
-    }
-    if (launches < kFewestLaunches) {
-        sample.leak_problem = fmt::format(
-            "{} launches in {} s are too few to see a leak: smaller parameters make it shorter",
-            launches, kLongest.count());
-    }
-    sample.method = "driver/free";
-    sample.peak_bytes = before - least;
-    sample.leaked_bytes = std::max(early - late, 0.0);
-    sample.launches = launches;
-    return sample;
+    readings.late = look_idle(true);
+    return memory_sample(readings);
 }
 
 }  // namespace perfgate::backend::cuda

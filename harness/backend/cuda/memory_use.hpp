@@ -18,7 +18,7 @@ namespace perfgate::backend::cuda {
 struct MemoryRequest {
     std::function<std::unique_ptr<Instance>()> open;
     std::uint64_t seed = 0;
-    const Nvml* nvml = nullptr;  ///< may be null: other processes are then not noticed
+    const Nvml* nvml = nullptr;  ///< may be null: other processes are then not noticed (a note)
 };
 
 /// Nothing else may be set up on the device. Call it in a process that has launched the variant

@@ -27,11 +27,6 @@ struct ProcessInfo {  // nvmlProcessInfo_v2_t, filled by nvmlDeviceGetComputeRun
 };
 static_assert(sizeof(ProcessInfo) == 24);
 
-struct Utilization {
-    unsigned gpu;
-    unsigned memory;
-};
-
 struct ReasonWords {
     std::uint64_t bit;
     const char* words;
@@ -90,7 +85,6 @@ struct Nvml::Api {
     Return (*persistence)(Device, int*) = nullptr;
     Return (*ecc)(Device, int*, int*) = nullptr;
     Return (*mig)(Device, unsigned*, unsigned*) = nullptr;
-    Return (*utilization)(Device, Utilization*) = nullptr;
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
     Api() = default;
@@ -140,7 +134,6 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->persistence, "nvmlDeviceGetPersistenceMode");
     api->resolve(api->ecc, "nvmlDeviceGetEccMode");
     api->resolve(api->mig, "nvmlDeviceGetMigMode");
-    api->resolve(api->utilization, "nvmlDeviceGetUtilizationRates");
     api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
     if (const Return code = api->init(); code != kSuccess) return give_up(api->text(code));
@@ -189,6 +182,28 @@ std::optional<double> Nvml::power_w() const {
     return milliwatts / 1000.0;
 }
 
+std::optional<std::vector<ComputeProcess>> Nvml::compute_processes() const {
+    if (api_->processes == nullptr) return std::nullopt;
+    std::vector<ProcessInfo> found(64);
+    auto count = static_cast<unsigned>(found.size());
+    Return code = api_->processes(device_, &count, found.data());
+    if (code == kInsufficientSize) {
+        found.resize(count + 16);  // more may start between the two calls
+        count = static_cast<unsigned>(found.size());
+        code = api_->processes(device_, &count, found.data());
+    }
+    if (code != kSuccess) return std::nullopt;
+    std::vector<ComputeProcess> processes;
+    for (unsigned i = 0; i < count; ++i) {
+        ComputeProcess& process = processes.emplace_back();
+        process.pid = found[i].pid;
+        if (found[i].used_gpu_memory != kNotAvailable) {
+            process.memory_bytes = found[i].used_gpu_memory;
+        }
+    }
+    return processes;
+}
+
 NvmlReading Nvml::read() const {
     NvmlReading reading;
     const auto number = [&](auto function, auto... arguments) -> std::optional<unsigned> {
@@ -224,31 +239,8 @@ NvmlReading Nvml::read() const {
     if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == kSuccess) {
         reading.mig = mig != 0;
     }
-    Utilization utilization{};
-    if (api_->utilization != nullptr && api_->utilization(device_, &utilization) == kSuccess) {
-        reading.gpu_utilization_pct = utilization.gpu;
-    }
 
-    if (api_->processes != nullptr) {
-        std::vector<ProcessInfo> processes(64);
-        auto count = static_cast<unsigned>(processes.size());
-        Return code = api_->processes(device_, &count, processes.data());
-        if (code == kInsufficientSize) {
-            processes.resize(count + 16);  // more may start between the two calls
-            count = static_cast<unsigned>(processes.size());
-            code = api_->processes(device_, &count, processes.data());
-        }
-        if (code == kSuccess) {
-            reading.compute_processes.emplace();
-            for (unsigned i = 0; i < count; ++i) {
-                ComputeProcess process{.pid = processes[i].pid, .memory_bytes = {}};
-                if (processes[i].used_gpu_memory != kNotAvailable) {
-                    process.memory_bytes = processes[i].used_gpu_memory;
-                }
-                reading.compute_processes->push_back(process);
-            }
-        }
-    }
+    reading.compute_processes = compute_processes();
     return reading;
 }
 

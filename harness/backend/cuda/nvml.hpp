@@ -32,7 +32,6 @@ struct NvmlReading {
     std::optional<bool> persistence_mode;
     std::optional<bool> ecc;
     std::optional<bool> mig;
-    std::optional<unsigned> gpu_utilization_pct;
     std::optional<std::vector<ComputeProcess>> compute_processes;
 };
 
@@ -60,6 +59,8 @@ class Nvml {
     /// Energy of the whole board since the driver was loaded, mJ. Nothing if it is not reported;
     /// `why` gets the reason, with the remedy.
     std::optional<std::uint64_t> energy_mj(std::string* why) const;
+    /// The processes that compute on the board; nothing if they are not reported.
+    [[nodiscard]] std::optional<std::vector<ComputeProcess>> compute_processes() const;
     /// Power of the board, W.
     [[nodiscard]] std::optional<double> power_w() const;
 

@@ -3,25 +3,8 @@
 
 #include <cuda_occupancy.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <array>
-#include <utility>
-#include <vector>
 
 namespace perfgate::backend::cuda {
-namespace {
-
-constexpr std::array<std::pair<unsigned, const char*>, 6> kLimits{{
-    {OCC_LIMIT_WARPS, "warps"},
-    {OCC_LIMIT_REGISTERS, "registers"},
-    {OCC_LIMIT_SHARED_MEMORY, "shared memory"},
-    {OCC_LIMIT_BLOCKS, "blocks"},
-    {OCC_LIMIT_BARRIERS, "barriers"},
-    {OCC_LIMIT_VIRTUAL_RESOURCES, "virtual resources"},
-}};
-
-}  // namespace
 
 Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& kernel) {
     cudaOccDeviceProp properties;
@@ -68,11 +51,6 @@ Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& ke
     occupancy.warps_per_sm = occupancy.blocks_per_sm * warps_per_block;
     occupancy.percent =
         100.0 * occupancy.warps_per_sm * device.warp_size / device.max_threads_per_sm;
-    std::vector<std::string> limits;
-    for (const auto& [bit, words] : kLimits) {
-        if ((result.limitingFactors & bit) != 0) limits.emplace_back(words);
-    }
-    occupancy.limited_by = fmt::format("{}", fmt::join(limits, ", "));
     return occupancy;
 }
 

@@ -5,8 +5,6 @@
 // not considered.
 #pragma once
 
-#include <string>
-
 #include "backend/cuda/activity.hpp"
 #include "backend/cuda/driver.hpp"
 
@@ -16,7 +14,6 @@ struct Occupancy {
     double percent = 0;  ///< of the SM's warp slots
     int blocks_per_sm = 0;
     int warps_per_sm = 0;
-    std::string limited_by;  ///< "registers", "shared memory, warps", …
 };
 
 /// How often the kernel's blocks fill the device: its blocks over those that all SMs hold at once.

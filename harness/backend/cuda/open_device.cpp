@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <mutex>
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -29,6 +30,13 @@ std::string without_version(std::string name) {
 
 bool starts_with(const std::string& text, const std::string& beginning) {
     return lower(text).rfind(lower(beginning), 0) == 0;
+}
+
+/// Whether the stream's work goes into a graph, or may.
+bool is_captured(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult code = driver().cuStreamIsCapturing(stream, &status);
+    return code != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 }  // namespace
@@ -129,10 +137,19 @@ void OpenDevice::require_cupti(const char* what) const {
 std::vector<ObservedLaunch> OpenDevice::launches_made_by(const std::function<void()>& launch) {
     require_cupti("kernel records");
     std::vector<ObservedLaunch> launches;
-    subscriber_->on_launch([&](const Subscriber::Launch& entered) {
-        launches.push_back(
-            {entered.function, fingerprint_of_arguments(entered.function, entered.arguments)});
-    });
+    std::mutex mutex;  // other threads may launch, too
+    subscriber_->on_launch(
+        [&](const Subscriber::Launch& entered) {
+            ObservedLaunch observed{entered.function,
+                                    fingerprint_of_arguments(entered.function, entered.arguments),
+                                    is_captured(entered.stream), entered.call};
+            const std::lock_guard lock(mutex);
+            launches.push_back(std::move(observed));
+        },
+        [&](std::uint32_t call) {
+            const std::lock_guard lock(mutex);
+            std::erase_if(launches, [call](const auto& observed) { return observed.call == call; });
+        });
     try {
         launch();
     } catch (...) {

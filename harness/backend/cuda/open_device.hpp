@@ -35,6 +35,8 @@ std::vector<int> find_devices(const std::string& wanted);
 struct ObservedLaunch {
     CUfunction function = nullptr;  ///< null for the obsolete ways to launch
     ArgumentFingerprint arguments;
+    bool captured = false;   ///< into a graph: nothing runs
+    std::uint32_t call = 0;  ///< as Subscriber::Launch
 };
 
 class OpenDevice {
@@ -59,7 +61,7 @@ class OpenDevice {
     /// Throws model::Error with `cupti_problem` if CUPTI may not be used.
     void require_cupti(const char* what) const;
 
-    /// The launches that `launch` makes, in order. Needs CUPTI.
+    /// The launches that `launch` makes, in order, without those that fail. Needs CUPTI.
     std::vector<ObservedLaunch> launches_made_by(const std::function<void()>& launch);
     /// The outermost API calls that `work` makes, by name without version. Needs CUPTI.
     std::map<std::string, std::int64_t> calls_made_by(const std::function<void()>& work);

@@ -268,7 +268,6 @@ class RangeProfiler::Session final : public Pass {
 
         CounterData data;
         data.passes = index_;
-        data.total_ranges = info.numTotalRanges;
         if (info.numTotalRanges != launches_.size()) {
             throw model::Error(
                 fmt::format("{} counter ranges for {} launches: they cannot be matched",
@@ -282,7 +281,6 @@ class RangeProfiler::Session final : public Pass {
                  .symbol = launches_[i].symbol,
                  .values = owner_.host().evaluate(image_, range_of[i], request_.metrics)});
         }
-        if (request_.keep_image) data.image = std::move(image_);
         return data;
     }
 

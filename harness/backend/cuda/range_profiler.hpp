@@ -37,8 +37,6 @@ struct CounterData {
     std::vector<CounterRange>
         ranges;  ///< in launch order; what was launched outside a tag is left out
     std::size_t passes = 0;
-    std::size_t total_ranges = 0;     ///< with those left out
-    std::vector<std::uint8_t> image;  ///< the counter-data image, if requested
 };
 
 /// Passed to the caller's pass, to mark which launches count.
@@ -64,8 +62,6 @@ class RangeProfiler {
 
     /// The Host API for this device: names, passes, units.
     [[nodiscard]] const HostEvaluator& host() const { return *host_; }
-    [[nodiscard]] const std::string& chip() const { return host_->chip(); }
-    [[nodiscard]] const std::vector<std::uint8_t>& availability() const { return availability_; }
 
     /// The compiled configuration, kept for the next call with the same metrics.
     const CounterConfig& config(const std::vector<std::string>& metrics);
@@ -79,7 +75,6 @@ class RangeProfiler {
         RangeMode mode = RangeMode::kernel;
         std::size_t max_ranges =
             0;  ///< at least as many as a pass has; kernels outside tags count too
-        bool keep_image = false;
     };
 
     /// Calls `run` once per pass: it launches the same work in the same order each time, with

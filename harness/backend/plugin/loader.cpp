@@ -3,67 +3,18 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <regex>
+#include <utility>
 
+#include "backend/plugin/data_limit.hpp"
+#include "backend/plugin/descriptors.hpp"
 #include "backend/plugin/libraries.hpp"
+#include "model/error.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::backend {
 namespace {
-
-/// A struct of the ABI as in this build: fields missing in the plugin's older header are 0.
-template <class T>
-T known_part(const T* from) {
-    T copy{};
-    std::memcpy(&copy, from, std::min(from->size, sizeof(T)));
-    return copy;
-}
-
-std::string text_or_empty(const char* text) {
-    return text ? model::valid_utf8(text) : "";
-}
-
-bool is_name(const std::string& name) {
-    static const std::regex pattern("[a-z][a-z0-9_]{0,63}");
-    return std::regex_match(name, pattern);
-}
-
-/// Bounds what a plugin may allocate while it only answers queries, so that an endless leak ends in
-/// a failed allocation and does not exhaust the machine's memory. Measured functions have no such
-/// bound. Limits the data segment of the process; address space that drivers reserve does not
-/// count.
-class DataLimit {
-  public:
-    DataLimit() {
-        std::ifstream status("/proc/self/status");
-        std::string word;
-        std::uint64_t data_kib = 0;
-        while (status >> word && word != "VmData:") {
-        }
-        if (!(status >> data_kib) || getrlimit(RLIMIT_DATA, &before_) != 0) return;
-        const rlimit bounded{std::min<rlim_t>(data_kib * 1024 + more_bytes, before_.rlim_cur),
-                             before_.rlim_max};
-        limited_ = setrlimit(RLIMIT_DATA, &bounded) == 0;
-    }
-    ~DataLimit() {
-        if (limited_) setrlimit(RLIMIT_DATA, &before_);
-    }
-    DataLimit(const DataLimit&) = delete;
-    DataLimit& operator=(const DataLimit&) = delete;
-
-  private:
-    static constexpr rlim_t more_bytes = rlim_t{4} << 30;
-    rlimit before_{};
-    bool limited_ = false;
-};
 
 const pg_plugin* entry_of(const std::filesystem::path& file) {
     // The loader would wait forever for data from a pipe.
@@ -102,118 +53,6 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     return plugin;
 }
 
-model::ParamValue default_of(model::ParamType type, const std::string& text,
-                             const std::string& where) {
-    const auto refuse = [&] {
-        throw model::InputError(fmt::format("{}: the default '{}' is no {}", where,
-                                            model::printable(text, 60), model::to_text(type)));
-    };
-    const char* end = text.data() + text.size();
-    switch (type) {
-        case model::ParamType::boolean:
-            if (text != "true" && text != "false") refuse();
-            return text == "true";
-        case model::ParamType::integer: {
-            std::int64_t value = 0;
-            const auto [stop, error] = std::from_chars(text.data(), end, value);
-            if (error != std::errc{} || stop != end) refuse();
-            return value;
-        }
-        case model::ParamType::real: {
-            double value = 0;
-            const auto [stop, error] = std::from_chars(text.data(), end, value);
-            if (error != std::errc{} || stop != end) refuse();
-            return value;
-        }
-        case model::ParamType::text:
-            return text;
-    }
-    return text;
-}
-
-model::ParamInfo describe(const pg_param& param, const std::string& where) {
-    model::ParamInfo info;
-    info.name = text_or_empty(param.name);
-    if (!is_name(info.name)) {
-        throw model::InputError(
-            fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
-                        model::printable(info.name, 60)));
-    }
-    info.help = text_or_empty(param.help);
-    switch (param.type) {
-        case PG_BOOL:
-            info.type = model::ParamType::boolean;
-            break;
-        case PG_INT:
-            info.type = model::ParamType::integer;
-            break;
-        case PG_REAL:
-            info.type = model::ParamType::real;
-            break;
-        case PG_TEXT:
-            info.type = model::ParamType::text;
-            break;
-        default:
-            throw model::InputError(fmt::format("{}: parameter '{}' has the unknown type {}", where,
-                                                info.name, static_cast<int>(param.type)));
-    }
-    info.minimum = param.minimum;
-    info.maximum = param.maximum;
-    for (const char* const* choice = param.choices; choice && *choice; ++choice) {
-        info.choices.push_back(text_or_empty(*choice));
-    }
-    if (param.default_value) {
-        info.default_value = default_of(info.type, text_or_empty(param.default_value),
-                                        where + ", parameter '" + info.name + "'");
-    }
-    return info;
-}
-
-model::VariantInfo describe(const pg_variant& variant, const std::string& where) {
-    model::VariantInfo info;
-    info.name = text_or_empty(variant.name);
-    if (!is_name(info.name)) {
-        throw model::InputError(
-            fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
-                        model::printable(info.name, 60)));
-    }
-    info.help = text_or_empty(variant.help);
-    info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
-    info.submission = variant.submission == PG_ASYNC   ? model::Submission::async
-                      : variant.submission == PG_GRAPH ? model::Submission::graph
-                                                       : model::Submission::synchronous;
-    info.min_compute_capability = variant.min_compute_capability;
-    return info;
-}
-
-bool is_complete(const pg_variant& variant) {
-    return variant.create && variant.destroy && variant.fill && variant.launch && variant.verify &&
-           (!variant.needs_reset || variant.reset);
-}
-
-void log_line(void* /*context*/, const char* message) {
-    std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
-}
-
-/// The model's name; empty if it is not stated, or unknown because the plugin is newer.
-std::string_view name_of(pg_arithmetic arithmetic) {
-    switch (arithmetic) {
-        case PG_F32:
-            return "f32";
-        case PG_TF32:
-            return "tf32";
-        case PG_F16:
-            return "f16";
-        case PG_BF16:
-            return "bf16";
-        case PG_FP8:
-            return "fp8";
-        case PG_ARITHMETIC_UNSTATED:
-            break;
-    }
-    return "";
-}
-
 /// The file of a CUDA module, by the names that build systems give it; need not exist.
 std::filesystem::path second_module(const std::filesystem::path& folder,
                                     const std::string& module) {
@@ -222,6 +61,19 @@ std::filesystem::path second_module(const std::filesystem::path& folder,
     const bool only_with_prefix =
         !std::filesystem::exists(usual) && std::filesystem::exists(with_prefix);
     return only_with_prefix ? with_prefix : usual;
+}
+
+/// The variant in a module's table; null if the module lacks it, or there is none.
+const pg_variant* find_variant(const pg_plugin* module, const std::string& workload,
+                               const std::string& variant) {
+    if (!module) return nullptr;
+    for (auto* w = known_part(module).workloads; w && *w; ++w) {
+        if (text_or_empty((*w)->name) != workload) continue;
+        for (auto* v = (*w)->variants; v && *v; ++v) {
+            if (text_or_empty((*v)->name) == variant) return *v;
+        }
+    }
+    return nullptr;
 }
 
 /// Why a variant has no functions.
@@ -234,79 +86,7 @@ std::string absent(const std::filesystem::path& file, const std::filesystem::pat
                        : fmt::format("{} is not beside {}", module, plugin);
 }
 
-/// A host table whose set_error stores the text.
-pg_host host_storing_into(std::string& error) {
-    return {sizeof(pg_host), &error,
-            [](void* context, const char* message) {
-                *static_cast<std::string*>(context) = message ? message : "";
-            },
-            log_line};
-}
-
 }  // namespace
-
-PluginInstance::PluginInstance(const pg_variant& variant, const pg_values* values)
-    : host_(host_storing_into(error_)), variant_(&variant) {
-    const pg_status status = variant.create(variant_, &host_, values, &instance_);
-    if (status == PG_OK && !instance_) {
-        throw model::Error("set-up: the plugin returned ok but no instance");
-    }
-    check(status, "set-up");
-}
-
-PluginInstance::~PluginInstance() {
-    if (instance_) variant_->destroy(instance_);
-}
-
-void PluginInstance::check(pg_status status, const char* what) {
-    if (status == PG_OK) return;
-    std::string why = error_.empty() ? "the plugin gave no reason" : model::printable(error_);
-    error_.clear();
-    switch (status) {
-        case PG_OUT_OF_MEMORY:
-            throw PluginError(fmt::format("{}: out of memory: {}", what, why));
-        case PG_UNSUPPORTED:
-            throw PluginError(fmt::format("{}: unsupported: {}", what, why));
-        default:
-            throw PluginError(fmt::format("{}: {}", what, why));
-    }
-}
-
-void PluginInstance::fill(std::uint64_t seed) {
-    check(variant_->fill(instance_, seed), "fill");
-}
-
-void PluginInstance::launch(void* stream) {
-    check(variant_->launch(instance_, stream), "launch");
-}
-
-void PluginInstance::reset(void* stream) {
-    if (needs_reset()) check(variant_->reset(instance_, stream), "reset");
-}
-
-bool PluginInstance::needs_reset() const {
-    return variant_->needs_reset != 0;
-}
-
-pg_submission PluginInstance::submission() const {
-    return variant_->submission;
-}
-
-model::Verification PluginInstance::verify() {
-    pg_verification result{};
-    result.size = sizeof(result);
-    check(variant_->verify(instance_, &result), "verify");
-    result.detail[sizeof(result.detail) - 1] = '\0';
-    return {result.passed != 0, 0, model::printable(result.detail)};
-}
-
-std::vector<Output> PluginInstance::outputs() {
-    // A variant of an older plugin ends before this field.
-    const auto name = known_part(variant_).outputs;
-    if (name == nullptr) return {};
-    return collect_outputs(
-        [&](const pg_outputs& list) { check(name(instance_, &list), "outputs"); });
-}
 
 PluginSet::PluginSet(const measure::BackendOptions& options) {
     const auto loading = options.loading ? options.loading : [](const std::string&) {};
@@ -320,74 +100,70 @@ void PluginSet::load(const std::filesystem::path& file,
     loading(file.string());
     const pg_plugin plugin = known_part(entry_of(file));
     modules_.push_back(file);
-
-    const pg_plugin* cuda = nullptr;
-    std::filesystem::path cuda_file;
+    CudaModule cuda;
     if (plugin.cuda_module) {
-        const std::string module = text_or_empty(plugin.cuda_module);
-        if (!is_name(module)) {
-            throw model::InputError(
-                fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
-                            file.string(), model::printable(module, 60)));
-        }
-        cuda_file = second_module(file.parent_path(), module);
-        if (std::filesystem::exists(cuda_file)) {
-            loading(cuda_file.string());
-            cuda = entry_of(cuda_file);
-            modules_.push_back(cuda_file);
-        }
+        cuda = load_cuda_module(file, text_or_empty(plugin.cuda_module), loading);
     }
-    const auto built_variant = [&](const std::string& workload,
-                                   const std::string& variant) -> const pg_variant* {
-        if (!cuda) return nullptr;
-        for (auto* w = known_part(cuda).workloads; w && *w; ++w) {
-            if (text_or_empty((*w)->name) != workload) continue;
-            for (auto* v = (*w)->variants; v && *v; ++v) {
-                if (text_or_empty((*v)->name) == variant) return *v;
-            }
-        }
-        return nullptr;
-    };
-
-    for (auto* w = plugin.workloads; w && *w; ++w) {
-        const pg_workload workload = known_part(*w);
-        model::WorkloadInfo info;
-        info.name = text_or_empty(workload.name);
-        const std::string where =
-            fmt::format("plugin {}: workload '{}'", file.string(), model::printable(info.name, 60));
-        if (!is_name(info.name)) {
-            throw model::InputError(where + " is not a valid workload name ([a-z][a-z0-9_]*)");
-        }
-        if (model::find_workload(catalogue_, info.name)) {
-            throw model::InputError(where + " is already offered by another plugin");
-        }
-        info.help = text_or_empty(workload.help);
-        info.plugin = file.filename().string();
-        for (auto* p = workload.params; p && *p; ++p) {
-            info.params.push_back(describe(known_part(*p), where));
-        }
-
-        Workload entry{*w, {}, file, cuda ? cuda_file : std::filesystem::path{}};
-        for (auto* v = workload.variants; v && *v; ++v) {
-            const pg_variant described = known_part(*v);
-            model::VariantInfo variant = describe(described, where);
-            if (model::find_variant(info, variant.name)) {
-                throw model::InputError(where + ": variant '" + variant.name + "' appears twice");
-            }
-            const pg_variant* built =
-                is_complete(described) ? *v : built_variant(info.name, variant.name);
-            if (built && !is_complete(known_part(built))) {
-                throw model::InputError(
-                    where + ": variant '" + variant.name +
-                    "' lacks functions (create, destroy, fill, launch, verify)");
-            }
-            if (!built) variant.not_built = absent(file, cuda_file, cuda != nullptr);
-            info.variants.push_back(std::move(variant));
-            entry.variants.push_back({*v, built});
-        }
-        catalogue_.push_back(std::move(info));
-        workloads_.push_back(std::move(entry));
+    for (auto* workload = plugin.workloads; workload && *workload; ++workload) {
+        add(*workload, file, cuda);
     }
+}
+
+PluginSet::CudaModule PluginSet::load_cuda_module(
+    const std::filesystem::path& file, const std::string& name,
+    const std::function<void(const std::string&)>& loading) {
+    if (!is_name(name)) {
+        throw model::InputError(
+            fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
+                        file.string(), model::printable(name, 60)));
+    }
+    CudaModule module{second_module(file.parent_path(), name), nullptr};
+    if (std::filesystem::exists(module.file)) {
+        loading(module.file.string());
+        module.plugin = entry_of(module.file);
+        modules_.push_back(module.file);
+    }
+    return module;
+}
+
+void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
+                    const CudaModule& cuda) {
+    const pg_workload workload = known_part(table);
+    model::WorkloadInfo info;
+    info.name = text_or_empty(workload.name);
+    const std::string where =
+        fmt::format("plugin {}: workload '{}'", file.string(), model::printable(info.name, 60));
+    if (!is_name(info.name)) {
+        throw model::InputError(where + " is not a valid workload name ([a-z][a-z0-9_]*)");
+    }
+    if (model::find_workload(catalogue_, info.name)) {
+        throw model::InputError(where + " is already offered by another plugin");
+    }
+    info.help = text_or_empty(workload.help);
+    info.plugin = file.filename().string();
+    for (auto* param = workload.params; param && *param; ++param) {
+        info.params.push_back(describe(known_part(*param), where));
+    }
+
+    Workload entry{table, {}, file, cuda.plugin ? cuda.file : std::filesystem::path{}};
+    for (auto* each = workload.variants; each && *each; ++each) {
+        const pg_variant described = known_part(*each);
+        model::VariantInfo variant = describe(described, where);
+        if (model::find_variant(info, variant.name)) {
+            throw model::InputError(where + ": variant '" + variant.name + "' appears twice");
+        }
+        const pg_variant* built =
+            is_complete(described) ? *each : find_variant(cuda.plugin, info.name, variant.name);
+        if (built && !is_complete(known_part(built))) {
+            throw model::InputError(where + ": variant '" + variant.name +
+                                    "' lacks functions (create, destroy, fill, launch, verify)");
+        }
+        if (!built) variant.not_built = absent(file, cuda.file, cuda.plugin != nullptr);
+        info.variants.push_back(std::move(variant));
+        entry.variants.push_back({*each, built});
+    }
+    catalogue_.push_back(std::move(info));
+    workloads_.push_back(std::move(entry));
 }
 
 PluginSet::Found PluginSet::find(const model::CaseSpec& spec) const {

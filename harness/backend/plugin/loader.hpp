@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads plugins and calls them: all data that crosses the C ABI is checked here.
+// Loads plugins, asks them about their cases and opens these.
 #pragma once
 
 #include <filesystem>
@@ -9,46 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "backend/plugin/instance.hpp"
+#include "backend/plugin/plugin_instance.hpp"
 #include "backend/plugin/values.hpp"
 #include "measure/backend.hpp"
 #include "model/catalogue.hpp"
-#include "model/error.hpp"
 #include "model/run.hpp"
 #include "perfgate.h"
 
 namespace perfgate::backend {
-
-/// A plugin reported a failure.
-class PluginError : public model::Error {
-  public:
-    using Error::Error;
-};
-
-/// A case of a plugin, set up; an error of the plugin becomes an exception with its text.
-class PluginInstance final : public Instance {
-  public:
-    PluginInstance(const pg_variant& variant, const pg_values* values);
-    ~PluginInstance() override;
-    PluginInstance(const PluginInstance&) = delete;
-    PluginInstance& operator=(const PluginInstance&) = delete;
-
-    void fill(std::uint64_t seed) override;
-    void launch(void* stream) override;
-    void reset(void* stream) override;
-    bool needs_reset() const override;
-    pg_submission submission() const override;
-    model::Verification verify() override;
-    std::vector<Output> outputs() override;
-
-  private:
-    void check(pg_status status, const char* what);
-
-    pg_host host_{};
-    std::string error_;
-    const pg_variant* variant_;
-    pg_instance* instance_ = nullptr;
-};
 
 /// The plugins of a worker. They stay loaded until the process ends: kernels and callbacks of
 /// unloaded code would crash.
@@ -88,8 +56,17 @@ class PluginSet {
         const Variant* variant;
     };
 
+    /// The second module of a plugin, with its CUDA variants.
+    struct CudaModule {
+        std::filesystem::path file;         ///< empty: the plugin names none; it may not exist
+        const pg_plugin* plugin = nullptr;  ///< null: not loaded
+    };
+
     void load(const std::filesystem::path& file,
               const std::function<void(const std::string&)>& loading);
+    CudaModule load_cuda_module(const std::filesystem::path& file, const std::string& name,
+                                const std::function<void(const std::string&)>& loading);
+    void add(const pg_workload* table, const std::filesystem::path& file, const CudaModule& cuda);
     Found find(const model::CaseSpec& spec) const;
     const std::string& fingerprint(const std::filesystem::path& file) const;
     std::string module_code(const Found& found) const;

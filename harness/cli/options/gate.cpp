@@ -119,8 +119,8 @@ void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& 
         }
     };
     typed("--baselines", commands.gate_words);
-    for (const char* name :
-         {"--base", "--head", "--base-root", "--head-root", "--backend", "--plugin"}) {
+    for (const char* name : {"--base", "--head", "--base-root", "--head-root", "--base-rev",
+                             "--head-rev", "--backend", "--plugin"}) {
         typed(name, commands.run_words);
     }
 }

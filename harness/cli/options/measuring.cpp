@@ -11,8 +11,8 @@ namespace perfgate::cli {
 
 void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
     app.add_option("--backend", choice.backend,
-                   "What measures: cuda, host (CPU, host variants only), or auto: cuda where there "
-                   "is a device, else host")
+                   "What measures: cuda, host (CPU, host variants only), or auto: cuda, or host if "
+                   "there is no NVIDIA GPU")
         ->check(CLI::IsMember({"auto", "cuda", "host"}))
         ->capture_default_str();
     app.add_option("--devices", choice.devices,

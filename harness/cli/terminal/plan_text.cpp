@@ -85,7 +85,7 @@ std::string benchmarks_text(const model::Plan& plan) {
     for (const model::PlannedSuite& planned : plan.suites) {
         for (const model::PlannedCase& item : planned.cases) {
             if (!item.program || item.spec.variant != model::unknown_cases) continue;
-            return "\n'/*' stands for the cases of a benchmark, which it tells when it runs\n";
+            return "\n'/*' stands for the cases of a benchmark, which are known once it has run\n";
         }
     }
     return {};

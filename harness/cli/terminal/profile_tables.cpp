@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "activity/advice.hpp"
+#include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
 #include "report/columns.hpp"
@@ -17,6 +18,9 @@ namespace {
 
 using activity::Profile;
 using Rows = std::vector<std::vector<std::string>>;
+
+/// Of the kernels of one range; so many does the reason of a failed case name, too.
+constexpr std::size_t most_changes = 5;
 
 std::string time(std::uint64_t ns) {
     return model::quantity_text(static_cast<double>(ns), "ns");
@@ -88,10 +92,16 @@ void add_head(Text& text, const Profile& profile) {
 
 void add_program(Text& text, const Profile& profile) {
     const activity::WorkSummary& program = profile.program;
-    text.line(fmt::format("GPU busy {} of {} ({}), idle {}",
+    std::string quality;
+    if (program.kernels != 0 && profile.knows_sms()) {
+        quality =
+            fmt::format("; {} of kernel time fills less than half of the SMs",
+                        model::share_text(program.underfilled_time_ns, program.kernel_time_ns));
+    }
+    text.line(fmt::format("GPU busy {} of {} ({}), idle {}{}",
                           time(program.span_ns - program.idle_ns), time(program.span_ns),
                           model::share_text(program.span_ns - program.idle_ns, program.span_ns),
-                          time(program.idle_ns)));
+                          time(program.idle_ns), quality));
     text.line(fmt::format("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
                           model::counted(program.kernels, "kernel"), program.short_kernels,
                           model::counted(program.copies, "copy"), program.pageable_copies,
@@ -100,6 +110,11 @@ void add_program(Text& text, const Profile& profile) {
                           profile.calls.empty()
                               ? "unrecorded synchronisations"
                               : model::counted(program.synchronisations, "synchronisation")));
+    if (program.copies != 0) {
+        text.line(fmt::format("copies ran for {}, {} of it while a kernel ran",
+                              time(program.copy_time_ns),
+                              model::share_text(program.overlapped_copy_ns, program.copy_time_ns)));
+    }
     for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
             "GPU {} {}: busy {}, {}{}", device.device, model::printable(device.name),
@@ -126,15 +141,20 @@ void add_tables(Text& text, const Profile& profile) {
                          dimensions(kernel.most_common.block),
                          text.name(kernel.name)};
              });
-    text.add("copies", profile.copies, {"time", "count", "bytes", "rate", "memory", "kind"},
-             [&](const activity::CopySummary& copy) -> std::vector<std::string> {
-                 return {time(copy.time.total_ns),
-                         number(copy.time.count),
-                         bytes(copy.bytes),
-                         model::quantity_text(copy.bytes_per_s(), "bytes/s"),
-                         copy.memory,
-                         activity::to_text(copy.kind)};
-             });
+    text.add(
+        "copies", profile.copies,
+        {"time", "count", "bytes", "min size", "median size", "max size", "rate", "memory", "kind"},
+        [&](const activity::CopySummary& copy) -> std::vector<std::string> {
+            return {time(copy.time.total_ns),
+                    number(copy.time.count),
+                    bytes(copy.bytes),
+                    bytes(copy.minimum_bytes),
+                    bytes(copy.median_bytes),
+                    bytes(copy.maximum_bytes),
+                    model::quantity_text(copy.bytes_per_s(), "bytes/s"),
+                    copy.memory,
+                    activity::to_text(copy.kind)};
+        });
     text.add("NVTX ranges", profile.ranges,
              {"host", "count", "median", "GPU", "idle", "kernels", "copies", "syncs", "name"},
              [&](const activity::RangeSummary& range) -> std::vector<std::string> {
@@ -208,10 +228,44 @@ std::vector<std::string> piece_row(const activity::PieceDifference& piece, bool 
             std::move(name)};
 }
 
+/// "replaced by softmax_warp_forward and 2 others".
 std::string kernel_remark(const activity::KernelDifference& kernel) {
+    if (kernel.counterparts != 0) {
+        const char* words = kernel.launches.before == 0 ? "replaces" : "replaced by";
+        const std::string other = model::distinct_kernel_name(kernel.counterpart, kernel.name);
+        return kernel.counterparts == 1
+                   ? fmt::format("{} {}", words, other)
+                   : fmt::format("{} {} and {}", words, other,
+                                 model::counted(kernel.counterparts - 1, "other"));
+    }
     if (kernel.launches.before == 0) return "added";
     if (kernel.launches.after == 0) return "removed";
     return kernel.code_changed ? "code changed" : "";
+}
+
+/// The kernels of each range, by what changed.
+void add_range_changes(Text& text, const activity::ProfileDifference& difference,
+                       const ProfileTables& options) {
+    std::vector<const activity::PieceDifference*> changed;
+    for (const activity::PieceDifference& range : difference.ranges) {
+        if (!range.changes.empty()) changed.push_back(&range);
+    }
+    if (changed.empty()) return;
+    text.line("\nkernels that changed, per instance of each range");
+    for (std::size_t i = 0; i < std::min(changed.size(), options.rows); ++i) {
+        const activity::PieceDifference& range = *changed[i];
+        text.line(fmt::format("  {}", text.name(range.name)));
+        const std::size_t shown = std::min(range.changes.size(), most_changes);
+        for (std::size_t j = 0; j < shown; ++j) {
+            text.line("    " + model::sentence_of(range.changes[j], "instance"));
+        }
+        if (const std::size_t left = range.changes.size() - shown; left != 0) {
+            text.line(fmt::format("    ... and {}", model::counted(left, "smaller change")));
+        }
+    }
+    if (changed.size() > options.rows) {
+        text.line(fmt::format("  ... and {} more", changed.size() - options.rows));
+    }
 }
 
 }  // namespace
@@ -239,6 +293,7 @@ std::string difference_text(const activity::ProfileDifference& difference,
                  return {times(kernel.total_ns), change(kernel.total_ns), numbers(kernel.launches),
                          kernel_remark(kernel), text.name(kernel.name)};
              });
+    add_range_changes(text, difference, options);
     for (const std::string& note : difference.notes) {
         text.line(fmt::format("\nnote: {}", model::printable(note)));
     }

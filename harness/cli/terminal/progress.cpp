@@ -5,18 +5,21 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "model/text.hpp"
 
 namespace perfgate::cli {
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {
+Terminal::Terminal() : there(isatty(STDERR_FILENO) != 0) {
     winsize size{};
-    if (terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) {
-        width_ = size.ws_col;
+    if (there && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) {
+        width = size.ws_col;
     }
 }
+
+ProgressLine::ProgressLine() = default;
 
 void ProgressLine::begin() {
     start_ = std::chrono::steady_clock::now();
@@ -30,7 +33,7 @@ void ProgressLine::end() {
 }
 
 void ProgressLine::show(const measure::Progress& progress) {
-    if (!terminal_) {
+    if (!terminal_.there) {
         // A failed write of progress must not end a measurement: fputs does not throw.
         const std::string line = log_.line(progress);
         if (!line.empty()) std::fputs((line + "\n").c_str(), stderr);
@@ -40,8 +43,19 @@ void ProgressLine::show(const measure::Progress& progress) {
     if (!begun_) begun_ = progress.done;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::string text = live_text(progress, *begun_, elapsed.count());
-    std::fputs(("\r\x1b[K" + model::printable(text, width_ - 1)).c_str(), stderr);
+    std::fputs(("\r\x1b[K" + model::printable(text, terminal_.width - 1)).c_str(), stderr);
     std::fflush(stderr);
+}
+
+void RecordingProgress::show(const std::string& text) {
+    if (!terminal_.there || text.size() + shown_ == 0) return;
+    const std::size_t columns = std::min(std::max(text.size(), shown_), terminal_.width - 1);
+    // Save the cursor, go to the column, clear the rest of the line, restore the cursor.
+    const std::string line = fmt::format("\0337\033[{}G\033[K{}\0338", terminal_.width - columns,
+                                         text.substr(0, columns));
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+    shown_ = text.size();
 }
 
 }  // namespace perfgate::cli

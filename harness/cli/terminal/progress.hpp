@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on stderr: a live line on a terminal, otherwise a line per group of cases.
+// Progress on stderr: a live line on a terminal, otherwise a line per group of cases; of a program
+// that is being recorded a few words in a corner.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "cli/terminal/progress_text.hpp"
 #include "runner/choice.hpp"
 
 namespace perfgate::cli {
+
+/// Standard error, if it is a terminal.
+struct Terminal {
+    Terminal();
+
+    bool there;
+    std::size_t width = 80;
+};
 
 class ProgressLine final : public runner::ProgressObserver {
   public:
@@ -20,12 +31,29 @@ class ProgressLine final : public runner::ProgressObserver {
     void end() override;  ///< leaves the live line empty
 
   private:
-    bool terminal_;
+    Terminal terminal_;
     bool shown_ = false;  ///< there is a live line
-    std::size_t width_ = 80;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::optional<std::size_t> begun_;  ///< what was done at the first step
     ProgressLog log_;
+};
+
+/// How far `profile` is. The program writes to the same terminal, wherever it likes: so this stays
+/// at the right edge, leaves the cursor where it was, and shows nothing where there is no terminal.
+class RecordingProgress {
+  public:
+    RecordingProgress() = default;
+    RecordingProgress(const RecordingProgress&) = delete;
+    RecordingProgress& operator=(const RecordingProgress&) = delete;
+    ~RecordingProgress() { show(""); }
+
+    void show(double elapsed_s, std::uint64_t bytes) { show(recording_text(elapsed_s, bytes)); }
+
+  private:
+    void show(const std::string& text);
+
+    Terminal terminal_;
+    std::size_t shown_ = 0;  ///< columns
 };
 
 }  // namespace perfgate::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::cli {
@@ -31,6 +32,11 @@ std::string time_left(const measure::Progress& progress, std::size_t begun, doub
 std::string live_text(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
     return fmt::format("{} {}: {}{}", place(progress), progress.phase,
                        model::printable(progress.case_id), time_left(progress, begun, elapsed_s));
+}
+
+std::string recording_text(double elapsed_s, std::uint64_t bytes) {
+    return fmt::format("recorded {:.0f} s, {}", std::floor(elapsed_s),
+                       model::quantity_text(static_cast<double>(bytes), "bytes"));
 }
 
 std::string ProgressLog::line(const measure::Progress& progress) {

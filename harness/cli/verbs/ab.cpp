@@ -35,8 +35,8 @@ int compare(const CLI::App& verb, AbOptions& options) {
 void add_ab(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
         "ab",
-        "Measures two builds of the plugins, or two checkouts of programs or sources, back to back "
-        "and compares them");
+        "Measures two builds of the plugins, or two git revisions or checkouts of programs or "
+        "sources, back to back and compares them");
     const auto options = std::make_shared<AbOptions>();
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
@@ -62,6 +62,18 @@ void add_ab(CLI::App& app, Invocation& invocation) {
         verb->add_option("--head-root", request.head_root, "The checkout that is judged, likewise")
             ->check(CLI::ExistingDirectory)
             ->type_name("DIR");
+    CLI::Option* base_rev =
+        verb->add_option("--base-rev", request.base_rev,
+                         "A git revision to compare with, checked out into a temporary folder: the "
+                         "suite's programs run in it and its sources are read from it")
+            ->type_name("REF")
+            ->excludes(base_root)
+            ->excludes(head_root);
+    verb->add_option(
+            "--head-rev", request.head_rev,
+            "The git revision that is judged, likewise; default: the working tree as it is")
+        ->type_name("REF")
+        ->needs(base_rev);
     base->needs(head);
     head->needs(base);
     base_root->needs(head_root);

@@ -67,14 +67,15 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
-            "  {}: tolerances that the spread allows: {} for half of {}, {} for nine of ten, "
-            "{} for all (worst: {})\n",
+            "  {}: smallest tolerance that the spread allows: {} covers half of {}, {} covers "
+            "90 %, {} covers all (worst: {})\n",
             model::printable(proposal.metric), amount(proposal.half, proposal.points),
             model::counted(proposal.cases, "case"), amount(proposal.most, proposal.points),
             amount(proposal.all, proposal.points), model::printable(proposal.worst_id));
         if (proposal.too_fine > 0) {
-            text += fmt::format("  {}: {} of the suite's tolerances are finer than that\n",
-                                model::printable(proposal.metric), proposal.too_fine);
+            text += fmt::format(
+                "  {}: {} of the suite's tolerances are smaller than their case allows\n",
+                model::printable(proposal.metric), proposal.too_fine);
         }
     }
     for (std::size_t i = 0; i < findings.unshown.size(); ++i) {

@@ -151,10 +151,12 @@ void add_compare(CLI::App& app, Invocation& invocation) {
                      "Judge --head by this run document, or these results of benchmarks (one file "
                      "per process), instead of baselines")
         ->type_name("FILE");
-    verb->add_option("--head", options->head, "What --base judges: likewise")->type_name("FILE");
+    verb->add_option("--head", options->head,
+                     "The run or results to judge, in the same form as --base")
+        ->type_name("FILE");
     add_result_options(*verb, options->results);
     verb->add_flag("--across-devices", options->across_devices,
-                   "Set two devices' runs side by side, for information: nothing is judged");
+                   "Show the runs of two devices side by side; judges nothing");
     add_gate_options(*verb, options->gate);
     add_prove_option(*verb, options->gate);
     add_output_options(*verb, options->output);

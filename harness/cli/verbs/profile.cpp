@@ -10,6 +10,7 @@
 #include "activity/profile_document.hpp"
 #include "activity/trace.hpp"
 #include "cli/terminal/profile_tables.hpp"
+#include "cli/terminal/progress.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -25,7 +26,18 @@ struct Options {
     std::string level = "api", json, trace, sqlite, html;
     std::uint64_t limit_mib = 2048;
     ProfileTables tables;
+    bool quiet = false;
 };
+
+runner::ProfiledProgram recorded(const Options& options) {
+    if (options.quiet) return runner::profile_program(options.request);
+    RecordingProgress progress;
+    runner::ProfileRequest request = options.request;
+    request.progress = [&](double elapsed_s, std::uint64_t bytes) {
+        progress.show(elapsed_s, bytes);
+    };
+    return runner::profile_program(request);
+}
 
 int profile(Options& options) {
     if (options.sqlite == "-") throw model::InputError("--sqlite needs a file: - is not one");
@@ -37,7 +49,7 @@ int profile(Options& options) {
         if (options.level == inject::to_text(level)) settings.level = level;
     }
     settings.limit_bytes = options.limit_mib << 20;
-    const runner::ProfiledProgram program = runner::profile_program(options.request);
+    const runner::ProfiledProgram program = recorded(options);
     if (options.json != "-" && options.trace != "-" && options.html != "-") {
         const char* separator = "";
         for (const activity::Profile& process : program.profiles) {
@@ -132,6 +144,7 @@ void add_profile(CLI::App& app, Invocation& invocation) {
     verb->add_option("--limit-mib", options->limit_mib, "Largest recording of one process")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
         ->capture_default_str();
+    verb->add_flag("--quiet", options->quiet, "No progress on the terminal");
     verb->add_option("--cupti", options->request.settings.cupti,
                      "libcupti, for a program that does not bring one (found automatically if CUDA "
                      "is installed)")

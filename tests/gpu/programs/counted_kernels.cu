@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose counters are known: a copy of so many bytes and so many fused multiply-adds. With
 // the argument N they do N times the work. Another stream copies all the time, so that a kernel
-// that is not counted by itself counts that, too.
+// that is not counted by itself counts that, too; not with the second argument `alone`, for times.
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -40,10 +41,16 @@ __global__ void disturb(const float4* from, float4* to, size_t count) {
     }
 }
 
+void disturb_from(cudaStream_t stream, float4* data) {
+    constexpr size_t half = bytes / sizeof(float4) / 2;
+    disturb<<<32, 256, 0, stream>>>(data, data + half, half);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const int work = argc > 1 ? std::atoi(argv[1]) : 1;
+    const bool alone = argc > 2 && std::strcmp(argv[2], "alone") == 0;
     cudaStream_t stream{}, other{};
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -59,11 +66,9 @@ int main(int argc, char** argv) {
 
     for (int step = 0; step < steps; ++step) {
         nvtxRangePushA("step");
-        disturb<<<32, 256, 0, other>>>(beside, beside + bytes / sizeof(float4) / 2,
-                                       bytes / sizeof(float4) / 2);
+        if (!alone) disturb_from(other, beside);
         copy_bytes<<<1056, 256, 0, stream>>>(from, to, work * bytes / sizeof(float4));
-        disturb<<<32, 256, 0, other>>>(beside, beside + bytes / sizeof(float4) / 2,
-                                       bytes / sizeof(float4) / 2);
+        if (!alone) disturb_from(other, beside);
         multiply_add<<<blocks, threads, 0, stream>>>(data, work * rounds);
         check(cudaGetLastError(), "launch");
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");

@@ -3,7 +3,7 @@
 
 from cupy.cuda import nvtx
 import jax
-import jax.numpy as jnp
+import numpy
 
 WORK = 4
 
@@ -16,4 +16,4 @@ for _ in range(30):
         target = scale(source)
     target.block_until_ready()
     nvtx.RangePop()
-assert bool(jnp.array_equal(target, 2 * source))
+assert (numpy.asarray(target) == 2 * numpy.asarray(source)).all()  # on the host: launches nothing

@@ -32,4 +32,5 @@ struct OnHost : HostInstance {
 };
 
 PERFGATE_PLUGIN(one_workload("scale", {Param::integer("n", "elements", 1, 1 << 30)},
-                             {cuda_variant<OnDevice>("simple"), host_variant<OnHost>("reference")}));
+                             {cuda_variant<OnDevice>("simple"),
+                              host_variant<OnHost>("reference")}));

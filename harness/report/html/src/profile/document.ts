@@ -19,11 +19,15 @@ export interface Work {
   gpu_time_ns: number;
   idle_ns: number;
   kernel_time_ns: number;
+  /** Absent: the number of SMs is not on record. */
+  underfilled_time_ns?: number;
   kernels: number;
   short_kernels: number;
   copies: number;
   pageable_copies: number;
   copied_bytes: number;
+  copy_time_ns: number;
+  overlapped_copy_ns: number;
   memsets: number;
   graph_launches: number;
   synchronisations: number;

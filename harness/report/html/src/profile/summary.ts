@@ -9,12 +9,15 @@ function figure(value: string, label: string, detail: string): HTMLElement {
   return el("div", { class: "figure" }, el("dt", {}, label), el("dd", {}, el("strong", {}, value), detail !== "" && el("span", { class: "muted" }, detail)));
 }
 
+const percent = (part: number, whole: number) => (whole > 0 ? `${((part / whole) * 100).toFixed(1)} %` : "–");
 const number = (value: number) => value.toLocaleString("en");
 
 export function summary(process: Process, leftOut: readonly string[]): HTMLElement[] {
   const { program } = process;
   const busy = program.span_ns - program.idle_ns;
-  const share = program.span_ns > 0 ? `${((busy / program.span_ns) * 100).toFixed(1)} %` : "–";
+  const share = percent(busy, program.span_ns);
+  const overlap = program.copies > 0 ? `, ${percent(program.overlapped_copy_ns, program.copy_time_ns)} beside kernels` : "";
+  const underfilled = program.underfilled_time_ns;
   const memory = process.devices.rows.reduce((sum, device) => sum + device.peak_memory_bytes, 0);
   const parts: (HTMLElement | null)[] = [
     el(
@@ -22,8 +25,11 @@ export function summary(process: Process, leftOut: readonly string[]): HTMLEleme
       { class: "figures" },
       figure(share, "GPU busy", `${timeText(busy)} of ${timeText(program.span_ns)}`),
       figure(timeText(program.idle_ns), "GPU idle", process.gaps.rows[0] ? `longest gap ${timeText(process.gaps.rows[0].length_ns)}` : ""),
+      underfilled !== undefined && program.kernel_time_ns > 0
+        ? figure(percent(underfilled, program.kernel_time_ns), "Underfilled", "of kernel time: fewer blocks than half of the SMs")
+        : el("div", { hidden: true }),
       figure(number(program.kernels), "Kernels", `${number(program.short_kernels)} under 10 µs`),
-      figure(number(program.copies), "Copies", `${quantityText(program.copied_bytes, "bytes")}, ${number(program.pageable_copies)} pageable`),
+      figure(number(program.copies), "Copies", `${quantityText(program.copied_bytes, "bytes")}, ${number(program.pageable_copies)} pageable${overlap}`),
       program.graph_launches > 0 ? figure(number(program.graph_launches), "Graph launches", "") : el("div", { hidden: true }),
       figure(process.has_calls ? number(program.synchronisations) : "–", "Synchronisations", process.has_calls ? "" : "not recorded"),
       memory > 0 ? figure(quantityText(memory, "bytes"), "Memory at most", "") : el("div", { hidden: true }),

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/plugin/plugin_instance.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "backend/plugin/descriptors.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::backend {
+namespace {
+
+void log_line(void* /*context*/, const char* message) {
+    std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
+}
+
+}  // namespace
+
+pg_host host_storing_into(std::string& error) {
+    return {sizeof(pg_host), &error,
+            [](void* context, const char* message) {
+                *static_cast<std::string*>(context) = message ? message : "";
+            },
+            log_line};
+}
+
+PluginInstance::PluginInstance(const pg_variant& variant, const pg_values* values)
+    : host_(host_storing_into(error_)), variant_(&variant) {
+    const pg_status status = variant.create(variant_, &host_, values, &instance_);
+    if (status == PG_OK && !instance_) {
+        throw model::Error("set-up: the plugin returned ok but no instance");
+    }
+    check(status, "set-up");
+}
+
+PluginInstance::~PluginInstance() {
+    if (instance_) variant_->destroy(instance_);
+}
+
+void PluginInstance::check(pg_status status, const char* what) {
+    if (status == PG_OK) return;
+    std::string why = error_.empty() ? "the plugin gave no reason" : model::printable(error_);
+    error_.clear();
+    switch (status) {
+        case PG_OUT_OF_MEMORY:
+            throw PluginError(fmt::format("{}: out of memory: {}", what, why));
+        case PG_UNSUPPORTED:
+            throw PluginError(fmt::format("{}: unsupported: {}", what, why));
+        default:
+            throw PluginError(fmt::format("{}: {}", what, why));
+    }
+}
+
+void PluginInstance::fill(std::uint64_t seed) {
+    check(variant_->fill(instance_, seed), "fill");
+}
+
+void PluginInstance::launch(void* stream) {
+    check(variant_->launch(instance_, stream), "launch");
+}
+
+void PluginInstance::reset(void* stream) {
+    if (needs_reset()) check(variant_->reset(instance_, stream), "reset");
+}
+
+bool PluginInstance::needs_reset() const {
+    return variant_->needs_reset != 0;
+}
+
+pg_submission PluginInstance::submission() const {
+    return variant_->submission;
+}
+
+model::Verification PluginInstance::verify() {
+    pg_verification result{};
+    result.size = sizeof(result);
+    check(variant_->verify(instance_, &result), "verify");
+    result.detail[sizeof(result.detail) - 1] = '\0';
+    return {result.passed != 0, 0, model::printable(result.detail)};
+}
+
+std::vector<Output> PluginInstance::outputs() {
+    // A variant of an older plugin ends before this field.
+    const auto name = known_part(variant_).outputs;
+    if (name == nullptr) return {};
+    return collect_outputs(
+        [&](const pg_outputs& list) { check(name(instance_, &list), "outputs"); });
+}
+
+}  // namespace perfgate::backend

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case of a plugin, set up, and the host table that its functions report errors to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/plugin/instance.hpp"
+#include "model/error.hpp"
+#include "perfgate.h"
+
+namespace perfgate::backend {
+
+/// A host table whose set_error stores the text.
+pg_host host_storing_into(std::string& error);
+
+/// A plugin reported a failure.
+class PluginError : public model::Error {
+  public:
+    using Error::Error;
+};
+
+/// A case of a plugin, set up; an error of the plugin becomes an exception with its text.
+class PluginInstance final : public Instance {
+  public:
+    PluginInstance(const pg_variant& variant, const pg_values* values);
+    ~PluginInstance() override;
+    PluginInstance(const PluginInstance&) = delete;
+    PluginInstance& operator=(const PluginInstance&) = delete;
+
+    void fill(std::uint64_t seed) override;
+    void launch(void* stream) override;
+    void reset(void* stream) override;
+    bool needs_reset() const override;
+    pg_submission submission() const override;
+    model::Verification verify() override;
+    std::vector<Output> outputs() override;
+
+  private:
+    void check(pg_status status, const char* what);
+
+    pg_host host_{};
+    std::string error_;
+    const pg_variant* variant_;
+    pg_instance* instance_ = nullptr;
+};
+
+}  // namespace perfgate::backend

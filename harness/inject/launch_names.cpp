@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/launch_names.hpp"
+
+#include <algorithm>
+
+namespace perfgate::inject {
+namespace {
+
+/// Launches that wait for their record. Beyond that they are not kept, and named as recorded.
+constexpr std::size_t launches_at_most = std::size_t{1} << 22;
+
+}  // namespace
+
+void LaunchNames::unload(std::uint64_t time_ns) {
+    std::uint64_t never = 0;
+    unloaded_ns_.compare_exchange_strong(never, std::max(time_ns, std::uint64_t{1}));
+}
+
+void LaunchNames::launch(std::uint32_t correlation, const char* symbol) {
+    if (!unloaded() || symbol == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    if (launches_.size() >= launches_at_most) return;
+    launches_[correlation] = &*symbols_.emplace(symbol).first;
+}
+
+void LaunchNames::forget(std::uint32_t correlation) {
+    if (!unloaded()) return;
+    const std::lock_guard lock(mutex_);
+    launches_.erase(correlation);
+}
+
+const char* LaunchNames::name_of(const CUpti_ActivityKernel10& record) {
+    if (!unloaded()) return record.name;
+    if (record.graphNodeId != 0) {  // the callback of a graph's launch names no kernel
+        ++in_graphs_;
+        return record.name;
+    }
+    if (!watching_) {
+        if (record.start > unloaded_ns_) ++unwatched_;
+        return record.name;
+    }
+    const std::lock_guard lock(mutex_);
+    const auto found = launches_.find(record.correlationId);
+    if (found == launches_.end()) return record.name;  // launched before
+    const std::string& symbol = *found->second;
+    launches_.erase(found);
+    if (record.name == nullptr || symbol != record.name) ++renamed_;
+    return symbol.c_str();
+}
+
+std::string LaunchNames::doubt() const {
+    if (unwatched_ != 0) {
+        return std::to_string(unwatched_) +
+               " kernels ran after a module was unloaded, and CUPTI may give them the names of "
+               "unloaded kernels: record launches, too (level callbacks)";
+    }
+    if (renamed_ != 0 && in_graphs_ != 0) {
+        return "CUPTI gave kernels the names of unloaded ones, possibly also to the " +
+               std::to_string(in_graphs_) +
+               " in CUDA graphs: keep modules loaded as long as the program runs";
+    }
+    return {};
+}
+
+}  // namespace perfgate::inject

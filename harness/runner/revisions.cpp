@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/revisions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <system_error>
+
+#include "measure/workers.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "runner/git.hpp"
+#include "runner/interruption.hpp"
+#include "suite/command_reader.hpp"
+#include "suite/yaml_reader.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const std::string& suite) {
+    return fs::absolute(suite).lexically_normal().parent_path();
+}
+
+/// The folder that `below` is in; empty if the path does not end with it.
+fs::path without_end(fs::path folder, const fs::path& below) {
+    if (below == ".") return folder;
+    for (auto part = below.end(); part != below.begin();) {
+        if (folder.filename() != *--part) return {};
+        folder = folder.parent_path();
+    }
+    return folder;
+}
+
+/// The first line of what git said.
+std::string first_line(const std::string& text) {
+    return model::printable(text.substr(0, text.find('\n')));
+}
+
+/// What a user can fetch by: nothing that a shell or git reads in another way.
+bool is_plain_name(std::string_view revision) {
+    return !revision.empty() && revision.front() != '-' &&
+           std::all_of(revision.begin(), revision.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '_' || c == '/' || c == '-';
+           });
+}
+
+std::string no_such_revision(const fs::path& top, const std::string& option,
+                             const std::string& revision) {
+    const std::string what = fmt::format("{} {}: the repository has no such revision", option,
+                                         model::printable(revision));
+    if (!git_is_shallow(top)) return what + ": correct its name, or fetch it (git fetch)";
+    std::string_view name = revision;
+    if (name.starts_with("origin/")) name.remove_prefix(7);
+    return fmt::format(
+        "{}, as the clone is shallow: fetch it with 'git fetch --depth=1 origin {}' and name "
+        "FETCH_HEAD, or fetch all with 'git fetch --unshallow'",
+        what, is_plain_name(name) ? name : "BRANCH");
+}
+
+}  // namespace
+
+Revisions::Revisions(const std::vector<std::string>& suites) : temporary_("perfgate-ab") {
+    for (const std::string& suite : suites) {
+        const fs::path folder = folder_of(suite);
+        const GitPlace place = git_place(folder);
+        if (!place.problem.empty()) {
+            throw model::InputError(
+                fmt::format("{} is in no git repository that can be used ({}): name two checkouts "
+                            "with --base-root and --head-root",
+                            model::printable(suite), first_line(place.problem)));
+        }
+        if (!git_top_.empty() && place.top != git_top_) {
+            throw model::InputError(
+                fmt::format("{} is in another repository than {}: compare them one after the other",
+                            model::printable(suite), model::printable(suites.front())));
+        }
+        git_top_ = place.top;
+        std::error_code error;
+        const fs::path below = fs::canonical(folder, error).lexically_relative(git_top_);
+        const fs::path top = without_end(folder, below);
+        const bool found = !error && !top.empty() && fs::equivalent(top, git_top_, error) && !error;
+        if (!found || (!top_.empty() && top != top_)) {
+            throw model::InputError(fmt::format(
+                "{}: a symbolic link leads to its folder: name it as {}", model::printable(suite),
+                model::printable(
+                    (git_top_ / below / fs::path(suite).filename()).lexically_normal().string())));
+        }
+        top_ = top;
+        folders_.push_back(below);
+    }
+}
+
+Revisions::~Revisions() {
+    for (const fs::path& worktree : worktrees_) {
+        const std::string problem = git_remove_worktree(top_, worktree);
+        if (problem.empty()) continue;
+        fmt::print(stderr,
+                   "perfgate: warning: git did not remove a worktree ({}): 'git worktree prune' in "
+                   "{} forgets it\n",
+                   first_line(problem), model::printable(top_.string()));
+    }
+}
+
+Checkout Revisions::check_out(const std::string& option, const std::string& revision) {
+    const std::string commit = git_commit(top_, revision);
+    if (commit.empty()) throw model::InputError(no_such_revision(top_, option, revision));
+    // The name by which git lists it.
+    const fs::path path =
+        temporary_.path() / (temporary_.path().filename().string() + option.substr(1, 5));
+    worktrees_.push_back(path);
+    const std::string problem = git_add_worktree(top_, path, commit);
+    if (!problem.empty()) worktrees_.pop_back();
+    if (interrupted()) throw measure::Interrupted();
+    if (!problem.empty()) {
+        throw model::InputError(fmt::format("{} {}: git did not check it out: {}", option,
+                                            model::printable(revision), first_line(problem)));
+    }
+    // A revision from before a suite has none of its programs and sources.
+    for (const fs::path& folder : folders_) {
+        std::error_code exists;
+        fs::create_directories(path / folder, exists);
+    }
+    return {path.string(), top_.string()};
+}
+
+Checkout Revisions::working_tree() const {
+    return {top_.string(), top_.string()};
+}
+
+void refuse_plugins(const std::vector<std::string>& suites) {
+    for (const std::string& file : suites) {
+        suite::Problems problems(file);
+        const std::string yaml = model::read_file(file, suite::most_yaml_bytes, "suite");
+        const suite::YamlDocument document = suite::read_yaml(yaml, problems);
+        for (const suite::YamlNode::Entry& key : document.root->entries) {
+            if (key.key->text != "workloads") continue;
+            for (const suite::YamlNode* entry : key.value->items) {
+                if (suite::kind_of_entry(*entry, problems) != suite::EntryKind::workload) continue;
+                throw model::InputError(fmt::format(
+                    "{}:{}:{}: a plugin's workload, and --base-rev builds nothing: build both "
+                    "revisions and name the plugins with --base and --head",
+                    model::printable(file), entry->at.line, entry->at.column));
+            }
+        }
+    }
+}
+
+}  // namespace perfgate::runner

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+#include "suite/placed_text.hpp"
+#include "suite/suite.hpp"
+#include "suite/yaml_reader.hpp"
+
+namespace perfgate::suite {
+
+std::string name_in(const std::string& file) {
+    std::vector<std::string> left_out;
+    return parse_known_part(model::read_file(file, most_yaml_bytes, "suite"), file, {}, left_out)
+        .name;
+}
+
+std::vector<Suite> load_suites(const std::vector<std::string>& files,
+                               const model::WorkloadCatalogue& workloads) {
+    std::vector<Suite> suites;
+    std::string messages;
+    const auto add_message = [&](const std::string& message) {
+        messages += (messages.empty() ? "" : "\n") + message;
+    };
+    std::map<std::string, std::string> file_of_name;
+    for (const std::string& file : files) {
+        try {
+            Suite suite =
+                parse_suite(model::read_file(file, most_yaml_bytes, "suite"), file, workloads);
+            const auto [other, inserted] = file_of_name.emplace(suite.name, file);
+            if (!inserted) {
+                add_message(
+                    fmt::format("{}: suite {} is in {} too; expected every suite's name "
+                                "once",
+                                model::printable(file), in_quotes(suite.name),
+                                model::printable(other->second)));
+            }
+            suites.push_back(std::move(suite));
+        } catch (const model::InputError& error) {
+            add_message(error.what());
+        }
+    }
+    if (!messages.empty()) throw model::InputError(messages);
+    return suites;
+}
+
+}  // namespace perfgate::suite

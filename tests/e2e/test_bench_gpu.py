@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ci/bench-gpu over stand-ins for a GPU and ncu, which know the same counters: what it compares, loses and keeps."""
+
+import importlib.util
+import json
+import os
+import runpy
+import subprocess
+import sys
+import unittest
+
+import tool
+
+PROGRAM = tool.SOURCE / "ci/bench-gpu"
+
+# perfgate, whose `run` invents counters, and ncu, which knows them; $LIE names a counter that ncu doubles.
+STAND_IN = f"""#!{sys.executable}
+import hashlib, json, os, pathlib, runpy, subprocess, sys, types
+bench = types.SimpleNamespace(**runpy.run_path({str(PROGRAM)!r}))
+
+def counters(case, kernel, names):
+    kernel = min(kernel, 18)  # the last two of `launch` are equal
+    return {{name: 1e6 + int(hashlib.sha256(f"{{case}} {{kernel}} {{name}}".encode()).hexdigest()[:4], 16)
+            for name in names}}
+
+def option(words, name):
+    return words[words.index(name) + 1]
+
+def cases(suite, words):
+    filters = [words[i + 1] for i, word in enumerate(words) if word == "--filter"]
+    return bench.cuda_cases(suite, filters)
+
+def kernels(case):
+    return 20 if case.startswith("launch/") else 1
+
+words = sys.argv[1:]
+if words[0] == "--clock-control":
+    names = option(words, "--metrics").split(",")
+    pathlib.Path(os.environ["TMPDIR"], "lock").touch(exist_ok=False)
+    with open(option(words, "--log-file"), "w") as log:
+        print("==PROF== hello", file=log)
+        print(",".join(f'"{{name}}"' for name in ["ID", "Kernel Name", *names]), file=log)
+        place = 0
+        for case in cases(words[words.index("run") + 1], words):
+            for kernel in range(kernels(case)):
+                known = counters(case, kernel, names)
+                if os.environ.get("LIE") in known:
+                    known[os.environ["LIE"]] *= 2
+                row = [place, f"void spin<{{kernel}}>(float*)", *known.values()]
+                print(",".join(f'"{{value}}"' for value in row), file=log)
+                place += 1
+elif words[0] == "run":
+    rows = bench.catalogue("GH100") if "--verify-only" not in words else {{}}
+    names = sorted({{counter for row in rows.values() for counter in row["counters"]}} | {{"gpu__time_duration.sum"}})
+    done = []
+    for case in cases(words[1], words):
+        found = []
+        for kernel in range(kernels(case)):
+            known = counters(case, kernel, names)
+            metrics = {{name: bench.evaluate(row, known) for name, row in rows.items()}}
+            record = {{"name": "spin", "metrics": {{k: v for k, v in metrics.items() if v is not None}}}}
+            if found and found[-1] == record:
+                record["count"] = 2
+                found.pop()
+            found.append(record)
+        done.append({{"id": case, "status": "measured", "kernels": found}})
+    if os.environ.get("LOSE") and done:
+        done[-1] = {{"id": done[-1]["id"], "status": "error", "reason": "the driver said no"}}
+    out = pathlib.Path(option(words, "--out"))
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "run.json").write_text(json.dumps({{
+        "environment": {{"device": {{"name": "none", "chip": "GH100"}}, "driver": "0"}}, "interrupted": False, "phase_s": {{"counters": 1}},
+        "suites": [{{"cases": done}}]}}))
+else:
+    sys.exit(subprocess.run([{tool.PERFGATE!r}, *words]).returncode)
+"""
+
+
+@unittest.skipUnless(importlib.util.find_spec("yaml"), "needs python3-yaml")
+class BenchGpu(tool.Case):
+    def setUp(self):
+        super().setUp()
+        for name in ("perfgate", "ncu"):
+            self.write(name, STAND_IN).chmod(0o755)
+
+    def bench(self, *words, code=0, **env):
+        done = subprocess.run(
+            [sys.executable, PROGRAM, "--runs", "1", "--ncu-runs", "1", "--out", self.folder / "out", *words],
+            cwd=tool.SOURCE, capture_output=True, text=True, timeout=tool.PATIENCE_S,
+            env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
+                 "PERFGATE": str(self.folder / "perfgate"), **env})
+        self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+        return done
+
+    def result(self, suite):
+        return self.read_json(f"out/{suite}/result.json")
+
+    def test_suites_are_compared_apart_and_without_graphs(self):
+        done = self.bench("suites/launch.yaml", "suites/transfer.yaml")
+        launch, transfer = self.result("launch"), self.result("transfer")
+        self.assertEqual((4, 80), (launch["cases"], launch["kernels"]))
+        self.assertEqual((6, 6), (transfer["cases"], transfer["kernels"]))
+        for result in (launch, transfer):
+            self.assertEqual(([], {}), (result["failures"], result["lost"]))
+            self.assertGreater(result["equal"], 100)
+        bench = (self.folder / "out/launch/bench.yaml").read_text()
+        self.assertIn("kernels: 20", bench)
+        self.assertNotIn("hot", bench)
+        self.assertIn("| `transfer` | 6 |", done.stdout)
+        # What is there is not measured again.
+        done = self.bench("suites/launch.yaml", "suites/transfer.yaml", "--resume", PERFGATE="/nonexistent")
+        self.assertIn("| `transfer` | 6 |", done.stdout)
+        (self.folder / "out/transfer/result.json").unlink()
+        done = self.bench("suites/transfer.yaml", "--resume")
+        self.assertNotIn("run 1 of 1", done.stderr)
+
+    def test_every_suite_is_launched_once_and_cold(self):
+        bench_suite = runpy.run_path(str(PROGRAM))["bench_suite"]
+        for suite in sorted((tool.SOURCE / "suites").glob("*.yaml")):
+            text = bench_suite(suite, {}, self.folder)[0].read_text()
+            for word in ("deterministic", "cache: hot", "kernels: 1000"):
+                self.assertNotIn(word, text, suite.name)
+            self.run_tool("validate", "bench.yaml")
+
+    def test_a_difference_is_found(self):
+        done = self.bench("suites/transfer.yaml", "--no-again", code=1, LIE="smsp__inst_executed.sum")
+        self.assertNotIn("measured again", done.stdout)
+        self.assertIn("instructions: perfgate", done.stdout)
+        self.assertIn("measured again", self.bench("suites/transfer.yaml", code=1, LIE="smsp__inst_executed.sum").stdout)
+
+    def test_a_lost_case_costs_itself_only(self):
+        self.bench("suites/transfer.yaml", code=1, LOSE="1")
+        result = self.result("transfer")
+        self.assertEqual((5, []), (result["cases"], result["failures"]))
+        self.assertEqual(["the driver said no"], list(result["lost"].values()))
+
+    def test_a_suite_that_fails_costs_itself_only(self):
+        self.write("broken.yaml", "name: broken\nworkloads: []\n")
+        done = self.bench(self.folder / "broken.yaml", "suites/transfer.yaml", code=1)
+        self.assertIn("| `broken` | not compared: perfgate list", done.stdout)
+        self.assertEqual(6, self.result("transfer")["cases"])
+
+
+if __name__ == "__main__":
+    tool.main()

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The injection library with the versions of CUPTI: which functions it calls in which order, and
+// what it says of those that are refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "activity/recording.hpp"
+#include "inject/settings.hpp"
+#include "injected_program.hpp"
+
+namespace perfgate::inject {
+namespace {
+
+using activity::Recording;
+using Reasons = std::vector<std::string>;
+
+using CuptiVersions = Injection;
+
+TEST_F(CuptiVersions, a_cupti_that_is_too_old_is_named) {
+    environment_ = {{"MOCK_VERSION", "130000"}};
+    run({"push", "a", "kernels", "3", "k", "pop"});
+    const Recording recording = this->recording();
+    ASSERT_EQ(1u, recording.incomplete.size());
+    EXPECT_NE(std::string::npos, recording.incomplete[0].find("uses CUPTI 130000"));
+}
+
+/// The first calls of CUPTI's functions that the mock logs, without those of the same name in a
+/// row.
+Words first_calls(const std::filesystem::path& log) {
+    std::ifstream stream(log);
+    Words calls;
+    for (std::string line; std::getline(stream, line);) {
+        if (calls.empty() || calls.back() != line) calls.push_back(line);
+    }
+    return calls;
+}
+
+TEST_F(CuptiVersions, up_to_13_1_a_subscriber_comes_after_the_buffers) {
+    environment_ = {{"MOCK_LOG", folder_ / "log"}};
+    run({"noinit", "push", "load", "init", "kernels", "1", "k", "pop"});
+    EXPECT_EQ((Words{"cuptiSetThreadIdType", "cuptiActivityRegisterCallbacks",
+                     "cuptiActivityEnable", "cuptiSubscribe_v2", "cuptiActivityEnable"}),
+              first_calls(folder_ / "log"));
+}
+
+TEST_F(CuptiVersions, from_13_2_on_the_subscriber_comes_first_and_no_functions_are_mixed) {
+    for (const char* version : {"130200", "130300"}) {
+        for (const Level level : {Level::records, Level::callbacks, Level::api}) {
+            settings_.level = level;
+            environment_ = {{"MOCK_VERSION", version}, {"MOCK_LOG", folder_ / "log"}};
+            run({"noinit", "push", "load", "init", "kernels", "3", "k", "pop", "sync"});
+            const Recording recording = this->recording();
+            EXPECT_EQ(Reasons{}, recording.incomplete) << version << to_text(level);
+            EXPECT_EQ(3u, recording.records.kernels.size());
+            EXPECT_EQ(2u, recording.records.markers.size());
+            EXPECT_EQ((Words{"cuptiSubscribe", "cuptiSetThreadIdType",
+                             "cuptiActivityRegisterCallbacks", "cuptiActivityEnable"}),
+                      first_calls(folder_ / "log"));
+            std::filesystem::remove(files()[0]);
+            std::filesystem::remove(folder_ / "log");
+        }
+    }
+}
+
+TEST_F(CuptiVersions, from_13_2_on_another_subscriber_is_said) {
+    environment_ = {{"MOCK_VERSION", "130300"}, {"MOCK_HOLDER", "Nsight"}};
+    run({"kernels", "3", "k"});
+    const Reasons reasons = recording().incomplete;
+    ASSERT_EQ(2u, reasons.size());
+    EXPECT_EQ(
+        "CUPTI gives no callbacks (CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39)): run "
+        "without other profilers, or record without callbacks and code",
+        reasons[0]);
+    EXPECT_EQ("CUPTI cannot record: CUPTI_ERROR_MOCKED (14)", reasons[1]);
+}
+
+TEST_F(CuptiVersions, a_call_that_cupti_refuses_is_said) {
+    for (const char* function :
+         {"cuptiActivityGetNumDroppedRecords", "cuptiActivityFlushAll", "cuptiGetTimestamp",
+          "cuptiSetThreadIdType", "cuptiActivityGetNextRecord", "cuptiActivityRegisterCallbacks",
+          "cuptiActivityEnable"}) {
+        for (const char* version : {"130001", "130300"}) {
+            environment_ = {{"MOCK_VERSION", version}, {"MOCK_REFUSED", function}};
+            run({"kernels", "3", "k", "sleep", "50", "kernels", "3", "k"});
+            EXPECT_FALSE(recording().incomplete.empty()) << function << version;
+            std::filesystem::remove(files()[0]);
+        }
+    }
+    environment_ = {{"MOCK_REFUSED", "cuptiActivityGetNumDroppedRecords"}};
+    run({"kernels", "3", "k"});
+    EXPECT_EQ(
+        Reasons{"CUPTI refuses cuptiActivityGetNumDroppedRecords: CUPTI_ERROR_MOCKED (14), so "
+                "that records may be missing: run without other profilers"},
+        recording().incomplete);
+}
+
+}  // namespace
+}  // namespace perfgate::inject

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which calls make up a change: of what a value consists before and after.
+#include "explain/details.hpp"
+
+#include <gtest/gtest.h>
+
+#include "explain_documents.hpp"
+
+namespace perfgate::explain {
+namespace {
+
+using documents::Case;
+
+TEST(Details, TheDifferenceNamesWhatIsAddedRemovedAndMadeMoreOften) {
+    EXPECT_EQ(difference_of_details("cudaGetDevice 1, cudaLaunchKernel 3",
+                                    "cudaLaunchKernel 4, cudaMalloc 5"),
+              "cudaMalloc 0 → 5, cudaGetDevice 1 → 0, cudaLaunchKernel 3 → 4");
+    EXPECT_EQ(difference_of_details("", "cudaMalloc 0.5 in forward"),
+              "cudaMalloc in forward 0 → 0.5");
+    EXPECT_EQ(difference_of_details("cudaMalloc 1 in forward", "cudaMalloc 1 in backward"),
+              "cudaMalloc in backward 0 → 1, cudaMalloc in forward 1 → 0");
+    EXPECT_EQ(difference_of_details("a 1, b 2", "b 2, a 1"), "");
+    EXPECT_EQ(difference_of_details("", ""), "");
+}
+
+TEST(Details, WhatAShortenedListLeavesOutIsNotSaidToBeGone) {
+    EXPECT_EQ(difference_of_details("a 3, b 2", "b 7, c 4 and 2 more"), "b 2 → 7, c 0 → 4");
+    EXPECT_EQ(difference_of_details("a 3, b 2 and 1 more", "a 5, c 4"), "a 3 → 5, b 2 → 0");
+    EXPECT_EQ(difference_of_details("", "a 1, b 2, c 3, d 4, e 5, f 6, g 7, h 8"),
+              "h 0 → 8, g 0 → 7, f 0 → 6, e 0 → 5, d 0 → 4, c 0 → 3 and 2 more");
+}
+
+TEST(Details, OtherWordsAreNoList) {
+    for (const char* other :
+         {"over 1000 launches", "mean of 3 processes", "cudaMalloc", "cudaMalloc x", " 1", "a 1,",
+          "a nan", "a 1e999", "a 1 and more", "a 1 and x more", "and 3 more"}) {
+        EXPECT_EQ(difference_of_details("cudaMalloc 1", other), "") << other;
+        EXPECT_EQ(difference_of_details(other, "cudaMalloc 1"), "") << other;
+    }
+    EXPECT_EQ(difference_of_details("", "\x1b[31m 1"), "?[31m 0 → 1");
+}
+
+Case calls(const char* metric, documents::Change change, std::string before, std::string after) {
+    Case made = documents::unmoved({{metric, change}});
+    made.verdict.verdict = model::Verdict::regressed;
+    made.verdict.baseline_details[metric] = std::move(before);
+    made.result.metrics.at(metric).detail = std::move(after);
+    return made;
+}
+
+TEST(Explain, NamesTheCallsThatWereAdded) {
+    const auto causes =
+        documents::why(calls("api_calls", {4, 7}, "cudaGetDevice 1, cudaLaunchKernel 3",
+                             "cudaGetDevice 1, cudaLaunchKernel 3, cudaMalloc 2, cudaFree 1"));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].sentence,
+              "more API calls per launch: api_calls 4 → 7 (+75.0 %; cudaMalloc 0 → 2, cudaFree 0 → "
+              "1); each costs host time, and calls that allocate, free or synchronise make the "
+              "device wait");
+    EXPECT_EQ(causes[0].figures.at(0).detail, "cudaMalloc 0 → 2, cudaFree 0 → 1");
+    const auto waits = documents::why(calls("syncs", {0, 2}, "", "cudaStreamSynchronize 2"));
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(waits[0].sentence,
+              "the host waited for the device more often: syncs 0 → 2 (cudaStreamSynchronize 0 → "
+              "2); the device idles until the host submits again");
+}
+
+TEST(Explain, DoesNotGuessWhatAnOlderBaselineConsistedOf) {
+    const auto causes =
+        documents::why(calls("api_calls", {4, 7}, "", "cudaGetDevice 4, cudaLaunchKernel 3"));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_TRUE(causes[0].sentence.find("(+75.0 %);") != std::string::npos) << causes[0].sentence;
+}
+
+}  // namespace
+}  // namespace perfgate::explain
