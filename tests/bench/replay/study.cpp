@@ -13,14 +13,16 @@
 #include "gate/batch_rule.hpp"
 #include "gate/boards.hpp"
 #include "gate/rounds.hpp"
+#include "runner/choice.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::replay {
 
 namespace {
 
-constexpr std::size_t first_processes = 5;
-constexpr std::size_t most_baseline = 20;
+using runner::settling_processes;
+constexpr std::size_t first_processes = runner::usual_processes;
+constexpr std::size_t most_baseline = runner::baseline_processes;
 /// With fewer no test reaches even a whole budget.
 constexpr std::size_t least_baseline = 7;
 
@@ -141,6 +143,10 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
     }
 }
 
+bool passes(const gate::Judgement& judgement) {
+    return judgement.verdict == model::Verdict::pass && judgement.shown;
+}
+
 /// Baselines and runs of one suite as they grow, and what the rule says of them.
 class Play {
   public:
@@ -178,7 +184,12 @@ class Play {
             runs_[i].batches.clear();
             taken_.assign(draws_.size(), 0);
         }
-        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, first_processes, 0);
+        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, settling_processes, 0);
+        judge();
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
+            outcomes_[i].settled = passes(judgements_[i]);
+            if (!outcomes_[i].settled) take(i, first_processes - settling_processes, 0);
+        }
         judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].claimed = judgements_[i].minimum_detectable_change.value_or(0);
@@ -199,6 +210,7 @@ class Play {
         }
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].verdict = judgements_[i].verdict;
+            outcomes_[i].passes = passes(judgements_[i]);
         }
         return outcomes_;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plays the gate on recorded or generated processes: a baseline, a run that shares no process with
-// it, a change of known size multiplied in, flagged cases measured again as `perfgate run` does it.
+// it, a change of known size multiplied in. As `perfgate run` does it by default: three processes,
+// five for cases that do not pass with these, flagged cases measured again.
 #pragma once
 
 #include <cstddef>
@@ -79,6 +80,8 @@ struct Setting {
 
 struct Outcome {
     model::Verdict verdict = model::Verdict::pass;
+    bool passes = false;   ///< shown to be within the tolerance
+    bool settled = false;  ///< with the first three processes
     bool measured_again = false;
     double claimed = 0;  ///< minimum detectable change after the first round; 0: none
 };
