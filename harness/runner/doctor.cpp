@@ -6,10 +6,15 @@
 #include <exception>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "document/json_writer.hpp"
 #include "measure/workers.hpp"
 #include "model/error.hpp"
+#include "model/text.hpp"
 #include "runner/devices.hpp"
+#include "runner/source_code.hpp"
+#include "source/nvrtc.hpp"
 
 namespace perfgate::runner {
 
@@ -17,12 +22,21 @@ namespace {
 
 using Level = measure::Diagnosis::Level;
 
+/// The newest CUDA that the driver knows; 0 if there is none.
+int driver_major(measure::Workers& workers) {
+    const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, 60);
+    const auto* described = std::get_if<measure::DescribeReply>(&reply);
+    return described == nullptr ? 0 : major_of(described->capabilities.environment.cuda_driver);
+}
+
 std::vector<measure::Diagnosis> diagnosed_by(const std::string& backend,
                                              const BackendChoice& choice) {
     measure::Workers workers(
         worker_command(choice, backend, backend == "host" ? "" : choice.devices), {});
     const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
-    return std::get<measure::DiagnoseReply>(reply).diagnoses;
+    std::vector<measure::Diagnosis> found = std::get<measure::DiagnoseReply>(reply).diagnoses;
+    found.push_back(diagnose_nvrtc(driver_major(workers)));
+    return found;
 }
 
 }  // namespace
@@ -47,6 +61,21 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
             found.push_back(std::move(entry));
         }
         return found;
+    }
+}
+
+measure::Diagnosis diagnose_nvrtc(int newest_major) {
+    try {
+        const source::Nvrtc nvrtc(newest_major);
+        const auto [major, minor] = nvrtc.version();
+        return {
+            Level::ok, "NVRTC",
+            fmt::format("{}.{}, {}{}", major, minor, model::printable(nvrtc.file().string()),
+                        nvrtc.include_folders().empty() ? ", without the toolkit's headers" : ""),
+            ""};
+    } catch (const model::Error& error) {
+        return {Level::warning, "NVRTC",
+                "none that can be used: it compiles a suite's sources (.cu)", error.what()};
     }
 }
 

@@ -10,8 +10,12 @@
 
 namespace perfgate::runner {
 
-/// Asks a worker. One that cannot start, or does not answer, is a problem of its own.
+/// Asks a worker, and looks for NVRTC. A worker that cannot start, or does not answer, is a problem
+/// of its own.
 std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice);
+
+/// Which NVRTC compiles the sources that suites name, of at most this major version (0: any).
+measure::Diagnosis diagnose_nvrtc(int newest_major);
 
 /// Whether one is a problem; warnings are not.
 bool has_problem(const std::vector<measure::Diagnosis>& diagnoses);

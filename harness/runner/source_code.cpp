@@ -24,13 +24,6 @@ namespace perfgate::runner {
 
 namespace {
 
-/// The major number of "13.0"; 0 if it is none.
-int major_of(const std::string& version) {
-    int major = 0;
-    std::from_chars(version.data(), version.data() + version.size(), major);
-    return major;
-}
-
 /// Validates each source once for each kernel and architecture.
 class Validation {
   public:
@@ -129,6 +122,12 @@ class Validation {
 
 }  // namespace
 
+int major_of(const std::string& version) {
+    int major = 0;
+    std::from_chars(version.data(), version.data() + version.size(), major);
+    return major;
+}
+
 void compile_sources(const MeasuringChoice& choice, const OpenedBackend& backend,
                      model::Plan& plan) {
     source::CompilerOptions options;
@@ -152,6 +151,7 @@ void compile_sources(const MeasuringChoice& choice, const OpenedBackend& backend
             if (compiler.interrupted()) throw measure::Interrupted();
         }
     }
+    compiler.prune();
 }
 
 SourceFindings validate_sources(const std::vector<suite::Suite>& suites,

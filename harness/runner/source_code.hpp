@@ -13,11 +13,14 @@
 
 namespace perfgate::runner {
 
-/// Sets the code of every source's case that will be measured, for the device of `backend`; machine
-/// code is kept in <out>/sources. A source that does not compile is a problem of its own cases.
-/// Throws measure::Interrupted.
+/// Sets the code of every source's case that will be measured, for the device of `backend`; the
+/// machine code is in <out>/sources, where it replaces that of earlier runs. A source that does not
+/// compile is a problem of its own cases. Throws measure::Interrupted.
 void compile_sources(const MeasuringChoice& choice, const OpenedBackend& backend,
                      model::Plan& plan);
+
+/// The major number of a driver's "13.0": NVRTC must not be newer. 0 if it is none.
+int major_of(const std::string& version);
 
 /// What validating found out about sources.
 struct SourceFindings {

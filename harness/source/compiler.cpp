@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -21,6 +22,9 @@ namespace perfgate::source {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* code_extension = ".cubin";
+constexpr std::size_t digest_digits = 32;
 
 fs::path path_of(const model::SourceKernel& kernel) {
     return fs::absolute(fs::path(kernel.folder) / kernel.file).lexically_normal();
@@ -124,6 +128,15 @@ std::string how_it_failed(const program::End& end, const program::Program& progr
     return fmt::format("the compiler {}; {}", program::describe(end, program), limit);
 }
 
+/// Named by its digest, as no file of a user is.
+bool is_kept_code(const fs::path& file) {
+    const std::string name = file.stem().string();
+    std::error_code absent;
+    return fs::is_regular_file(file, absent) && file.extension() == code_extension &&
+           name.size() == digest_digits &&
+           name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 }  // namespace
 
 std::string architecture_of(const std::string& compute_capability) {
@@ -162,6 +175,18 @@ model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
     }
     if (!lacks_compiler_) known_.emplace(words, code);
     return code;
+}
+
+void Compiler::prune() const {
+    std::set<fs::path> own;
+    for (const auto& [words, code] : known_) own.insert(code.file);
+    std::error_code error;
+    for (fs::directory_iterator file(options_.out, error), end; !error && file != end;
+         file.increment(error)) {
+        if (!is_kept_code(file->path()) || own.contains(fs::absolute(file->path()))) continue;
+        std::error_code ignored;
+        fs::remove(file->path(), ignored);
+    }
 }
 
 model::SourceCode Compiler::as_it_is(const model::SourceKernel& kernel) const {
@@ -247,7 +272,7 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
             model::printable(kernel.check.against));
         return code;
     }
-    const fs::path kept = options_.out / (code.digest + ".cubin");
+    const fs::path kept = options_.out / (code.digest + code_extension);
     model::write_file_atomically(kept, content);
     code.file = fs::absolute(kept).string();
     return code;

@@ -32,6 +32,10 @@ class Compiler {
     /// `stop` ended it.
     model::SourceCode code_of(const model::SourceKernel& kernel);
 
+    /// Removes machine code in `out` that earlier compilers made and this one did not. Other files
+    /// stay.
+    void prune() const;
+
     bool interrupted() const { return interrupted_; }
     /// NVRTC could not be used at all: nothing was found out about the source.
     bool lacks_compiler() const { return lacks_compiler_; }

@@ -29,6 +29,8 @@ class Nvrtc {
     explicit Nvrtc(int newest_major);
 
     NvrtcVersion version() const { return version_; }
+    /// The library, without links; empty if that is not known.
+    const std::filesystem::path& file() const { return file_; }
     /// Folders of the toolkit's headers that belong to this library; none if they are not
     /// installed.
     std::vector<std::filesystem::path> include_folders() const;

@@ -71,14 +71,6 @@ class Readme(tool.Case):
         done = self.run_tool("run", "suite.yaml", "--device", "", code=2)
         self.assertIn("--device: expected a value", done.stderr)
 
-    def test_its_suites_are_valid(self):
-        blocks = [block for block in re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-                  if block.startswith("name: ")]
-        self.assertEqual(2, len(blocks))
-        for number, block in enumerate(blocks):
-            self.write(f"{number}.yaml", block)
-            self.run_tool("validate", f"{number}.yaml")
-
     def test_links_lead_somewhere(self):
         self.assertGreater(len(PAGES), 30)
         for page in PAGES:

@@ -104,6 +104,12 @@ class Source(tool.Case):
         done = self.run_tool("validate", "s.yaml", code=2)
         self.assert_one_line(done.stderr, "s.yaml:9:19: more than 64 bits")
 
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_doctor_names_the_compiler(self):
+        done = self.run_tool("doctor", "--backend", "host", "--json", "doctor.json")
+        self.assertRegex(done.stdout, r"ok +NVRTC +1\d\.\d, /\S*libnvrtc\.so")
+        self.assertIn("NVRTC", [check["topic"] for check in self.read_json("doctor.json")["checks"]])
+
     def test_the_host_backend_measures_none(self):
         self.write("s.yaml", HEAD + entry("k.cu"))
         done = self.run_tool("run", "s.yaml", "--backend", "host", code=2)

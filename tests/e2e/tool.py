@@ -2,6 +2,7 @@
 """What the end-to-end tests share: running perfgate as a user does, in a folder of its own."""
 
 import ctypes
+import functools
 import json
 import os
 import pathlib
@@ -108,6 +109,35 @@ def options(verb):
     """Option -> what its help says of the value; empty for a flag."""
     return {name: value for name, value in re.findall(
         r"^  (?:-\w,)?(--[a-z-]+)(?: (\S+))?", help_of(verb), re.MULTILINE)}
+
+
+@functools.cache
+def _parser():
+    """Command -> its options, and whether it takes other words."""
+    return {tuple(verb): (options(verb), "\nPositionals:" in help_of(verb)) for verb in verbs()}
+
+
+def refused_words(words):
+    """What the parser does not know of a command's words, as its help has them; empty: nothing."""
+    verb = max((verb for verb in _parser() if list(verb) == words[:len(verb)]), key=len)
+    named, takes_words = _parser()[verb]
+    rest = words[len(verb):]
+    while rest and rest[0] != "--":
+        word = rest.pop(0)
+        option, given, value = word.partition("=")
+        if not re.match("--?[a-z]", word):
+            if not takes_words:
+                return f"no argument {word}"
+        elif option not in named:
+            return f"no option {option}"
+        elif named[option]:
+            if not given and not rest:
+                return f"no value of {option}"
+            value = value if given else rest.pop(0)
+            choices = re.search(r"\{(.*?)\}", named[option])
+            if choices and value not in choices.group(1).split(","):
+                return f"no value {value} of {option}"
+    return ""
 
 
 def main():

@@ -23,6 +23,7 @@
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/devices.hpp"
+#include "runner/doctor.hpp"
 #include "runner/plan.hpp"
 #include "runner/run.hpp"
 #include "runner/run_file.hpp"
@@ -663,6 +664,14 @@ TEST_F(Runner, AnInterruptedSelfTestEndsWithTheTrialAndSaysSo) {
         testing::ExitedWithCode(130), "");
     EXPECT_TRUE(stored("out/trial-1").interrupted);
     EXPECT_FALSE(fs::exists(folder("out/trial-2")));
+}
+
+TEST(Doctor, AMissingNvrtcIsAWarningWithItsRemedyAndItsUse) {
+    const measure::Diagnosis none = diagnose_nvrtc(1);
+    EXPECT_EQ(none.level, measure::Diagnosis::Level::warning);
+    EXPECT_NE(none.detail.find("compiles a suite's sources"), std::string::npos) << none.detail;
+    EXPECT_NE(none.remedy.find("install the CUDA toolkit's NVRTC"), std::string::npos);
+    EXPECT_FALSE(has_problem({none})) << "other suites need none";
 }
 
 }  // namespace

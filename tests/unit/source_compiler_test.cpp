@@ -134,6 +134,33 @@ TEST_F(SourceCompiler, EachCombinationIsCompiledOnce) {
     EXPECT_EQ(compiled, 2);
 }
 
+TEST_F(SourceCompiler, OnlyTheLastRunsMachineCodeIsKept) {
+    const std::string earlier = compile("extern \"C\" __global__ void k(int* a) { *a = 1; }").file;
+    const std::string digest(32, 'a');
+    for (const std::string& name :
+         {digest + ".cubin", digest + ".txt", std::string("mine.cubin")}) {
+        write("out/" + name, "");
+    }
+    fs::create_directory(folder_ / "out" / (std::string(32, 'b') + ".cubin"));
+    write("k.cu", "extern \"C\" __global__ void k(int* a) { *a = 2; }");
+    Compiler compiler(options());
+    const std::string own = compiler.code_of(kernel("k.cu", "k")).file;
+    ASSERT_TRUE(fs::exists(earlier) && fs::exists(own));
+    EXPECT_NE(earlier, own);
+    compiler.prune();
+    EXPECT_TRUE(fs::exists(own));
+    EXPECT_FALSE(fs::exists(earlier));
+    EXPECT_FALSE(fs::exists(folder_ / "out" / (digest + ".cubin")));
+    EXPECT_TRUE(fs::exists(folder_ / "out" / (digest + ".txt"))) << "a user's";
+    EXPECT_TRUE(fs::exists(folder_ / "out/mine.cubin"));
+    EXPECT_TRUE(fs::exists(folder_ / "out" / (std::string(32, 'b') + ".cubin"))) << "a folder";
+    // Where nothing was compiled there is nothing to remove.
+    CompilerOptions none = options();
+    none.out = folder_ / "none";
+    Compiler(none).prune();
+    EXPECT_FALSE(fs::exists(folder_ / "none"));
+}
+
 TEST_F(SourceCompiler, OptionsReachTheCompiler) {
     fs::create_directories(folder_ / "my headers");
     write("my headers/factor.cuh", "#pragma once\nconstexpr int header_factor = FACTOR;\n");

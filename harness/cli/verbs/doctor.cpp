@@ -27,8 +27,8 @@ std::string diagnoses_text(const std::vector<measure::Diagnosis>& diagnoses) {
 void add_doctor(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
         "doctor",
-        "Checks whether this machine can measure: driver, CUDA, CUPTI, counter permission, "
-        "other users of the device, clocks; names the remedy");
+        "Checks whether this machine can measure: driver, CUDA, CUPTI, NVRTC, counter "
+        "permission, other users of the device, clocks; names the remedy");
     struct Options {
         runner::BackendChoice backend;
         std::string json;
