@@ -351,16 +351,16 @@ bool tells_parts_of(const std::vector<Cause>& causes, const std::string& metric)
     });
 }
 
-/// What values that got worse consist of, where the run says so and `told` does not.
+/// What values that rose, and did not pass, consist of where the run says so and `told` does not.
 std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
                          const std::vector<Cause>& told) {
     constexpr std::string_view with_parts[] = {"idle_share", "syncs", "uncapturable_calls"};
     std::vector<Cause> causes;
     for (const MetricVerdict& metric : verdict.metrics) {
         const auto series = result.metrics.find(metric.metric);
-        if ((metric.verdict != Verdict::regressed && metric.verdict != Verdict::warned) ||
-            series == result.metrics.end() || series->second.detail.empty() ||
-            tells_parts_of(told, metric.metric) ||
+        const bool rose = metric.baseline && metric.measured && *metric.measured > *metric.baseline;
+        if (!rose || metric.verdict == Verdict::pass || series == result.metrics.end() ||
+            series->second.detail.empty() || tells_parts_of(told, metric.metric) ||
             std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
                 std::end(with_parts)) {
             continue;

@@ -275,8 +275,8 @@ class ProgramCounters(tool.Case):
             self.assert_invalid("'count'", "an integer from 1 to 100")
         self.suite(("gemm: {kernel: gemm}", "gemm: {nvtx: step, count: 3}"))
         self.assert_invalid("'count' of a range; expected it of a 'kernel' alone")
-        self.suite(("flash.dram_bytes: 1%", "flash.registers: 0"))
-        self.assert_invalid("registers")
+        self.suite(("flash.dram_bytes: 1%", "flash.theoretical_occupancy: 1%"))
+        self.assert_invalid("theoretical_occupancy")
 
     def test_verbs_that_read_execute_nothing(self):
         self.assertIn("dram_bytes", self.run_tool("list", "suite.yaml", "--verbose", code=(0, 2)).stdout

@@ -51,6 +51,8 @@ TEST(Explain, AnIdleShareThatRoseIsToldWithWhatTheHostDid) {
     idle.metric = "idle_share";
     idle.unit = "%";
     idle.verdict = Verdict::regressed;
+    idle.baseline = 10;
+    idle.measured = 40;
     const std::string detail = "after cudaStreamSynchronize 1.200 ms per instance";
     made.result.metrics["idle_share"].detail = detail;
     EXPECT_EQ(sentences(why(made)), std::vector<std::string>{"idle_share: " + detail});

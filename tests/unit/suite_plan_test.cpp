@@ -493,15 +493,15 @@ TEST(PlanSuite, OnlyKernelsOfProgramsHaveLaunchFacts) {
         "    name: app\n"
         "    measure: {step: {nvtx: step}, flash: {kernel: flash}, gemm: {kernel: gemm}}\n"
         "    tolerances: {step.gpu_time: 3%, flash.registers: 0, gemm.gpu_time: 3%}\n"
-        "    expect: {flash.stack: '== 0', gemm.registers: '<= 128'}\n"
+        "    expect: {flash.stack: '== 0 B', gemm.registers: '<= 128'}\n"
         "overrides:\n"
         "  - match: '*'\n"
         "    metrics: [core, stack]\n"
         "    tolerances: {static_smem: 0, theoretical_occupancy: 1%}\n");
     const SuitePlan plan = plan_suite(suite, {});
     EXPECT_EQ(gates_of(case_of(plan, "app/step")), "gpu_time 3 %");
-    EXPECT_EQ(gates_of(case_of(plan, "app/flash")), "registers 0 u; static_smem 0 u");
-    EXPECT_EQ(gates_of(case_of(plan, "app/gemm")), "gpu_time 3 %; static_smem 0 u");
+    EXPECT_EQ(gates_of(case_of(plan, "app/flash")), "registers 0 %; static_smem 0 %");
+    EXPECT_EQ(gates_of(case_of(plan, "app/gemm")), "gpu_time 3 %; static_smem 0 %");
     const auto has = [&](const char* id, const char* metric) {
         const std::vector<std::string>& names = case_of(plan, id).metrics;
         return std::find(names.begin(), names.end(), metric) != names.end();

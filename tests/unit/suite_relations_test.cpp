@@ -340,7 +340,7 @@ TEST(SuiteRelations, TheHottestKernelIsExpectedByAPattern) {
         return model::expected_kernel(suite.relations.at(0).relation);
     };
     EXPECT_EQ(pattern("step.hottest_kernel: '== *flash*'"), "*flash*");
-    EXPECT_EQ(pattern("program.hottest_kernel: '!= void at::native::f<float, 4>(int)* '"),
+    EXPECT_EQ(pattern("step.hottest_kernel: '!= void at::native::f<float, 4>(int)* '"),
               "void at::native::f<float, 4>(int)*");
     const auto refused = [](const std::string& expect) {
         return test::refusal([&] { parse_suite(of_program(expect), "s.yaml", test::workloads()); });
