@@ -11,8 +11,8 @@
 namespace perfgate::inject {
 namespace {
 
-/// 13.0 before update 1 deadlocks, and older versions have a different record layout.
-constexpr std::uint32_t required_version = 130001;
+using backend::cuda::required_cupti_version;
+
 constexpr const char* soname = "libcupti.so.13";
 
 std::string_view file_name(std::string_view path) {
@@ -85,9 +85,9 @@ bool load_cupti(const std::string& named, CuptiApi& api, std::string& why) {
     PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
 #undef PERFGATE_CUPTI_LOOK_UP
     if (api.cuptiGetVersion != nullptr) api.cuptiGetVersion(&api.version);
-    if (api.version < required_version || missing != nullptr) {
+    if (api.version < required_cupti_version || missing != nullptr) {
         why = "this program uses CUPTI " + std::to_string(api.version) + " (" + api.path +
-              "), and " + std::to_string(required_version) +
+              "), and " + std::to_string(required_cupti_version) +
               " or newer is needed: update the program's CUDA libraries to 13.0 update 1";
         return false;
     }
@@ -122,7 +122,10 @@ CUptiResult subscribe(const CuptiApi& api, CUpti_SubscriberHandle* handle,
     const CUptiResult code = api.cuptiSubscribe_v2(handle, callback, self, &params);
     if (code != CUPTI_SUCCESS) {
         why = describe(api, code);
-        if (holder[0] != '\0') why += std::string(", held by \"") + holder.data() + "\"";
+        const std::string_view name = holder.data();
+        if (!name.empty() && name != backend::cuda::unnamed_holder) {
+            why += ", held by \"" + std::string(name) + "\"";
+        }
     }
     return code;
 }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "backend/cuda/cupti_versions.hpp"
+
 namespace perfgate::inject {
 
 // clang-format off
@@ -28,12 +30,9 @@ struct CuptiApi {
     std::string path;  ///< of the file that is used
     std::uint32_t version = 0;
 
-    /// CUPTI 13.3, and 13.2 in part, has a second set of functions ("V2", with a subscriber as
-    /// argument), must not be called with both, and wants a subscriber first (its documentation,
-    /// "CUPTI multiple subscribers"). We then use the first set alone, whose records have the
-    /// layout that we know.
+    /// Before anything else is asked of CUPTI.
     [[nodiscard]] bool subscribes_first() const {
-        return version >= 130200;
+        return backend::cuda::has_two_sets_of_functions(version);
     }
 };
 

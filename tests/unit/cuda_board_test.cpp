@@ -184,7 +184,7 @@ TEST(Cupti, NamesTheHolder) {
 }
 
 TEST(Cupti, IsRecentEnough) {
-    EXPECT_GE(cupti_version(), kRequiredCuptiVersion);
+    EXPECT_GE(cupti_version(), required_cupti_version);
 }
 
 TEST(LaunchesPerBlock, FitTheQueue) {

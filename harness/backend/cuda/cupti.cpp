@@ -102,6 +102,7 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
 // One attempt; on MULTIPLE_SUBSCRIBERS, `holder` gets the name of the current subscriber.
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* self,
                       std::string& holder) {
+    if (has_two_sets_of_functions(cupti_version())) return cuptiSubscribe(handle, callback, self);
     std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
     CUpti_SubscriberParams params{};
     params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
@@ -110,7 +111,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
     params.oldSubscriberSize = name.size() - 1;
     const CUptiResult code = cuptiSubscribe_v2(handle, callback, self, &params);
     holder = name.data();
-    if (holder == "<not provided>") holder.clear();  // what CUPTI writes for compute-sanitizer
+    if (holder == unnamed_holder) holder.clear();
     return code;
 }
 
@@ -173,11 +174,11 @@ void preload_metric_libraries() {
 
 void require_cupti_version() {
     const std::uint32_t version = cupti_version();
-    if (version < kRequiredCuptiVersion) {
+    if (version < required_cupti_version) {
         throw model::Error(fmt::format(
             "CUPTI {} is too old: {} or newer is needed. Install CUDA 13.0 update 1 or newer, and "
             "check that LD_LIBRARY_PATH does not put an older libcupti first",
-            version, kRequiredCuptiVersion));
+            version, required_cupti_version));
     }
 }
 

@@ -17,12 +17,10 @@
 #include <string_view>
 #include <thread>
 
+#include "backend/cuda/cupti_versions.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend::cuda {
-
-/// The oldest CUPTI that is accepted: 13.0 before update 1 deadlocks.
-inline constexpr std::uint32_t kRequiredCuptiVersion = 130001;
 
 /// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy if one is known.
 class CuptiError : public model::Error {
@@ -54,7 +52,7 @@ std::uint32_t cupti_version();
 /// do not exist.
 void preload_metric_libraries();
 
-/// Throws model::Error if the loaded library is older than `kRequiredCuptiVersion`.
+/// Throws model::Error if the loaded library is older than `required_cupti_version`.
 void require_cupti_version();
 
 /// The process's callback subscription. Holding it excludes other tools from CUPTI; if it is taken,

@@ -151,10 +151,10 @@ std::vector<Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
                                             device.facts().cc_major, names_of_processes()})) {
         found.push_back(std::move(entry));
     }
-    if (cupti_version() < kRequiredCuptiVersion) {
+    if (cupti_version() < required_cupti_version) {
         found.push_back(problem(
             "CUPTI", environment.cupti,
-            fmt::format("install CUDA 13.0 update 1 or newer (CUPTI {})", kRequiredCuptiVersion)));
+            fmt::format("install CUDA 13.0 update 1 or newer (CUPTI {})", required_cupti_version)));
     } else {
         found.push_back(ok("CUPTI", environment.cupti));
     }
