@@ -125,11 +125,13 @@ TEST(Preparation, AFailedCaseKeepsNoValues) {
     result.kernels.resize(1);
     result.metrics["gpu_time"] = {};
     result.readings.resize(1);
-    fail(made.items[0], "it crashed", "the last line");
+    result.memory_operations.emplace();
+    model::set_error(result, "it crashed", "the last line");
     EXPECT_EQ(result.status, model::CaseStatus::error);
     EXPECT_EQ(result.reason, "it crashed");
     EXPECT_EQ(result.log, "the last line");
     EXPECT_TRUE(result.kernels.empty() && result.metrics.empty() && result.readings.empty());
+    EXPECT_EQ(result.memory_operations, std::nullopt);
 }
 
 TEST(Preparation, ASourcesCaseKnowsItsSourceAndWhatItNeeds) {

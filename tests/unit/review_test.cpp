@@ -599,7 +599,7 @@ TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
 
 TEST(Review, ListsCasesThatAreSkipped) {
     Files after = files();
-    after[suite_path].text += "overrides:\n  - {match: 'gemm/naive*', skip: too noisy}\n";
+    after[suite_path].content += "overrides:\n  - {match: 'gemm/naive*', skip: too noisy}\n";
     EXPECT_EQ(in_words(reviewed(files(), after)), "case skipped skip: measured → too noisy (2)");
     EXPECT_EQ(in_words(reviewed(after, after)), "");
     EXPECT_EQ(in_words(reviewed(after, files())), "");
