@@ -40,12 +40,15 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
 
 void explain_what_base_lacks(const StoredBaseline& base, model::SuiteVerdict& verdict) {
     for (model::CaseVerdict& each : verdict.cases) {
-        if (each.verdict != model::Verdict::no_baseline) continue;
         const auto found = base.unmeasured.find(each.id);
         if (found == base.unmeasured.end()) continue;
         const Unmeasured& unmeasured = found->second;
         const bool failed = unmeasured.status == model::CaseStatus::error ||
                             unmeasured.status == model::CaseStatus::invalid;
+        // A head that is not measured further, because the base failed, is invalid for that reason.
+        const bool of_the_base = each.verdict == model::Verdict::no_baseline ||
+                                 (failed && each.verdict == model::Verdict::invalid);
+        if (!of_the_base) continue;
         if (failed) each.verdict = model::Verdict::error;
         each.reason = fmt::format("nothing to compare with: in the base this case is {}: {}",
                                   model::to_text(unmeasured.status),

@@ -225,7 +225,7 @@ class Command(tool.Case):
         self.assertEqual([[64, 1, 1]], [kernel["grid"] for kernel in self.cases()["lidar"]["kernels"]])
         self.app(flash=" kernels 10 flash_fwd grid 32 kernels 3 flash_fwd grid 8")
         self.run_suite(code=3)
-        self.assertIn("no kernel matches 'flash_fwd' with grid 64x1x1 and block 128x1x1: on record are 'grid 32x1x1 "
+        self.assertIn("no kernel matches 'flash_fwd' with grid 64x1x1 and block 128x1x1: recorded: 'grid 32x1x1 "
                       "and block 128x1x1', 'grid 8x1x1 and block 128x1x1'", self.cases()["lidar"]["reason"])
         self.assertEqual("measured", self.cases()["camera"]["status"])
 

@@ -188,12 +188,12 @@ TEST(KernelsOfPieces, OfASizeAreLaunchesOfThatSizeAlone) {
     EXPECT_EQ(
         values(steps(4), gemm).problem,
         "no kernel matches 'gemm' with grid 8x1x1 and block 256x1x1 within 4 NVTX ranges that "
-        "match 'step': on record are 'grid 16x1x1 and block 128x1x1', 'grid 8x1x1 and block "
+        "match 'step': recorded: 'grid 16x1x1 and block 128x1x1', 'grid 8x1x1 and block "
         "128x1x1'");
     gemm.within.clear();
     gemm.pattern = "flash";
     EXPECT_EQ(values(steps(4), gemm).problem,
-              "no kernel matches 'flash' with grid 8x1x1 and block 256x1x1: on record are 'gemm', "
+              "no kernel matches 'flash' with grid 8x1x1 and block 256x1x1: recorded: 'gemm', "
               "'norm', 'warm_up'");
 }
 

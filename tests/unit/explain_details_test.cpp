@@ -72,6 +72,8 @@ TEST(Explain, ListsTheCallsOnlyWhereTheirDifferenceIsNotKnown) {
     syncs.metric = "syncs";
     syncs.unit = "count";
     syncs.verdict = model::Verdict::regressed;
+    syncs.baseline = 0;
+    syncs.measured = 2;
     EXPECT_EQ(documents::find(documents::why(made), "parts"), nullptr);
     made.verdict.baseline_details.clear();
     const auto causes = documents::why(made);
