@@ -214,10 +214,12 @@ struct Profile {
     std::uint64_t compiling_ns = 0, loading_ns = 0;
     std::vector<OverheadSummary> overheads;
 
-    /// Whether `underfilled_time_ns` means something: the SMs of every device are on record.
+    /// Whether `underfilled_time_ns` means something: the SMs of every device with a kernel are on
+    /// record.
     [[nodiscard]] bool knows_sms() const {
-        return std::all_of(devices.begin(), devices.end(),
-                           [](const DeviceSummary& device) { return device.sms != 0; });
+        return std::all_of(devices.begin(), devices.end(), [](const DeviceSummary& device) {
+            return device.kernels == 0 || device.sms != 0;
+        });
     }
 };
 

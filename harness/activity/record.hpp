@@ -166,7 +166,7 @@ struct MemoryEvent {
     std::uint8_t padding = 0;
 };
 
-/// Time that CUPTI itself took from the program.
+/// Host time that CUPTI or the driver took from the program; `kind` tells which (overheads.hpp).
 struct Overhead {
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
@@ -219,7 +219,7 @@ struct Counts {
     std::uint64_t graph_launches = 0;
     std::uint64_t failed_launches = 0;
     std::uint64_t dropped_records = 0;         ///< by CUPTI
-    std::uint64_t without_time = 0;            ///< start and end 0
+    std::uint64_t without_time = 0;            ///< start or end 0
     std::uint64_t reversed_time = 0;           ///< end before start
     std::uint64_t unread_records = 0;          ///< of buffers that could not be decoded or stored
     std::uint64_t over_limit_records = 0;      ///< not written: the recording was full

@@ -15,7 +15,7 @@ std::string shown_name(const Timeline& timeline, const ApiCall& call) {
     return std::string(call_name(timeline.recording().text(call.name)));
 }
 
-/// Outermost calls that wait, by begin, with the longest that was seen so far.
+/// Outermost calls that wait, by begin, and the latest end up to each.
 class Waits {
   public:
     explicit Waits(const Timeline& timeline) {
@@ -26,7 +26,8 @@ class Waits {
             if (added) known->second = waits_for_device(timeline.recording().text(call.name));
             if (!known->second || !is_outermost(timeline, call)) continue;
             calls_.push_back(&call);
-            longest_ = std::max(longest_, call.end_ns - call.start_ns);
+            latest_end_.push_back(latest_end_.empty() ? call.end_ns
+                                                      : std::max(latest_end_.back(), call.end_ns));
         }
     }
 
@@ -40,14 +41,14 @@ class Waits {
         while (next != calls_.begin()) {
             const ApiCall* call = *--next;
             if (call->end_ns >= time) return call;
-            if (time - call->start_ns > longest_) break;
+            if (latest_end_[static_cast<std::size_t>(next - calls_.begin())] < time) break;
         }
         return nullptr;
     }
 
   private:
     std::vector<const ApiCall*> calls_;
-    std::uint64_t longest_ = 0;
+    std::vector<std::uint64_t> latest_end_;
 };
 
 std::string work_name(const Timeline& timeline, const Work* work) {

@@ -209,10 +209,10 @@ void Writer::add_names() {
     new_configurations_.clear();
 }
 
-void Writer::fail(int error) {
+void Writer::fail(int error) noexcept {
     blocks_.clear();
     refused_ = true;
-    failure_ = std::string("the recording could not be written: ") + std::strerror(error);
+    failure_ = error;
 }
 
 bool Writer::write_blocks(std::uint64_t limit) {
@@ -294,7 +294,10 @@ void Writer::end(std::string_view how) noexcept {
     try {
         if (!refused_) add_names();
         // In one write with the end: a recording that has one tells all that is known.
-        if (!failure_.empty()) add_text_block(BlockKind::problem, failure_);
+        if (failure_ != 0) {
+            add_text_block(BlockKind::problem, std::string("the recording could not be written: ") +
+                                                   std::strerror(failure_));
+        }
         add_text_block(BlockKind::end, how);
         write_blocks(limit_bytes_);
     } catch (...) {

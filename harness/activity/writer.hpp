@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "activity/format.hpp"
+#include "activity/text_hash.hpp"
 
 namespace perfgate::activity {
 
@@ -57,12 +58,6 @@ class Writer {
     void abandon() noexcept;
 
   private:
-    struct TextHash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const {
-            return std::hash<std::string_view>{}(text);
-        }
-    };
     struct Interned {
         std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> ids;
         std::uint32_t next = 1;
@@ -75,7 +70,7 @@ class Writer {
     void add_names();
     bool write_blocks(std::uint64_t limit);
     bool write_records();
-    void fail(int error);
+    void fail(int error) noexcept;
 
     std::mutex mutex_;
     int descriptor_ = -1;
@@ -84,7 +79,7 @@ class Writer {
     /// Nothing more is kept or written but counts, problems and the end: the file is full or
     /// closed, or a write failed.
     std::atomic<bool> refused_{true};
-    std::string failure_;  ///< why a write failed; not yet in the file
+    int failure_ = 0;  ///< errno of a failed write; not yet in the file
     Interned strings_, configurations_;
     std::vector<std::byte> new_strings_;
     std::vector<LaunchConfiguration> new_configurations_;

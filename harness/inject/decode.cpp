@@ -62,10 +62,16 @@ activity::MemoryEvent memory_event_of(const CUpti_ActivityMemory4& record) {
     return event;
 }
 
-/// Whether a call had not returned when its record was taken, which is not a loss.
+/// Whether a call had begun before recording, or had not returned when its record was taken, which
+/// is not a loss.
 template <class Record>
 bool is_unfinished(const Record& record) {
-    return record.start != 0 && record.end == 0;
+    return (record.start != 0) != (record.end != 0);
+}
+
+/// A stream that waits for an event does not keep the host waiting.
+bool is_of_host(const CUpti_ActivitySynchronization2& wait) {
+    return wait.type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
 }
 
 }  // namespace
@@ -135,7 +141,9 @@ void Decoder::add(const CUpti_Activity& record, activity::Records& records) {
         }
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
             const auto& wait = reinterpret_cast<const CUpti_ActivitySynchronization2&>(record);
-            if (!is_unfinished(wait) && has_times(wait)) {
+            const bool without_time = wait.start == 0 && wait.end == 0;
+            if (is_unfinished(wait) || (without_time && !is_of_host(wait))) break;
+            if (has_times(wait)) {
                 records.synchronisations.push_back(
                     {wait.start, wait.end, static_cast<activity::SynchronisationKind>(wait.type),
                      wait.correlationId, wait.contextId, wait.streamId});

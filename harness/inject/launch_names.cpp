@@ -2,12 +2,14 @@
 #include "inject/launch_names.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace perfgate::inject {
 namespace {
 
-/// Launches that wait for their record. Beyond that they are not kept, and named as recorded.
+/// Launches that wait for their record, and the names of kernels. Beyond that none are kept.
 constexpr std::size_t launches_at_most = std::size_t{1} << 22;
+constexpr std::size_t symbols_at_most = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -19,8 +21,14 @@ void LaunchNames::unload(std::uint64_t time_ns) {
 void LaunchNames::launch(std::uint32_t correlation, const char* symbol) {
     if (!unloaded() || symbol == nullptr) return;
     const std::lock_guard lock(mutex_);
-    if (launches_.size() >= launches_at_most) return;
-    launches_[correlation] = &*symbols_.emplace(symbol).first;
+    auto known = symbols_.find(std::string_view(symbol));
+    if (launches_.size() >= launches_at_most ||
+        (known == symbols_.end() && symbols_.size() >= symbols_at_most)) {
+        ++not_kept_;
+        return;
+    }
+    if (known == symbols_.end()) known = symbols_.emplace(symbol).first;
+    launches_[correlation] = &*known;
 }
 
 void LaunchNames::forget(std::uint32_t correlation) {
@@ -32,7 +40,7 @@ void LaunchNames::forget(std::uint32_t correlation) {
 const char* LaunchNames::name_of(const CUpti_ActivityKernel10& record) {
     if (!unloaded()) return record.name;
     if (record.graphNodeId != 0) {  // the callback of a graph's launch names no kernel
-        ++in_graphs_;
+        if (record.start > unloaded_ns_) ++in_graphs_;
         return record.name;
     }
     if (!watching_) {
@@ -49,6 +57,12 @@ const char* LaunchNames::name_of(const CUpti_ActivityKernel10& record) {
 }
 
 std::string LaunchNames::doubt() const {
+    if (not_kept_ != 0) {
+        return std::to_string(not_kept_) +
+               " launches after a module was unloaded are more than can be kept, and CUPTI may "
+               "give "
+               "their kernels the names of unloaded ones: keep modules loaded";
+    }
     if (unwatched_ != 0) {
         return std::to_string(unwatched_) +
                " kernels ran after a module was unloaded, and CUPTI may give them the names of "

@@ -8,10 +8,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "activity/text_hash.hpp"
 
 namespace perfgate::inject {
 
@@ -38,9 +41,9 @@ class LaunchNames {
   private:
     std::atomic<bool> watching_{false};
     std::atomic<std::uint64_t> unloaded_ns_{0};  ///< 0: never
-    std::atomic<std::uint64_t> renamed_{0}, in_graphs_{0}, unwatched_{0};
+    std::atomic<std::uint64_t> renamed_{0}, in_graphs_{0}, unwatched_{0}, not_kept_{0};
     std::mutex mutex_;
-    std::unordered_set<std::string> symbols_;
+    std::unordered_set<std::string, activity::TextHash, std::equal_to<>> symbols_;
     std::unordered_map<std::uint32_t, const std::string*> launches_;  ///< by correlation
 };
 

@@ -33,8 +33,8 @@ class Execution {
     measure::Session& session() { return *session_; }
 
     /// `run`, of this device, as it is judged while it is measured: with its start, by which
-    /// acknowledgements hold, and the metrics that follow from its ceilings. If a case asks for one,
-    /// the ceilings are measured now, else after the cases.
+    /// acknowledgements hold, and the metrics that follow from its ceilings. If a case asks for
+    /// one, the ceilings are measured now, else after the cases.
     model::Run rated(const model::Run& run);
 
     /// The run, with the device's state and ceilings after it. `suite_file` determines the

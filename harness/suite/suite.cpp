@@ -3,271 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/file.hpp"
 #include "model/text.hpp"
-#include "suite/case_builder.hpp"
-#include "suite/collected_metrics.hpp"
-#include "suite/command_reader.hpp"
-#include "suite/entry_reader.hpp"
-#include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
-#include "suite/relations.hpp"
-#include "suite/source_reader.hpp"
-#include "suite/suite_checks.hpp"
-#include "suite/work.hpp"
+#include "suite/yaml_reader.hpp"
 
 namespace perfgate::suite {
-
-namespace {
-
-constexpr std::size_t longest_description = 4000;
-
-constexpr std::array<std::string_view, 6> suite_keys{"name",      "description", "defaults",
-                                                     "workloads", "overrides",   "expect"};
-
-class SuiteParser {
-  public:
-    SuiteParser(std::string_view yaml, std::string_view file,
-                const model::WorkloadCatalogue& workloads, Problems& problems,
-                std::vector<std::string>* left_out)
-        : yaml_(yaml),
-          workloads_(workloads),
-          problems_(problems),
-          left_out_(left_out),
-          work_(problems) {
-        suite_.file = file;
-    }
-
-    Suite parse(const YamlNode& root) {
-        const Fields fields(root, "a suite", suite_keys, problems_);
-        if (const YamlNode* name = fields.require("name", problems_)) {
-            suite_.name = read_slug(*name, "name", problems_).value_or("");
-        }
-        if (const YamlNode* description = fields.find("description")) {
-            suite_.description =
-                read_text(*description, "description", "text", longest_description, problems_)
-                    .value_or("");
-            // What a block scalar ends with.
-            suite_.description.erase(suite_.description.find_last_not_of(" \n") + 1);
-        }
-        const std::size_t before_settings = problems_.count();
-        if (const YamlNode* defaults = fields.find("defaults")) {
-            suite_.defaults = read_settings(
-                Fields(*defaults, "'defaults'", settings_keys(), problems_), problems_);
-        }
-        if (const YamlNode* overrides = fields.find("overrides")) {
-            suite_.overrides = read_overrides(*overrides, problems_);
-        }
-        settings_are_good_ = problems_.count() == before_settings;
-        if (const YamlNode* entries = fields.require("workloads", problems_)) {
-            for (const YamlNode* item :
-                 read_list(*entries, "workloads", "workload entries", problems_)) {
-                add_entry(*item);
-            }
-        }
-        check_duplicates(suite_, workloads_, problems_);
-        apply_overrides(suite_, all_expanded_, work_, problems_);
-        if (settings_are_good_) check_settings(suite_, entry_is_good_, work_, problems_);
-        if (const YamlNode* expect = fields.find("expect")) add_relations(*expect, {});
-        for (const auto& [name, expect] : expected_of_commands_) add_relations(*expect, name + '/');
-        add_health();
-        return std::move(suite_);
-    }
-
-  private:
-    /// If a part with problems may be left out: reports them and returns whether there were any.
-    bool leaves_out(const Problems& problems) {
-        try {
-            problems.throw_if_any();
-            return false;
-        } catch (const model::InputError& error) {
-            left_out_->push_back(error.what());
-            return true;
-        }
-    }
-
-    void add_entry(const YamlNode& node) {
-        const EntryKind kind = kind_of_entry(node, problems_);
-        if (kind == EntryKind::refused) all_expanded_ = false;
-        if (kind == EntryKind::command || kind == EntryKind::benchmark) add_command(node, kind);
-        if (kind == EntryKind::source) add_source(node);
-        if (kind != EntryKind::workload) return;
-        if (left_out_ != nullptr) {
-            Problems own(suite_.file);
-            read_entry(node, workloads_, own);
-            if (leaves_out(own)) {
-                all_expanded_ = false;
-                return;
-            }
-        }
-        const std::size_t before = problems_.count();
-        ReadEntry read = read_entry(node, workloads_, problems_);
-        entry_is_good_.push_back(problems_.count() == before);
-        const std::size_t index = suite_.entries.size();
-        suite_.entries.push_back(std::move(read.entry));
-        all_expanded_ = all_expanded_ && read.expandable;
-        if (read.expandable) cases_.add(read, index);
-    }
-
-    /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
-    /// a benchmark has one, until it has run (benchmark_cases.hpp).
-    void add_command(const YamlNode& node, EntryKind kind) {
-        const std::size_t before = problems_.count();
-        ReadCommand read = read_command(node, kind, problems_);
-        const std::string& name = read.command.name;
-        if (model::find_workload(workloads_, name) != nullptr) {
-            problems_.add(read.at, fmt::format("the name {} is another workload's; expected one of "
-                                               "its own",
-                                               in_quotes(name)));
-        }
-        Matrix matrix;
-        if (read.matrix != nullptr && problems_.count() == before) {
-            matrix = read_matrix(*read.matrix, read.workload, {}, problems_);
-        }
-        std::vector<std::string> tags;
-        if (read.tags != nullptr) tags = read_tags(*read.tags, problems_);
-        const bool good = problems_.count() == before;
-        all_expanded_ = all_expanded_ && good;
-        workloads_.push_back(read.workload);
-        suite_.programs.push_back(read.workload);
-        if (kind == EntryKind::benchmark) suite_.benchmarks.emplace(name, suite_.entries.size());
-        if (good && read.labels.expect != nullptr) {
-            expected_of_commands_.emplace_back(name, read.labels.expect);
-        }
-        if (good) {
-            health_.insert(health_.end(), read.labels.health.begin(), read.labels.health.end());
-        }
-
-        const std::size_t first = suite_.entries.size();
-        for (Label& label : read.labels.labels) {
-            suite_.entries.push_back({label.at, tags, std::move(label.settings), {}});
-            entry_is_good_.push_back(good);
-        }
-        if (good) cases_.add(read, matrix, first);
-    }
-
-    /// A source becomes a variant of a workload of the suite's own; several entries may have
-    /// variants of one.
-    void add_source(const YamlNode& node) {
-        const std::size_t before = problems_.count();
-        const ReadSource read = read_source(node, SourceText(yaml_), problems_);
-        Matrix matrix;
-        if (read.matrix != nullptr && problems_.count() == before) {
-            matrix = read_matrix(*read.matrix, read.workload, {&read.workload.variants.front()},
-                                 problems_);
-        }
-        offer_source(read);
-        const bool good = problems_.count() == before;
-        all_expanded_ = all_expanded_ && good;
-        entry_is_good_.push_back(good);
-        const std::size_t index = suite_.entries.size();
-        suite_.entries.push_back(read.entry);
-        if (!good) return;
-
-        ReadEntry as_entry;
-        as_entry.workload = &read.workload;
-        as_entry.variants = {&read.workload.variants.front()};
-        as_entry.matrix = std::move(matrix);
-        const std::size_t first = suite_.cases.size();
-        cases_.add(as_entry, index);
-        for (std::size_t i = first; i < suite_.cases.size(); ++i) {
-            work_.spend(16 + 8 * read.arguments.size(), suite_.cases[i].at);
-            suite_.cases[i].source = filled_in(read, suite_.cases[i].spec.params, problems_);
-        }
-    }
-
-    void offer_source(const ReadSource& read) {
-        const std::string& name = read.workload.name;
-        const auto known = std::find_if(workloads_.begin(), workloads_.end(),
-                                        [&](const auto& each) { return each.name == name; });
-        if (known == workloads_.end()) {
-            source_workloads_.insert(name);
-            workloads_.push_back(read.workload);
-            return;
-        }
-        if (!source_workloads_.contains(name)) {
-            problems_.add(read.entry.at, fmt::format("the name {} is another workload's; expected "
-                                                     "'name' with one of its own",
-                                                     in_quotes(name)));
-            return;
-        }
-        if (names_of(known->params) != names_of(read.workload.params)) {
-            problems_.add(read.entry.at, fmt::format("another entry has the workload {} with other "
-                                                     "parameters; expected 'name' with another",
-                                                     in_quotes(name)));
-            return;
-        }
-        const model::VariantInfo& variant = read.workload.variants.front();
-        if (model::find_variant(*known, variant.name) == nullptr) {
-            known->variants.push_back(variant);
-        }
-    }
-
-    /// The metrics of a case if no device override applies; null if its settings have problems.
-    const std::set<std::string>* collected_by(std::size_t index) {
-        const SuiteCase& suite_case = suite_.cases[index];
-        if (!settings_are_good_ || !entry_is_good_[suite_case.entry]) return nullptr;
-        return &collected_.of(layers_without_device(suite_, suite_case), suite_case.at);
-    }
-
-    void add_relations(const YamlNode& expect, const std::string& prefix) {
-        add_relations([&](const RelationScope& scope, Problems& problems) {
-            return read_relations(expect, SourceText(yaml_), suite_.file, scope, problems, prefix);
-        });
-    }
-
-    void add_health() {
-        if (health_.empty()) return;
-        add_relations([&](const RelationScope& scope, Problems& problems) {
-            return read_relations(health_, suite_.file, scope, problems);
-        });
-    }
-
-    template <typename Read>
-    void add_relations(const Read& read) {
-        // What is left out leaves the others' cases known.
-        const RelationScope scope{
-            suite_.cases,
-            workloads_,
-            benchmarks_of(suite_),
-            true,
-            all_expanded_ || left_out_ != nullptr,
-            [this](std::size_t index) { return collected_by(index); },
-            [this](std::size_t steps, Position at) { work_.spend(steps, at); }};
-        Problems own(suite_.file);
-        ReadRelations found = read(scope, left_out_ != nullptr ? own : problems_);
-        std::move(found.relations.begin(), found.relations.end(),
-                  std::back_inserter(suite_.relations));
-        std::move(found.open.begin(), found.open.end(), std::back_inserter(suite_.open_relations));
-        if (left_out_ != nullptr) leaves_out(own);
-    }
-
-    std::string_view yaml_;
-    model::WorkloadCatalogue workloads_;  ///< the plugins', and the suite's own programs
-    Problems& problems_;
-    std::vector<std::string>* left_out_;  ///< null: nothing may be left out
-    Work work_;
-    Suite suite_;
-    CaseBuilder cases_{suite_, work_, problems_};
-    std::vector<bool> entry_is_good_;
-    std::set<std::string> source_workloads_;
-    bool settings_are_good_ = false;
-    bool all_expanded_ = true;
-    /// Name and `expect` of each program that has one.
-    std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
-    std::vector<StatedRelation> health_;  ///< of all programs
-    CollectedMetrics collected_{
-        problems_, [this](std::size_t metrics, Position at) { work_.spend(8 * metrics, at); }};
-};
-
-}  // namespace
 
 std::map<std::string, const Settings*> benchmarks_of(const Suite& suite) {
     std::map<std::string, const Settings*> settings;
@@ -277,28 +22,39 @@ std::map<std::string, const Settings*> benchmarks_of(const Suite& suite) {
     return settings;
 }
 
-namespace {
-
-Suite parse(std::string_view yaml, std::string_view file, const model::WorkloadCatalogue& workloads,
-            std::vector<std::string>* left_out) {
-    Problems problems(file);
-    const YamlDocument document = read_yaml(yaml, problems);
-    Suite suite = SuiteParser(yaml, file, workloads, problems, left_out).parse(*document.root);
-    problems.throw_if_any();
-    return suite;
+std::string name_in(const std::string& file) {
+    std::vector<std::string> left_out;
+    return parse_known_part(model::read_file(file, most_yaml_bytes, "suite"), file, {}, left_out)
+        .name;
 }
 
-}  // namespace
-
-Suite parse_suite(std::string_view yaml, std::string_view file,
-                  const model::WorkloadCatalogue& workloads) {
-    return parse(yaml, file, workloads, nullptr);
-}
-
-Suite parse_known_part(std::string_view yaml, std::string_view file,
-                       const model::WorkloadCatalogue& workloads,
-                       std::vector<std::string>& left_out) {
-    return parse(yaml, file, workloads, &left_out);
+std::vector<Suite> load_suites(const std::vector<std::string>& files,
+                               const model::WorkloadCatalogue& workloads) {
+    std::vector<Suite> suites;
+    std::string messages;
+    const auto add_message = [&](const std::string& message) {
+        messages += (messages.empty() ? "" : "\n") + message;
+    };
+    std::map<std::string, std::string> file_of_name;
+    for (const std::string& file : files) {
+        try {
+            Suite suite =
+                parse_suite(model::read_file(file, most_yaml_bytes, "suite"), file, workloads);
+            const auto [other, inserted] = file_of_name.emplace(suite.name, file);
+            if (!inserted) {
+                add_message(
+                    fmt::format("{}: suite {} is in {} too; expected every suite's name "
+                                "once",
+                                model::printable(file), in_quotes(suite.name),
+                                model::printable(other->second)));
+            }
+            suites.push_back(std::move(suite));
+        } catch (const model::InputError& error) {
+            add_message(error.what());
+        }
+    }
+    if (!messages.empty()) throw model::InputError(messages);
+    return suites;
 }
 
 }  // namespace perfgate::suite

@@ -360,7 +360,7 @@ class Measured(Given):
                    'overrides:\n  - {match: "bench/*mode=slow*", skip: too noisy}\n')
         self.give(ROWS[1:])
         self.run_suite(code=1)
-        self.assertEqual({"missing": 1, "pass": 2, "skipped": 3},
+        self.assertEqual({"missing": 1, "pass": 2, "skipped": 4},
                          {word: list(self.verdicts().values()).count(word)
                           for word in ("missing", "pass", "skipped")})
         self.assertEqual("missing", self.verdicts()["bench/sort[mode=fast,n=8]"])

@@ -445,8 +445,8 @@ workloads:
         self.script("check", "#!/bin/sh\nexit 1\n")
         self.run_suite("--verify-only", code=1)
         self.suite(("    check: [./check]\n", ""))
-        self.run_suite("--verify-only", code=2)
-        self.assertEqual("skipped", self.cases()["step"]["status"])
+        done = self.run_suite("--verify-only", code=2)
+        self.assertIn("not verified: the suite states no 'check'", done.stdout)
 
     def test_a_label_that_matches_nothing_is_an_error_that_names_what_is_there(self):
         self.refresh()
@@ -627,15 +627,19 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.assertFalse((self.folder / "perfgate-out/run.json").exists())
 
     def test_resume_goes_on_with_the_batches_that_are_missing(self):
+        self.app(first="echo >> runs")
         self.run_suite()
         journal = self.folder / "perfgate-out/journal.jsonl"
         lines = journal.read_text().splitlines(keepends=True)
         journal.write_text("".join(lines[:-2]))  # the last batch of two cases is missing
-        self.app(first="echo >> runs")
+        (self.folder / "runs").unlink()
         self.run_suite("--resume", "perfgate-out")
         self.assertEqual(2, len((self.folder / "runs").read_text().splitlines()))
         self.assertEqual([3, 3, 3], [len(case["metrics"]["gpu_time"]["batches"])
                                      for case in self.cases().values()])
+        self.app(first="echo >> edited")
+        self.run_suite("--resume", "perfgate-out", code=2)
+        self.app(first="echo >> runs")
         self.suite(('[./app, "{steps}"]', '[./app, "{steps}", more]'))
         self.run_suite("--resume", "perfgate-out", code=2)
 

@@ -36,7 +36,7 @@ class Recording:
     """perfgate.activity, as harness/activity/format.hpp and record.hpp have it."""
 
     def __init__(self):
-        self.bytes = b"perfgate.activity".ljust(20, b"\0") + struct.pack("<I", 1)
+        self.bytes = b"perfgate.activity".ljust(20, b"\0") + struct.pack("<I", 3)
         self.block(1, text("pid") + text("12") + text("command") + text("./app"))
 
     def block(self, kind, payload):
@@ -70,6 +70,7 @@ def recording(steps):
     made.block(3, b"".join(struct.pack("<16I", number, number + 1, 8, 1, 1, 128, 1, 1, 0, 0, 0, 32, 0, 64, 0, 0)
                            for number in (1, 2)))
     made.block(15, struct.pack("<2I", 2, 5))
+    made.block(26, struct.pack("<2I", 2, 256))
     for step in range(steps):
         now, first = 1000 + 100 * step, 10 * step + 1
         made.block(11, marker(now, step + 1, 0, 1) + marker(now + 90, step + 1, 1, 0))

@@ -125,8 +125,10 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     std::string bytes = content(small(path()));
     EXPECT_THROW(parse_recording("", "empty"), model::InputError);
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), model::InputError);
-    bytes[20] = 1;
-    EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
+    for (const char version : {1, 2, 3}) {
+        bytes[20] = version;
+        EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
+    }
     bytes[20] = 4;
     try {
         parse_recording(bytes, "new.activity");
