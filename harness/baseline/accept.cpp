@@ -227,6 +227,7 @@ class Accepting {
             after.metrics[metric] = condensed(result.metrics.at(metric));
             after.acknowledged.erase(metric);
         }
+        forget_times_of_other_code(result, before, after);
         after.anchors =
             moved_anchors(run_, result, before, after.metrics, acceptance_.reset_anchors);
         if (!acceptance_.reset_anchors) {
@@ -239,6 +240,16 @@ class Accepting {
             if (replaced.contains(gate.metric)) record(gate.metric, before, after, entry);
         }
         accepted.baseline.cases.insert_or_assign(verdict.id, std::move(after));
+    }
+
+    /// Device times that this run did not measure are not the new code's.
+    void forget_times_of_other_code(const CaseResult& result, const BaselineCase& before,
+                                    BaselineCase& after) const {
+        const gate::Code now = gate::code_of(result, run_.environment);
+        if (gate::compare_code(now, gate::code_of(before)).runs_the_same) return;
+        std::erase_if(after.metrics, [&](const auto& entry) {
+            return !result.metrics.contains(entry.first) && gate::is_device_time(entry.first);
+        });
     }
 
     /// The run's code replaces the baseline's, and with it the times that nobody judged. A gated

@@ -118,6 +118,10 @@ std::string count_difference(const model::Run& run, const CaseResult& result,
         if (then == before.metrics.end()) {
             return fmt::format("its code is not known and the baseline has no {}", rule.metric);
         }
+        if (then->second.method != now->second.method || then->second.unit != now->second.unit) {
+            return fmt::format(
+                "its code is not known and the baseline has no {} by the same method", rule.metric);
+        }
         gate::Comparison comparison;
         comparison.definition = &definition->second;
         // What the baseline itself does not repeat may differ by the tolerance.

@@ -97,19 +97,27 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
     }
     Judgement unclear = against_known;
     unclear.verdict = Verdict::inconclusive;
-    answer.measure_again = worth_another_round(comparison, unclear,
-                                               last_round_of(*comparison.measured), policy.rounds);
+    // More processes do not show what a higher clock hides.
+    const bool by_clock =
+        against_known.doubt == model::Doubt::clock && answer.standing == Standing::unclear;
+    if (by_clock) answer.doubt = model::Doubt::clock;
+    answer.measure_again =
+        !by_clock && worth_another_round(comparison, unclear, last_round_of(*comparison.measured),
+                                         policy.rounds);
     const std::string known =
         fmt::format("the {} that are acknowledged until {}{}",
                     model::quantity_text(acknowledgement.known.value, comparison.definition->unit),
                     until, origin(acknowledgement));
     switch (answer.standing) {
         case Standing::unclear:
-            answer.words = "it may be worse than " + known;
+            answer.words = (by_clock ? "at this higher clock it may be worse than "
+                                     : "it may be worse than ") +
+                           known;
             break;
         case Standing::impossible:
-            answer.words = "more than 10 times what the tolerance allows of " + known +
-                           ", and too few processes to judge it: measure in more processes";
+            answer.words = "worse than " + known +
+                           " by more than 10 times the tolerance, with too few processes to judge "
+                           "it: measure in more processes";
             break;
         default:
             answer.words = "worse than " + known;
@@ -154,7 +162,7 @@ void apply_acknowledgement(const Acknowledged& known, Judgement& judgement) {
             judgement.measure_again = judgement.measure_again || known.measure_again;
             if (judgement.verdict != Verdict::regressed) return;
             judgement.verdict = Verdict::inconclusive;
-            judgement.doubt = model::Doubt::unclear;
+            judgement.doubt = known.doubt;
             judgement.probability.reset();  // of the comparison with the baseline
             return;
         case Standing::impossible:

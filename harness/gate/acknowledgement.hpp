@@ -31,9 +31,10 @@ enum class Standing {
 
 struct Acknowledged {
     Standing standing = Standing::fails;
-    bool measure_again = false;  ///< more processes could show whether it is worse
-    std::string words;           ///< the explanation, in one clause
-    std::string ends_soon = {};  ///< a warning if it ends within days
+    bool measure_again = false;                  ///< more processes could show whether it is worse
+    model::Doubt doubt = model::Doubt::unclear;  ///< of `unclear`
+    std::string words;                           ///< the explanation, in one clause
+    std::string ends_soon = {};                  ///< a warning if it ends within days
 };
 
 /// One answer for each comparison, in order. `started_at` is the run's. A comparison is

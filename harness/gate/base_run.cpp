@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/text.hpp"
@@ -18,7 +20,7 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     provenance.tool_version = base.tool_version;
     BaselineSet baselines;
     for (const model::SuiteResult& suite : base.suites) {
-        StoredBaseline stored{name, {}, {}};
+        StoredBaseline stored{name, {}, {}, {}};
         stored.baseline.suite = suite.name;
         stored.baseline.device = environment.device;
         stored.baseline.device.board.clear();
@@ -26,6 +28,9 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
             if (result.status != model::CaseStatus::measured) {
                 stored.unmeasured[model::case_id(result.spec)] = {result.status, result.reason};
                 continue;
+            }
+            if (!result.not_collected.empty()) {
+                stored.uncollected[model::case_id(result.spec)] = result.not_collected;
             }
             provenance.board = model::board_of(base, result);
             model::BaselineCase& expected = stored.baseline.cases[model::case_id(result.spec)];
@@ -38,8 +43,33 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     return baselines;
 }
 
+namespace {
+
+/// Metrics that the head has and that the base could not collect.
+void note_uncollected(const std::vector<model::NotCollected>& of_base,
+                      model::CaseVerdict& verdict) {
+    for (model::MetricVerdict& metric : verdict.metrics) {
+        const auto missing = std::find_if(
+            of_base.begin(), of_base.end(),
+            [&](const model::NotCollected& each) { return each.metric == metric.metric; });
+        if (missing == of_base.end() || metric.verdict != model::Verdict::no_baseline) continue;
+        metric.verdict = model::Verdict::not_collected;
+        metric.sentence = fmt::format("{}: the base has no value: {}", metric.metric,
+                                      model::printable(missing->reason, 1000));
+        if (model::severity(verdict.verdict) < model::severity(metric.verdict)) {
+            verdict.verdict = metric.verdict;
+            verdict.reason = metric.sentence;
+        }
+    }
+}
+
+}  // namespace
+
 void explain_what_base_lacks(const StoredBaseline& base, model::SuiteVerdict& verdict) {
     for (model::CaseVerdict& each : verdict.cases) {
+        if (const auto lost = base.uncollected.find(each.id); lost != base.uncollected.end()) {
+            note_uncollected(lost->second, each);
+        }
         const auto found = base.unmeasured.find(each.id);
         if (found == base.unmeasured.end()) continue;
         const Unmeasured& unmeasured = found->second;

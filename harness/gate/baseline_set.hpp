@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/baseline.hpp"
 #include "model/environment.hpp"
@@ -25,6 +26,8 @@ struct StoredBaseline {
     std::string file;
     model::Baseline baseline;
     std::map<std::string, Unmeasured> unmeasured = {};  ///< by case id; of a base run
+    /// What a base run could not collect of the cases that it measured, by case id.
+    std::map<std::string, std::vector<model::NotCollected>> uncollected = {};
 
     bool operator==(const StoredBaseline&) const = default;
 };

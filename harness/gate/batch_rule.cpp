@@ -90,6 +90,7 @@ Evidence evidence_of(const Comparison& comparison) {
     if (comparison.definition->metric_class == MetricClass::exact &&
         (evidence.baseline.size() == 1 || repeats(*comparison.baseline))) {
         evidence.basis = Basis::exact;
+        evidence.measured = values_of_all_rounds(*comparison.measured);
     } else if (evidence.baseline.size() > 1) {
         evidence.basis = Basis::spread;
     }
@@ -211,6 +212,15 @@ std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& serie
     return used;
 }
 
+std::vector<double> values_of_all_rounds(const model::MetricSeries& series) {
+    if (series.batches.empty()) return {series.value};
+    std::vector<double> values;
+    for (const model::Batch& batch : series.batches) {
+        if (in_use(batch)) values.push_back(batch_value(batch));
+    }
+    return values;
+}
+
 std::int64_t last_round_of(const model::MetricSeries& series) {
     std::int64_t last = 0;
     for (const model::Batch& batch : series.batches) {
@@ -261,10 +271,13 @@ bool disagrees(const model::MetricDefinition& definition, const model::MetricSer
     return change.counts && !change.good_way;
 }
 
+bool all_equal(const std::vector<double>& values) {
+    return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+}
+
 bool repeats(const model::MetricSeries& series) {
     const std::vector<double> values = batch_values(series);
-    return values.size() > 1 && std::all_of(values.begin(), values.end(),
-                                            [&](double value) { return value == values.front(); });
+    return values.size() > 1 && all_equal(values);
 }
 
 BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests)

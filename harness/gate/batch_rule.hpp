@@ -52,6 +52,12 @@ std::int64_t last_round_of(const model::MetricSeries& series);
 /// empty where every batch was excluded.
 std::vector<double> batch_values(const model::MetricSeries& series);
 
+/// The same of the batches of all rounds: of an exact metric, whose batches no round selects.
+std::vector<double> values_of_all_rounds(const model::MetricSeries& series);
+
+/// Also of none.
+bool all_equal(const std::vector<double>& values);
+
 /// The one estimate of a series, which all reports show: the trimmed mean of these values.
 double estimate_of(const model::MetricSeries& series);
 

@@ -42,10 +42,6 @@ using model::SuiteVerdict;
 using model::Verdict;
 using model::VerdictDocument;
 
-bool all_equal(const std::vector<double>& values) {
-    return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
-}
-
 void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     std::vector<double> baseline = batch_values(*comparison.baseline);
     std::vector<double> measured = batch_values(*comparison.measured);

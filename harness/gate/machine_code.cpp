@@ -265,7 +265,7 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
     }
     difference = launch_provenance_difference(now, baseline);
     if (difference.empty() && now.is_source && *now.host_code != *baseline.host_code) {
-        difference = "the suite launches or fills it in another way";
+        difference = "the suite launches it, fills it or states its work in another way";
     }
     const bool same = difference.empty();
     if (same && now.host_code->empty()) difference = "host code is not known";

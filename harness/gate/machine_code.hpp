@@ -25,8 +25,8 @@ struct Code {
     std::optional<std::uint64_t> seed;  ///< of the inputs
     const std::optional<model::Libraries>* libraries = nullptr;
     const std::optional<std::vector<model::MemoryOperation>>* memory_operations = nullptr;
-    /// A source's: `host_code` is the fingerprint of its launch, arguments and their fill, which
-    /// the kernel reads as inputs.
+    /// A source's: `host_code` is the fingerprint of its launch, its arguments, their fill, which
+    /// the kernel reads as inputs, and its stated work.
     bool is_source = false;
 };
 

@@ -104,8 +104,7 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         comparison.definition->metric_class == model::MetricClass::exact) {
         text += "; it does not repeat exactly in this case, so its spread decides";
     }
-    if (judgement.basis == Basis::exact && batch_values(*comparison.measured).size() > 1 &&
-        !repeats(*comparison.measured)) {
+    if (judgement.basis == Basis::exact && !all_equal(values_of_all_rounds(*comparison.measured))) {
         text += "; this run's processes disagree about it, and the worst one decides";
     }
     return text;

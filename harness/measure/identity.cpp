@@ -80,13 +80,16 @@ std::filesystem::path file_of(const std::string& word, bool is_program,
     return is_file(file) ? file : std::filesystem::path{};
 }
 
-/// Of the files that the words name: a program that was edited measures something else.
+/// Of the program, and of the script that an interpreter found through PATH is given: the first
+/// word that names a file. Further files may be data, or what the program writes.
 std::string files_text(const std::vector<std::string>& words, const std::string& folder) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::filesystem::path file = file_of(words[i], i == 0, folder);
-        if (file.empty()) continue;
-        text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
+        if (!file.empty()) {
+            text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
+        }
+        if (i == 0 ? words[0].find('/') != std::string::npos : !file.empty()) break;
     }
     return text;
 }

@@ -22,11 +22,19 @@ namespace {
 
 using Level = measure::Diagnosis::Level;
 
-/// The newest CUDA that the driver knows; 0 if there is none.
+/// The newest CUDA that the driver knows; 0 if that is not known.
 int driver_major(measure::Workers& workers) {
-    const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, 60);
-    const auto* described = std::get_if<measure::DescribeReply>(&reply);
-    return described == nullptr ? 0 : major_of(described->capabilities.environment.cuda_driver);
+    try {
+        const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, 60);
+        if (const auto* described = std::get_if<measure::DescribeReply>(&reply)) {
+            return major_of(described->capabilities.environment.cuda_driver);
+        }
+    } catch (const measure::Interrupted&) {
+        throw;
+    } catch (const model::Error&) {
+        // The other diagnoses say why.
+    }
+    return 0;
 }
 
 std::vector<measure::Diagnosis> diagnosed_by(const std::string& backend,

@@ -503,6 +503,27 @@ TEST(Acknowledge, SeveralDoNotHideWhatGetsWorse) {
     EXPECT_EQ(judge(four(1.5, {5, 8}), known, strict, rule).exit_code, 4);
 }
 
+TEST(Acknowledge, AHigherClockIsADoubtThatMoreProcessesDoNotResolve) {
+    const auto at_clock = [](model::Run run, double mhz) {
+        for (model::CaseResult& result : run.suites[0].cases) {
+            for (model::Batch& batch : result.metrics["gpu_time"].batches) batch.sm_clock_mhz = mhz;
+        }
+        return run;
+    };
+    const BaselineSet known = stored(accepted(at_clock(four(1.2, {20}), 1500),
+                                              stored(baseline_of(at_clock(four(1, {20}), 1500))),
+                                              AcceptChoice{{}, "2026-11-30"})
+                                         .baseline);
+    const BatchRule rule{model::Policy{}};
+    const model::Run faster_clock = at_clock(four(1.2, {20}), 1980);
+    const model::VerdictDocument found = judge(faster_clock, known, {}, rule);
+    EXPECT_EQ(found.suites[0].cases[0].verdict, Verdict::inconclusive);
+    EXPECT_EQ(found.suites[0].cases[0].doubt, model::Doubt::clock);
+    EXPECT_TRUE(flagged(faster_clock, known, {}, rule).empty());
+    EXPECT_EQ(judge(at_clock(four(1.2, {20}), 1500), known, {}, rule).suites[0].cases[0].verdict,
+              Verdict::acknowledged);
+}
+
 TEST(Acknowledge, OneThatIsTooFarAheadDoesNotHold) {
     Accepted result =
         accepted(after(), stored(baseline_of(before())), AcceptChoice{{second_id}, "2026-11-30"});

@@ -400,6 +400,16 @@ TEST(BatchRule, OfAnExactMetricTheWorstProcessDecides) {
               Verdict::regressed);
 }
 
+TEST(BatchRule, AWorstProcessIsNotForgottenWhenTheCaseIsMeasuredAgain) {
+    const MetricSeries baseline = processes(Values(20, 10), 0, "count");
+    MetricSeries now = processes({10, 10, 11}, 0, "count");
+    const MetricSeries again = processes(Values(8, 10), 1, "count");
+    now.batches.insert(now.batches.end(), again.batches.begin(), again.batches.end());
+    const Judgement found = judged(baseline, now, exact());
+    EXPECT_EQ(found.verdict, Verdict::regressed);
+    EXPECT_EQ(found.measured, 11);
+}
+
 TEST(BatchRule, AnExactMetricThatVariedIsJudgedByItsSpread) {
     const MetricSeries baseline = processes(spread_around(847'682, 20, 0.0005), 0, "count");
     const Judgement same = judged(baseline, confirmed(847'800, 0.0005), exact());

@@ -238,13 +238,17 @@ TEST_F(JournalTest, AProgramThatWasEditedIsAnother) {
     std::ofstream(folder_ / "check.sh") << "1";
     const Identity before = identity();
     EXPECT_EQ(difference(before, identity()), "");
-    for (const char* file : {"step.sh", "check.sh", "missing"}) {
+    for (const char* file : {"step.sh", "check.sh"}) {
         std::ofstream(folder_ / file) << "2";
         EXPECT_NE(difference(before, identity()), "") << file;
         std::ofstream(folder_ / file) << "1";
     }
-    fs::remove(folder_ / "missing");
+    std::ofstream(folder_ / "missing") << "what the program wrote";
     EXPECT_EQ(difference(before, identity()), "");
+    command.words = {"./check.sh", "results"};
+    const Identity of_program = identity();
+    std::ofstream(folder_ / "results") << "what the program wrote";
+    EXPECT_EQ(difference(of_program, identity()), "");
 }
 
 }  // namespace

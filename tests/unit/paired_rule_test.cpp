@@ -275,5 +275,21 @@ TEST(BaseRun, WhatTheBaseFailedToMeasureIsAnError) {
     }
 }
 
+TEST(BaseRun, WhatTheBaseAloneCouldNotCollectIsNoPass) {
+    const model::Run head = documents::run_of({documents::measured_case(1)});
+    model::Run base = head;
+    model::CaseResult& result = base.suites[0].cases[0];
+    const std::string metric = result.gates.front().metric;
+    result.metrics.erase(metric);
+    result.not_collected = {{metric, "another process allocated memory"}};
+    const model::Policy policy;
+    const model::VerdictDocument document =
+        judge(head, baselines_of(base, "base"), policy, PairedRule(policy));
+    EXPECT_EQ(document.suites[0].cases[0].verdict, Verdict::not_collected);
+    EXPECT_EQ(document.suites[0].cases[0].reason,
+              metric + ": the base has no value: another process allocated memory");
+    EXPECT_EQ(document.exit_code, 3);
+}
+
 }  // namespace
 }  // namespace perfgate::gate

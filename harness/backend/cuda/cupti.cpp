@@ -84,8 +84,10 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
             take(static_cast<const cuLaunchKernelEx_params*>(call.functionParams));
-            launch.stream =
-                static_cast<const cuLaunchKernelEx_params*>(call.functionParams)->config->hStream;
+            if (const auto* config =
+                    static_cast<const cuLaunchKernelEx_params*>(call.functionParams)->config) {
+                launch.stream = config->hStream;
+            }
             break;
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
