@@ -88,7 +88,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
             {program.underfilled_share() * busy / 2,
              fmt::format("The GPU was busy for {} of the time, but {} of the kernel time is in "
                          "kernels with fewer blocks than half of its SMs: give a launch more work, "
-                         "or run such kernels at once, on several streams.",
+                         "or run such kernels concurrently on several streams.",
                          percent(busy), percent(program.underfilled_share()))});
     }
     if (program.exposed_communication_ns != 0) {

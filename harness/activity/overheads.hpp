@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host time that CUPTI and the driver took for themselves, told apart: what CUPTI takes is the cost
-// of recording, what the driver takes (compiling, loading code) the program has without a profiler,
-// too.
+// Host time that CUPTI and the driver took for themselves, counted separately: what CUPTI takes is
+// the cost of recording, what the driver takes (compiling, loading code) the program has without a
+// profiler, too.
 #pragma once
 
 #include <cstdint>

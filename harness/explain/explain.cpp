@@ -343,7 +343,7 @@ Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
 }
 
 /// Whether one of the causes has the parts of the metric that differ.
-bool tells_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
+bool has_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
     return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
         return std::any_of(cause.figures.begin(), cause.figures.end(), [&](const Figure& figure) {
             return figure.metric == metric && !figure.detail.empty();
@@ -351,16 +351,17 @@ bool tells_parts_of(const std::vector<Cause>& causes, const std::string& metric)
     });
 }
 
-/// What values that rose, and did not pass, consist of where the run says so and `told` does not.
+/// The parts of values that rose and did not pass, where the run lists them and `reported` lacks
+/// them.
 std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
-                         const std::vector<Cause>& told) {
+                         const std::vector<Cause>& reported) {
     constexpr std::string_view with_parts[] = {"idle_share", "syncs", "uncapturable_calls"};
     std::vector<Cause> causes;
     for (const MetricVerdict& metric : verdict.metrics) {
         const auto series = result.metrics.find(metric.metric);
         const bool rose = metric.baseline && metric.measured && *metric.measured > *metric.baseline;
         if (!rose || metric.verdict == Verdict::pass || series == result.metrics.end() ||
-            series->second.detail.empty() || tells_parts_of(told, metric.metric) ||
+            series->second.detail.empty() || has_parts_of(reported, metric.metric) ||
             std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
                 std::end(with_parts)) {
             continue;

@@ -217,8 +217,9 @@ std::string why_no_fact(const Metric& metric, std::span<const model::Kernel> ker
     if (unknown == kernels.end()) return "the launch left no kernel record";
     const std::string name = model::short_kernel_name(unknown->name);
     if (!unknown->code.empty()) {
-        return fmt::format("the machine code of kernel {} does not say; leave the metric out",
-                           name);
+        return fmt::format(
+            "the machine code of kernel {} does not contain this value; leave the metric out",
+            name);
     }
     return fmt::format(
         "the machine code of kernel {} is not known: no module that perfgate saw loading has it, "

@@ -71,7 +71,7 @@ std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
     if (!(ceilings.copy_bytes_per_s > 0)) return "the run has no copy bandwidth" + why;
     if (!(work.flops > 0) || matrix_rate(work, ceilings) > 0) return {};
     if (work.arithmetic.empty()) {
-        return fmt::format("the workload states operations and not their type: {}",
+        return fmt::format("the workload states operations but not their type: {}",
                            where_to_state_work);
     }
     return fmt::format("the run has no matrix rate of {}{}", printable(work.arithmetic, 40), why);

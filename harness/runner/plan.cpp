@@ -289,7 +289,7 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
     }
     if (checkouts.base.root.empty()) {
         throw model::InputError(
-            "the suites have programs or sources: name a git revision to compare with "
+            "the suites have programs, benchmarks or sources: name a git revision to compare with "
             "(--base-rev), or the checkouts that these are in (--base-root, --head-root)");
     }
     ReportedBySuite of_base, of_head;

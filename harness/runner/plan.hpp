@@ -40,7 +40,7 @@ struct BothPlans {
 /// The same for both sides, whose plans have the same cases. The benchmarks of both are asked for
 /// their cases; what only the head reports is skipped in the base, what only the base
 /// reports is an error in the head. Throws model::InputError if there
-/// are programs or sources and no checkouts.
+/// are programs, benchmarks or sources and no checkouts.
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
                         OpenedBackend& backend, const Checkouts& checkouts);
 

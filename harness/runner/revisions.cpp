@@ -59,8 +59,8 @@ std::string no_such_revision(const fs::path& top, const std::string& option,
     std::string_view name = revision;
     if (name.starts_with("origin/")) name.remove_prefix(7);
     return fmt::format(
-        "{}, as the clone is shallow: fetch it with 'git fetch --depth=1 origin {}' and name "
-        "FETCH_HEAD, or fetch all with 'git fetch --unshallow'",
+        "{}, and the clone is shallow: check the name, then fetch it with 'git fetch --depth=1 "
+        "origin {}' and name FETCH_HEAD, or fetch everything with 'git fetch --unshallow'",
         what, is_plain_name(name) ? name : "BRANCH");
 }
 

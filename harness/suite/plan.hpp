@@ -38,7 +38,7 @@ struct SuitePlan {
     PlanCounts counts;
 };
 
-/// Why the suite itself skips the case on this device, from the last override that says so; empty:
+/// Why the suite itself skips the case on this device, from the last override that skips it; empty:
 /// it does not.
 std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key);
 

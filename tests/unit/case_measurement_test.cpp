@@ -474,7 +474,7 @@ TEST(CaseMeasurement, AFactThatAKernelsCodeDoesNotSayIsNotCollected) {
     EXPECT_EQ(one.result.metrics.at("code_size").value, 512);
     EXPECT_FALSE(one.result.metrics.contains("stack"));
     EXPECT_EQ(one.why_not("stack"),
-              "the machine code of kernel gemm does not say; leave the metric out");
+              "the machine code of kernel gemm does not contain this value; leave the metric out");
 
     variant.launch.kernels[1].code.clear();
     variant.launch.kernels[1].code_bytes.reset();

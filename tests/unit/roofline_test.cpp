@@ -55,7 +55,7 @@ TEST(Roofline, NamesTheCeilingThatIsMissing) {
               "the run has no matrix rate of f16: cuBLAS was not found");
     EXPECT_EQ(
         missing_ceiling({9000, 800, ""}, machine),
-        "the workload states operations and not their type: state it in the plugin, or of a source "
+        "the workload states operations but not their type: state it in the plugin, or of a source "
         "as 'work' in the suite");
 }
 
