@@ -92,7 +92,7 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
         for (const std::size_t label : labels_.matching(symbol)) {
             if (labels_.needs_size(label)) {
                 refuse(label, readable(symbol) +
-                                  " is launched by a call that does not tell its "
+                                  " is launched by a call that does not pass its "
                                   "grid and block");
             }
         }
