@@ -159,7 +159,8 @@ void apply_acknowledgement(const Acknowledged& known, Judgement& judgement) {
             judgement.measure_again = false;
             return;
         case Standing::unclear:
-            judgement.measure_again = judgement.measure_again || known.measure_again;
+            judgement.measure_again = known.doubt != model::Doubt::clock &&
+                                      (judgement.measure_again || known.measure_again);
             if (judgement.verdict != Verdict::regressed) return;
             judgement.verdict = Verdict::inconclusive;
             judgement.doubt = known.doubt;
