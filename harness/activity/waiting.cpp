@@ -190,6 +190,7 @@ std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Int
         times[{gap.cause, std::move(gap.call)}] += time.length();
     }
     std::vector<IdleCause> causes;
+    causes.reserve(times.size());
     for (const auto& [cause, idle_ns] : times) {
         causes.push_back({cause.first, cause.second, idle_ns});
     }
@@ -204,6 +205,7 @@ std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window
         lengths[call.name].push_back(call.end_ns - call.start_ns);
     }
     std::vector<CallSummary> calls;
+    calls.reserve(lengths.size());
     for (auto& [name, all] : lengths) {
         calls.push_back({std::string(call_name(timeline.recording().text(name))),
                          durations(std::move(all)), 0});
@@ -229,6 +231,7 @@ std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window
         }
     }
     std::vector<CallSummary> result;
+    result.reserve(lengths.size());
     for (auto& [name, all] : lengths) {
         result.push_back({name, durations(std::move(all)), idle[name]});
     }
