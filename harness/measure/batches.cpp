@@ -12,6 +12,12 @@
 
 namespace perfgate::measure {
 
+model::MetricSeries series_of_one(const model::MetricDefinition& definition, double value,
+                                  std::string method, model::Batch batch) {
+    batch.samples = {value};
+    return {definition.unit, value, std::move(method), {std::move(batch)}};
+}
+
 void join_batches(model::CaseResult& result, model::CaseResult more) {
     for (auto& [name, from] : more.metrics) {
         const auto found = result.metrics.find(name);

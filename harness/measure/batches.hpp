@@ -10,6 +10,10 @@
 
 namespace perfgate::measure {
 
+/// A metric with one value; `batch` says where it is from, and gets it as its sample.
+model::MetricSeries series_of_one(const model::MetricDefinition& definition, double value,
+                                  std::string method, model::Batch batch);
+
 /// Adds what a later process measured: its batches, readings and cost. A batch that was obtained in
 /// another way than the case's is kept and excluded. If it recorded its launch too, argument words
 /// that differ are masked.

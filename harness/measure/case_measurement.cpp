@@ -7,9 +7,10 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <set>
 #include <utility>
 
+#include "measure/batches.hpp"
+#include "measure/case_counters.hpp"
 #include "measure/ceiling_shares.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/elapsed.hpp"
@@ -80,14 +81,6 @@ bool requests(const CaseSettings& settings, std::string_view metric) {
            settings.metrics.end();
 }
 
-model::MetricSeries one_value(const metrics::Metric& metric, double value, std::string method,
-                              const std::string& board, const CaseSettings& settings) {
-    return {metric.definition.unit,
-            value,
-            std::move(method),
-            {{settings.process, board, settings.seed, {value}}}};
-}
-
 void verify(Case& opened, model::CaseResult& result, const CaseSettings& settings) {
     const Checks checks{!states_no_check(settings), settings.deterministic};
     if (!checks.reference && !checks.repeats) {
@@ -112,15 +105,6 @@ void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) 
     opened.add_work(least_added_ns + fraction * launch_ns);
 }
 
-/// Of the metric's own counters: others may have been lost for another reason.
-std::string why_lost(const metrics::Metric& metric, const CounterValues& values) {
-    const std::set<std::string> counters = metrics::counters_of(metric);
-    const auto lost =
-        std::find_if(values.not_collected.begin(), values.not_collected.end(),
-                     [&](const auto& entry) { return counters.contains(entry.metric); });
-    return lost == values.not_collected.end() ? "no kernel gave a value" : lost->reason;
-}
-
 /// State that changes during a run.
 model::BoardState what_moves(model::BoardState state) {
     state.max_sm_clock_mhz = state.max_memory_clock_mhz = state.power_limit_w = std::nullopt;
@@ -136,22 +120,6 @@ CaseFacts facts_of(const model::SourceKernel& kernel) {
     facts.work = kernel.work;
     facts.needs_reset = model::needs_reset(kernel);
     return facts;
-}
-
-std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics) {
-    std::vector<std::string> names;
-    for (const std::string& name : metrics) {
-        const auto metric = metrics::find_metric(name);
-        if (metric && metric->source == metrics::Source::counter) names.push_back(name);
-    }
-    return names;
-}
-
-void note_no_counters(model::CaseResult& result, const std::vector<std::string>& metrics,
-                      const std::string& why) {
-    for (const std::string& name : counter_metrics(metrics)) {
-        result.not_collected.push_back({name, why});
-    }
 }
 
 CaseMeasurement::CaseMeasurement(Backend& backend)
@@ -359,7 +327,8 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             continue;
         }
         if (const auto value = metrics::fold_records(*metric, result.kernels)) {
-            result.metrics[name] = one_value(*metric, *value, "kernel-record", board, settings);
+            result.metrics[name] = series_of_one(metric->definition, *value, "kernel-record",
+                                                 {settings.process, board, settings.seed, {}});
         } else {
             result.not_collected.push_back({name, metrics::why_no_fact(*metric, result.kernels)});
         }
@@ -411,38 +380,8 @@ void CaseMeasurement::collect_counters(const std::vector<CounterJob>& jobs,
 
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         model::CaseResult& result = *jobs[i].result;
-        const CounterValues& values = collected.at(i);
-        for (const std::string& name : counter_metrics(jobs[i].settings.metrics)) {
-            const auto named = [&](const auto& entry) { return entry.metric == name; };
-            const auto unavailable =
-                std::find_if(selection.unavailable.begin(), selection.unavailable.end(), named);
-            if (unavailable != selection.unavailable.end()) {
-                result.not_collected.push_back(*unavailable);
-                continue;
-            }
-            const auto chosen =
-                std::find_if(selection.metrics.begin(), selection.metrics.end(),
-                             [&](const auto& entry) { return entry.definition.name == name; });
-            if (chosen == selection.metrics.end()) {
-                result.not_applicable.push_back(name);
-                continue;
-            }
-            const metrics::Metric& metric = *chosen;
-            const auto folded = metrics::fold_counters(metric, values.values);
-            if (!folded) {
-                result.not_collected.push_back({name, why_lost(metric, values)});
-                continue;
-            }
-            result.metrics[name] =
-                one_value(metric, *folded, values.method, capabilities_.environment.device.board,
-                          jobs[i].settings);
-            if (cases[i].graph) continue;  // one range: no kernel has values of its own
-            for (std::size_t k = 0; k < values.values.size() && k < result.kernels.size(); ++k) {
-                if (const auto value = metrics::evaluate(metric, values.values[k])) {
-                    result.kernels[k].metrics[name] = *value;
-                }
-            }
-        }
+        store_counters(selection, collected.at(i), cases[i].graph,
+                       capabilities_.environment.device.board, jobs[i].settings, result);
         result.wall_s += seconds_since(start) / static_cast<double>(jobs.size());
     }
 }

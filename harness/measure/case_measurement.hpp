@@ -57,11 +57,4 @@ class CaseMeasurement {
 /// What a source's case needs, which its suite states.
 CaseFacts facts_of(const model::SourceKernel& kernel);
 
-/// The requested metrics that are collected by counters.
-std::vector<std::string> counter_metrics(const std::vector<std::string>& metrics);
-
-/// Marks all counter metrics among `metrics` as not collected, with the reason.
-void note_no_counters(model::CaseResult& result, const std::vector<std::string>& metrics,
-                      const std::string& why);
-
 }  // namespace perfgate::measure

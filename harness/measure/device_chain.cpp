@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/case_counters.hpp"
 #include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/elapsed.hpp"

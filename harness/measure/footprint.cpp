@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "measure/batches.hpp"
 #include "metrics/catalogue.hpp"
 
 namespace perfgate::measure {
@@ -20,10 +21,8 @@ bool requests(const CaseSettings& settings, std::string_view metric) {
 
 void add_value(const char* metric, double value, const std::string& method,
                const std::string& board, const CaseSettings& settings, model::CaseResult& result) {
-    result.metrics[metric] = {metrics::find_metric(metric)->definition.unit,
-                              value,
-                              method,
-                              {{settings.process, board, settings.seed, {value}}}};
+    result.metrics[metric] = series_of_one(metrics::find_metric(metric)->definition, value, method,
+                                           {settings.process, board, settings.seed, {}});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "measure/batches.hpp"
+#include "measure/case_counters.hpp"
 #include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
