@@ -73,8 +73,9 @@ std::string tolerance_words(const Comparison& comparison) {
         words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
     }
     if (comparison.new_board) words += " and what the baseline's boards differ by";
-    if (comparison.definition->direction == model::Direction::none)
+    if (comparison.definition->direction == model::Direction::none) {
         words += ", in either direction";
+    }
     return words;
 }
 
@@ -111,7 +112,7 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
 }
 
 std::string not_shown_words(const Judgement& judgement) {
-    const std::string what = "not shown to be within the tolerance";
+    std::string what = "not shown to be within the tolerance";
     if (judgement.basis == Basis::one_process) {
         return what + ": the baseline has one process, which says nothing about the spread";
     }

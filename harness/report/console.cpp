@@ -299,8 +299,9 @@ class Console {
         text_.wrapped(last + "; " + exit);
         text_.paint_last(document.exit_code == 0 ? Style::green : Style::red, exit, begin);
         if (document.interrupted) text_.paint_last(Style::yellow, "interrupted", begin);
-        if (document.verify_only)
+        if (document.verify_only) {
             text_.paint_last(Style::yellow, std::string(verify_only_text), begin);
+        }
     }
 
     /// Not wrapped, so that each can be copied as one line.
