@@ -20,14 +20,14 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kBufferAlignment = 8;  // required by CUPTI
-constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr std::size_t buffer_alignment = 8;  // required by CUPTI
+constexpr auto external_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
 // The requested record kinds. An external correlation record comes with the record of the API call
 // that the application made, which may be a driver or a runtime call; it only comes if that kind is
 // enabled, so both are.
-constexpr std::array kKinds{
+constexpr std::array recorded_kinds{
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
     CUPTI_ACTIVITY_KIND_MEMCPY,
     CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -66,7 +66,7 @@ std::atomic<std::uint64_t> next_id{1};
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
     *max_records = 0;  // as many as fit
-    *bytes = kBufferBytes;
+    *bytes = buffer_bytes;
     *buffer = nullptr;
     {
         const std::lock_guard lock(buffers().mutex);
@@ -76,7 +76,7 @@ void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::siz
         }
     }
     if (*buffer == nullptr) {
-        *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+        *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
     }
     if (*buffer == nullptr) *bytes = 0;  // CUPTI drops records and counts them
 }
@@ -186,7 +186,7 @@ class Parser {
             case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
                 const auto& link =
                     *reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
-                if (link.externalKind == kExternalKind) {
+                if (link.externalKind == external_kind) {
                     launch_of_[link.correlationId] = link.externalId;
                 }
                 break;
@@ -293,7 +293,7 @@ class Parser {
 };
 
 void disable_all() {
-    for (const CUpti_ActivityKind kind : kKinds) cuptiActivityDisable(kind);
+    for (const CUpti_ActivityKind kind : recorded_kinds) cuptiActivityDisable(kind);
 }
 
 }  // namespace
@@ -320,7 +320,7 @@ ActivityRecorder::ActivityRecorder() {
     try {
         check(cuptiActivityRegisterCallbacks(&request_buffer, &complete_buffer),
               "cannot record device activity");
-        for (const CUpti_ActivityKind kind : kKinds) {
+        for (const CUpti_ActivityKind kind : recorded_kinds) {
             check(cuptiActivityEnable(kind),
                   fmt::format("cannot record device activity of kind {}", static_cast<int>(kind)));
         }
@@ -344,10 +344,10 @@ void ActivityRecorder::launch(const std::function<void()>& submit) {
     struct Pop {
         ~Pop() {
             std::uint64_t last = 0;
-            cuptiActivityPopExternalCorrelationId(kExternalKind, &last);
+            cuptiActivityPopExternalCorrelationId(external_kind, &last);
         }
     };
-    check(cuptiActivityPushExternalCorrelationId(kExternalKind, next_id),
+    check(cuptiActivityPushExternalCorrelationId(external_kind, next_id),
           "cannot mark a launch's activity");
     ++next_id;
     ++launches_;

@@ -12,7 +12,7 @@ namespace {
 
 // PTX, compiled by the driver for the current device, so that this module does not need nvcc. One
 // thread polls its SM's cycle counter.
-constexpr const char* kPtx = R"(
+constexpr const char* ptx = R"(
 .version 7.0
 .target sm_75
 .address_size 64
@@ -36,22 +36,22 @@ WAIT:
 }
 )";
 
-constexpr const char* kFailure = "cannot add work to a launch";
+constexpr const char* failure = "cannot add work to a launch";
 /// Two lengths: their difference does not contain the launch overhead.
-constexpr double kShortCycles = 50'000;
-constexpr double kLongCycles = 550'000;
-constexpr int kRepetitions = 5;
+constexpr double short_cycles = 50'000;
+constexpr double long_cycles = 550'000;
+constexpr int repetitions = 5;
 
 }  // namespace
 
 AddedWork::AddedWork(CUstream stream) {
-    check(driver().cuModuleLoadData(&module_, kPtx), kFailure);
+    check(driver().cuModuleLoadData(&module_, ptx), failure);
     try {
-        check(driver().cuModuleGetFunction(&kernel_, module_, "perfgate_added_work"), kFailure);
+        check(driver().cuModuleGetFunction(&kernel_, module_, "perfgate_added_work"), failure);
         const Event begin;
         const Event end;
         const auto shortest = [&](double cycles) {
-            std::array<double, kRepetitions> times{};
+            std::array<double, repetitions> times{};
             for (double& time : times) {
                 begin.record(stream);
                 enqueue(stream, cycles);
@@ -61,14 +61,14 @@ AddedWork::AddedWork(CUstream stream) {
             }
             return *std::min_element(times.begin(), times.end());
         };
-        shortest(kShortCycles);  // the first launch loads the kernel
-        const double difference = shortest(kLongCycles) - shortest(kShortCycles);
+        shortest(short_cycles);  // the first launch loads the kernel
+        const double difference = shortest(long_cycles) - shortest(short_cycles);
         if (difference <= 0) {
             throw model::Error(
                 "the device's clock could not be measured: a kernel of more cycles "
                 "took no longer");
         }
-        cycles_per_ns_ = (kLongCycles - kShortCycles) / difference;
+        cycles_per_ns_ = (long_cycles - short_cycles) / difference;
     } catch (...) {
         driver().cuModuleUnload(module_);
         throw;
@@ -87,7 +87,7 @@ void AddedWork::enqueue(CUstream stream, double cycles) const {
     auto count = static_cast<std::uint64_t>(std::max(cycles, 0.0));
     void* arguments[] = {&count};
     check(driver().cuLaunchKernel(kernel_, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr),
-          kFailure);
+          failure);
 }
 
 }  // namespace perfgate::backend::cuda

@@ -27,19 +27,19 @@ namespace perfgate::backend::cuda {
 namespace {
 
 /// Both halves of the copy; the matrices lie in the same memory. Far beyond any L2 cache.
-constexpr std::size_t kBufferBytes = std::size_t{1} << 30;
+constexpr std::size_t copy_bytes = std::size_t{1} << 30;
 /// The largest share of free memory that is used.
-constexpr std::size_t kFreeShare = 2;
-constexpr std::size_t kLeastBufferBytes = std::size_t{64} << 20;
+constexpr std::size_t free_share = 2;
+constexpr std::size_t least_buffer_bytes = std::size_t{64} << 20;
 
 /// Clocks reach their peak within this much work.
-constexpr double kWarmUpNs = 60e6;
-constexpr int kCopies = 20;
+constexpr double warm_up_ns = 60e6;
+constexpr int copies = 20;
 
 /// Time limit for one arithmetic type on a slow device.
-constexpr double kBudgetNs = 120e6;
-constexpr int kLaunchesPerAlgorithm = 4;
-constexpr std::size_t kAlgorithms = 4;
+constexpr double time_budget_ns = 120e6;
+constexpr int launches_per_algorithm = 4;
+constexpr std::size_t most_algorithms = 4;
 
 /// The fastest of the launches of `work`, nanoseconds: at most `count`, stopping when they have
 /// taken `budget_ns` in total.
@@ -65,11 +65,11 @@ std::size_t buffer_bytes() {
     std::size_t free = 0;
     std::size_t total = 0;
     check(driver().cuMemGetInfo(&free, &total), "cannot ask for the device's free memory");
-    const std::size_t bytes = std::min(kBufferBytes, free / kFreeShare);
-    if (bytes < kLeastBufferBytes) {
+    const std::size_t bytes = std::min(copy_bytes, free / free_share);
+    if (bytes < least_buffer_bytes) {
         throw model::Error(
             fmt::format("ceilings need {} MiB of free device memory: end what else uses the device",
-                        (kLeastBufferBytes * kFreeShare) >> 20));
+                        (least_buffer_bytes * free_share) >> 20));
     }
     return bytes & ~std::size_t{0xfff};
 }
@@ -81,14 +81,14 @@ double copy_bandwidth(CUstream stream, const DeviceBuffer& buffer) {
         check(driver().cuMemcpyDtoDAsync(buffer.address() + half, buffer.address(), half, stream),
               "cannot copy on the device");
     };
-    fastest_ns(stream, 1000, kWarmUpNs, copy);
-    const double took = fastest_ns(stream, kCopies, kBudgetNs, copy);
+    fastest_ns(stream, 1000, warm_up_ns, copy);
+    const double took = fastest_ns(stream, copies, time_budget_ns, copy);
     return took > 0 ? 2 * static_cast<double>(half) / (took * 1e-9) : 0;
 }
 
 #if PERFGATE_HAS_CUBLAS_HEADER
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
 struct MatrixType {
     const char* name;
@@ -121,7 +121,7 @@ constexpr std::array matrix_types{
 
 // Each word of the buffer becomes `base` with the bits of `mask` from a hash of its index. PTX, as
 // in l2_flush.cpp, so that this module needs no nvcc.
-constexpr const char* kFillPtx = R"(
+constexpr const char* fill_ptx = R"(
 .version 7.0
 .target sm_75
 .address_size 64
@@ -179,7 +179,7 @@ DONE:
 class Filler {
   public:
     Filler() {
-        check(driver().cuModuleLoadData(&module_, kFillPtx),
+        check(driver().cuModuleLoadData(&module_, fill_ptx),
               "cannot compile the kernel that fills matrices");
         if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, "perfgate_fill");
             code != CUDA_SUCCESS) {
@@ -207,7 +207,7 @@ class Filler {
     CUfunction kernel_ = nullptr;
 };
 
-constexpr const char* kRemedy =
+constexpr const char* remedy =
     "install the CUDA toolkit's cuBLAS (Debian and Ubuntu: libcublas-13-0), or add its folder to "
     "LD_LIBRARY_PATH";
 
@@ -253,7 +253,7 @@ Cublas load_cublas() {
         }
     }
     if (handle == nullptr) {
-        throw model::Error(fmt::format("cannot load cuBLAS: {}; {}", first_error, kRemedy));
+        throw model::Error(fmt::format("cannot load cuBLAS: {}; {}", first_error, remedy));
     }
     // Never unloaded: its kernels belong to the context.
     Cublas cublas;
@@ -261,7 +261,7 @@ Cublas load_cublas() {
         function =
             reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
         if (function == nullptr) {
-            throw model::Error(fmt::format("cuBLAS has no function {}; {}", name, kRemedy));
+            throw model::Error(fmt::format("cuBLAS has no function {}; {}", name, remedy));
         }
     };
 #define PERFGATE_CUBLAS_RESOLVE(name) resolve(#name, cublas.name);
@@ -312,7 +312,7 @@ Owner<cublasLtMatmulDesc_t> description_of(const MatrixType& type) {
 class MatrixRates {
   public:
     MatrixRates(CUstream stream, const DeviceBuffer& buffer)
-        : stream_(stream), buffer_(buffer), workspace_(kWorkspaceBytes) {
+        : stream_(stream), buffer_(buffer), workspace_(workspace_bytes) {
         require(cublas().cublasLtCreate(&handle_), "cublasLtCreate");
     }
     ~MatrixRates() { cublas().cublasLtDestroy(handle_); }
@@ -338,16 +338,17 @@ class MatrixRates {
         double spent = 0;
         for (const cublasLtMatmulHeuristicResult_t& choice :
              algorithms(description.get(), in.get(), out.get())) {
-            if (spent >= kBudgetNs) break;
-            const double took = fastest_ns(stream_, kLaunchesPerAlgorithm, kBudgetNs - spent, [&] {
-                require(cublas().cublasLtMatmul(handle_, description.get(), &one, as_pointer(a),
-                                                in.get(), as_pointer(b), in.get(), &zero,
-                                                as_pointer(d), out.get(), as_pointer(d), out.get(),
-                                                &choice.algo, as_pointer(workspace_.address()),
-                                                choice.workspaceSize, stream_),
-                        "cublasLtMatmul");
-            });
-            spent += took * kLaunchesPerAlgorithm;
+            if (spent >= time_budget_ns) break;
+            const double took =
+                fastest_ns(stream_, launches_per_algorithm, time_budget_ns - spent, [&] {
+                    require(cublas().cublasLtMatmul(
+                                handle_, description.get(), &one, as_pointer(a), in.get(),
+                                as_pointer(b), in.get(), &zero, as_pointer(d), out.get(),
+                                as_pointer(d), out.get(), &choice.algo,
+                                as_pointer(workspace_.address()), choice.workspaceSize, stream_),
+                            "cublasLtMatmul");
+                });
+            spent += took * launches_per_algorithm;
             if (fastest == 0 || took < fastest) fastest = took;
         }
         const double cubed = static_cast<double>(elements) * side;
@@ -375,10 +376,10 @@ class MatrixRates {
         const Owner<cublasLtMatmulPreference_t> preference(
             created, cublas().cublasLtMatmulPreferenceDestroy);
         require(cublas().cublasLtMatmulPreferenceSetAttribute(
-                    preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
-                    sizeof(kWorkspaceBytes)),
+                    preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                    sizeof(workspace_bytes)),
                 "cublasLtMatmulPreferenceSetAttribute");
-        std::vector<cublasLtMatmulHeuristicResult_t> results(kAlgorithms);
+        std::vector<cublasLtMatmulHeuristicResult_t> results(most_algorithms);
         int count = 0;
         const cublasStatus_t status = cublas().cublasLtMatmulAlgoGetHeuristic(
             handle_, description, in, in, out, out, preference.get(),

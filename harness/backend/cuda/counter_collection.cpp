@@ -21,7 +21,7 @@ using measure::CounterValues;
 
 // Host memory that one session's counter data may take. For scale: a range of 30 counters in 12
 // passes took 1.07 MB on an H100, one of 9 in 3 passes 68 kB.
-constexpr std::size_t kSessionBytes = std::size_t{512} << 20;
+constexpr std::size_t session_bytes = std::size_t{512} << 20;
 
 CudaCase& opened(const CounterCase& entry) {
     return dynamic_cast<CudaCase&>(*entry.opened);
@@ -81,7 +81,7 @@ class Collection {
                (entry.cache == model::Cache::cold ? ranges_per_flush(device_.flush()) : 0);
     }
 
-    // Each batch's counter data stays below kSessionBytes; a larger case still gets a session of
+    // Each batch's counter data stays below session_bytes; a larger case still gets a session of
     // its own.
     void collect_in_batches(const std::vector<std::size_t>& members) {
         if (members.empty() || wanted(members).empty()) return;
@@ -98,7 +98,7 @@ class Collection {
         std::size_t ranges = 0;
         for (const std::size_t member : members) {
             const std::size_t needed = ranges_needed(cases_[member]);
-            if (!batch.empty() && (ranges + needed) * bytes > kSessionBytes) {
+            if (!batch.empty() && (ranges + needed) * bytes > session_bytes) {
                 collect(std::exchange(batch, {}));
                 ranges = 0;
             }

@@ -25,7 +25,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 // Waiting now and then keeps the clock in step with the work, however long a launch takes.
-constexpr int kLaunchesPerWait = 8;
+constexpr int launches_per_wait = 8;
 
 model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
                        const ActivityRecord& record) {
@@ -166,7 +166,7 @@ void CudaCase::warm_up(int launches, std::chrono::duration<double> at_least) {
         for (int i = 0; i < launches || std::chrono::steady_clock::now() - start < at_least; ++i) {
             enqueue_reset();
             enqueue_launch();
-            if (i % kLaunchesPerWait == kLaunchesPerWait - 1) {
+            if (i % launches_per_wait == launches_per_wait - 1) {
                 device_.context().synchronize();
                 pace.rest();
             }

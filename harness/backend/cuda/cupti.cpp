@@ -12,7 +12,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr std::array kLaunchCallbacks{
+constexpr std::array launch_callbacks{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
@@ -25,7 +25,7 @@ constexpr std::array kLaunchCallbacks{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
 };
 
-constexpr std::array kRemedies{
+constexpr std::array remedies{
     CuptiRemedy{
         CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
         "another profiler is attached: run without nsys, ncu, cuda-gdb and compute-sanitizer, or "
@@ -145,7 +145,7 @@ std::string describe(CUptiResult code) {
 }
 
 std::string_view remedy(CUptiResult code) {
-    for (const CuptiRemedy& entry : kRemedies) {
+    for (const CuptiRemedy& entry : remedies) {
         if (entry.code == code) return entry.text;
     }
     for (const CuptiRemedy& entry : counter_remedies) {
@@ -201,7 +201,7 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
     const std::uint32_t enable = handler ? 1 : 0;
     if (enable != 0) launch_ = std::move(handler);
     launch_failed_ = std::move(failed);
-    for (const auto id : kLaunchCallbacks) {
+    for (const auto id : launch_callbacks) {
         check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
               "cannot watch kernel launches");
     }

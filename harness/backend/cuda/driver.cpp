@@ -9,13 +9,13 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr const char* kLibrary = "libcuda.so.1";
+constexpr const char* library_name = "libcuda.so.1";
 
 // dlsym with the versioned symbol that cuda.h maps each name to, rather than cuGetProcAddress: the
 // symbol has the ABI that the table's types were compiled with, even if the driver has a newer one.
 DriverApi load() {
     // Never closed: CUPTI, the CUDA runtime and cuBLAS share it until the process ends.
-    void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
+    void* library = dlopen(library_name, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
         throw model::Error(fmt::format(
             "no CUDA driver: {}. Install the NVIDIA driver, or pass --backend host", dlerror()));

@@ -91,7 +91,7 @@ int driver_cuda_version();
 /// function, or `launched` itself. Null if the driver does not know it.
 CUfunction function_of_context(CUfunction launched);
 
-/// Facts that do not change while the process runs. Sizes in bytes, clocks in kHz.
+/// Facts that do not change while the process runs. Sizes in bytes.
 struct DeviceFacts {
     int ordinal = 0;
     std::string name;

@@ -25,15 +25,15 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 /// Power follows the load, and the clock the power, within this time.
-constexpr Seconds kSettle{0.5};
-constexpr model::EnergyGoal kGoal{};
+constexpr Seconds settle{0.5};
+constexpr model::EnergyGoal usual_goal{};
 /// A counter that has not reached the goal by then will not.
-constexpr Seconds kLongest{10};
-constexpr std::chrono::microseconds kBetweenReadings{200};
+constexpr Seconds longest{10};
+constexpr std::chrono::microseconds between_readings{200};
 /// Work between two events; two of them wait in the stream while a third is submitted.
-constexpr Seconds kChunk{0.0005};
-constexpr int kMostPerChunk = 256;
-constexpr std::size_t kChunksInFlight = 3;
+constexpr Seconds chunk_length{0.0005};
+constexpr int most_per_chunk = 256;
+constexpr std::size_t chunks_in_flight = 3;
 
 double seconds(Clock::time_point time) {
     return Seconds(time.time_since_epoch()).count();
@@ -76,10 +76,10 @@ class Poller {
                 }
                 counter_.add({seconds(before), seconds(after), *value});
                 const auto span = counter_.span();
-                done_ = span && reaches(*span, kGoal);
+                done_ = span && reaches(*span, usual_goal);
                 if (done_ || !counter_.problem().empty()) return;
             }
-            std::this_thread::sleep_for(kBetweenReadings);
+            std::this_thread::sleep_for(between_readings);
         }
     }
 
@@ -103,16 +103,16 @@ class Loop {
         launch(trial);
         check(driver().cuStreamSynchronize(request_.stream), "cannot wait for a launch");
         const double each_s = Seconds(Clock::now() - start).count() / trial;
-        per_chunk_ = std::clamp(static_cast<int>(kChunk.count() / each_s), 1, kMostPerChunk);
+        per_chunk_ = std::clamp(static_cast<int>(chunk_length.count() / each_s), 1, most_per_chunk);
     }
 
     /// Submits a chunk and waits until the one before the last has ended.
     void step() {
         launch(per_chunk_);
         launches_ += static_cast<std::uint64_t>(per_chunk_);
-        pending_[chunks_ % kChunksInFlight].record(request_.stream);
+        pending_[chunks_ % chunks_in_flight].record(request_.stream);
         ++chunks_;
-        if (chunks_ >= kChunksInFlight) pending_[chunks_ % kChunksInFlight].synchronize();
+        if (chunks_ >= chunks_in_flight) pending_[chunks_ % chunks_in_flight].synchronize();
     }
 
     /// Marks this place in the stream.
@@ -130,7 +130,7 @@ class Loop {
     int per_chunk_ = 1;
     std::uint64_t launches_ = 0;
     std::size_t chunks_ = 0;
-    std::array<Event, kChunksInFlight> pending_;
+    std::array<Event, chunks_in_flight> pending_;
 };
 
 std::string why_not_reached(const Poller::State& state) {
@@ -138,12 +138,12 @@ std::string why_not_reached(const Poller::State& state) {
         return fmt::format(
             "NVML's energy counter did not change twice within {:.0f} s: leave the metric out on "
             "this device",
-            kLongest.count());
+            longest.count());
     }
     return fmt::format(
         "NVML's energy counter is too coarse: {} within {:.0f} s; leave the metric out on this "
         "device",
-        in_words(*state.span), kLongest.count());
+        in_words(*state.span), longest.count());
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ measure::EnergySample measure_energy(const EnergyRequest& request) {
         return sample;
     }
     Loop loop(request);
-    for (const auto start = Clock::now(); Clock::now() - start < kSettle;) loop.step();
+    for (const auto start = Clock::now(); Clock::now() - start < settle;) loop.step();
 
     const Event begin, end;
     std::uint64_t launches_before = 0, launches_after = 0;
@@ -164,7 +164,7 @@ measure::EnergySample measure_energy(const EnergyRequest& request) {
     bool marked = false;
     {
         const Poller poller(*request.nvml);
-        for (const auto start = Clock::now(); Clock::now() - start < kLongest; loop.step()) {
+        for (const auto start = Clock::now(); Clock::now() - start < longest; loop.step()) {
             state = poller.state();
             if (state.done || !state.problem.empty()) break;
             if (state.begun && !marked) {

@@ -14,7 +14,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr std::string_view kMigMark = " MIG ";
+constexpr std::string_view mig_mark = " MIG ";
 
 std::string cuda_version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -49,9 +49,9 @@ model::Device describe_device(const DeviceFacts& facts, const std::string& chip)
     device.key = model::slug(facts.name);
     device.name = facts.name;
     if (facts.mig) {
-        const std::size_t at = facts.name.find(kMigMark);
+        const std::size_t at = facts.name.find(mig_mark);
         device.name = facts.name.substr(0, at);
-        device.mig_profile = facts.name.substr(at + kMigMark.size());
+        device.mig_profile = facts.name.substr(at + mig_mark.size());
     }
     device.chip = chip;
     device.compute_capability = fmt::format("{}.{}", facts.cc_major, facts.cc_minor);

@@ -12,17 +12,17 @@ namespace {
 
 // A stream holds about a thousand operations before a submission blocks. Half of that leaves space
 // for large kernel arguments.
-constexpr std::size_t kQueueBudget = 512;
-constexpr std::size_t kEventsPerLaunch = 2;
-constexpr std::size_t kLargestChunk = 64;
+constexpr std::size_t queue_budget = 512;
+constexpr std::size_t events_per_launch = 2;
+constexpr std::size_t largest_chunk = 64;
 // Longest work without a rest; longer work is followed by one after each launch.
-constexpr double kLongestChunkNs = 1e6;
+constexpr double longest_chunk_ns = 1e6;
 
 }  // namespace
 
 std::size_t launches_per_block(std::size_t operations, bool cold) {
-    const std::size_t per_launch = operations + kEventsPerLaunch + (cold ? 1 : 0);
-    return std::min(kQueueBudget / per_launch, kLargestChunk);
+    const std::size_t per_launch = operations + events_per_launch + (cold ? 1 : 0);
+    return std::min(queue_budget / per_launch, largest_chunk);
 }
 
 EventSamples EventTimer::measure(const TimingRequest& request) {
@@ -88,7 +88,7 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
             for (std::size_t i = 0; i < launches; ++i) {
                 spans_ns.push_back(elapsed_ns(begin[i], end[i]));
             }
-            const double affordable = kLongestChunkNs / std::max(spans_ns.back(), 1.0);
+            const double affordable = longest_chunk_ns / std::max(spans_ns.back(), 1.0);
             chunk = std::clamp(static_cast<std::size_t>(affordable), std::size_t{1}, chunk);
             pace.rest();
         } else if (chunk > 1) {

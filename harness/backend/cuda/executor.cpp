@@ -59,8 +59,8 @@ void CudaExecutor::read(const Output& output, std::uint64_t offset, std::span<st
         std::memcpy(to.data(), output.data() + offset, to.size());
         return;
     }
-    check(driver().cuMemcpyDtoHAsync(to.data(), static_cast<CUdeviceptr>(output.address + offset),
-                                     to.size(), stream_),
+    check(driver().cuMemcpyDtoHAsync(to.data(), CUdeviceptr{output.address} + offset, to.size(),
+                                     stream_),
           "cannot read an output");
     check(driver().cuStreamSynchronize(stream_), "cannot read an output");
 }

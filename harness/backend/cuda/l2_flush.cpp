@@ -8,18 +8,18 @@ namespace perfgate::backend::cuda {
 namespace {
 
 // A device that reports no L2 size still gets a buffer larger than any current L2.
-constexpr std::size_t kMinimumBytes = std::size_t{64} << 20;
+constexpr std::size_t minimum_bytes = std::size_t{64} << 20;
 // Twice the L2 left a trace of modified lines on an H100 (34 kB of a GEMM's writes), 2.5 times
 // none.
-constexpr std::size_t kL2Halves = 5;
-constexpr std::size_t kVectorBytes = 16;
-constexpr unsigned kThreads = 256;
-constexpr unsigned kBlocksPerSm = 8;
+constexpr std::size_t l2_halves = 5;
+constexpr std::size_t vector_bytes = 16;
+constexpr unsigned threads = 256;
+constexpr unsigned blocks_per_sm = 8;
 
 // PTX, compiled by the driver for the current device, so that this module does not need nvcc. It
 // reads `vectors` 16-byte words from `buffer`, past the L1, and would store their OR if that were
 // not 0: the buffer holds zeros, so nothing is written, yet no load can be optimised away.
-constexpr const char* kPtx = R"(
+constexpr const char* ptx = R"(
 .version 7.0
 .target sm_75
 .address_size 64
@@ -72,8 +72,8 @@ DONE:
 }  // namespace
 
 L2Flush::L2Flush(const DeviceFacts& device)
-    : buffer_(std::max(kL2Halves * device.l2_bytes / 2, kMinimumBytes)),
-      blocks_(static_cast<unsigned>(device.sm_count) * kBlocksPerSm) {
+    : buffer_(std::max(l2_halves * device.l2_bytes / 2, minimum_bytes)),
+      blocks_(static_cast<unsigned>(device.sm_count) * blocks_per_sm) {
     check(driver().cuMemsetD32Async(buffer_.address(), 0, buffer_.bytes() / sizeof(std::uint32_t),
                                     nullptr),
           "cannot fill the buffer that flushes the L2 cache");
@@ -85,7 +85,7 @@ L2Flush::L2Flush(const DeviceFacts& device)
     } catch (const CudaError&) {
         target_.reset();  // the kernel works everywhere
     }
-    check(driver().cuModuleLoadData(&module_, kPtx),
+    check(driver().cuModuleLoadData(&module_, ptx),
           "cannot compile the kernel that flushes the L2 cache");
     if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, "perfgate_l2_flush");
         code != CUDA_SUCCESS) {
@@ -100,9 +100,9 @@ L2Flush::~L2Flush() {
 
 void L2Flush::operator()(CUstream stream) const {
     CUdeviceptr address = buffer_.address();
-    std::uint64_t vectors = buffer_.bytes() / kVectorBytes;
+    std::uint64_t vectors = buffer_.bytes() / vector_bytes;
     void* arguments[] = {&address, &vectors};
-    check(driver().cuLaunchKernel(kernel_, blocks_, 1, 1, kThreads, 1, 1, 0, stream, arguments,
+    check(driver().cuLaunchKernel(kernel_, blocks_, 1, 1, threads, 1, 1, 0, stream, arguments,
                                   nullptr),
           "cannot flush the L2 cache");
 }

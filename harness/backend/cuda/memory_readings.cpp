@@ -10,9 +10,9 @@ namespace perfgate::backend::cuda {
 namespace {
 
 /// The driver hands out memory in such pieces.
-constexpr double kPiece = 2.0 * 1024 * 1024;
+constexpr double piece_bytes = 2.0 * 1024 * 1024;
 // With these, what leaks 20 KiB per launch is as much as the driver's piece.
-constexpr int kFewestLaunches = 100;
+constexpr int fewest_launches = 100;
 
 /// How much more memory other processes hold than at the first reading; nothing if it is not known.
 std::optional<double> others_bytes(const MemoryReading& first, const MemoryReading& reading) {
@@ -27,7 +27,7 @@ measure::MemorySample memory_sample(const MemoryReadings& readings) {
     const MemoryReading& first = readings.all.front();
     for (const MemoryReading& reading : readings.all) {
         const std::optional<double> others = others_bytes(first, reading);
-        if (!others || std::fabs(*others) < kPiece) continue;
+        if (!others || std::fabs(*others) < piece_bytes) continue;
         sample.problem = fmt::format(
             "other processes' memory on the device changed by {:.0f} MiB meanwhile: measure when "
             "nothing else uses the device",
@@ -46,14 +46,14 @@ measure::MemorySample memory_sample(const MemoryReadings& readings) {
             "process ids of its own): what other processes allocate and free meanwhile would be "
             "counted as the variant's";
     }
-    if (readings.launches < kFewestLaunches) {
+    if (readings.launches < fewest_launches) {
         sample.leak_problem = fmt::format(
             "{} launches in the time allowed are too few to see a leak: smaller parameters make "
             "it shorter",
             readings.launches);
     } else {
         sample.leaked_bytes =
-            std::max(early.free_bytes - late.free_bytes, 0.0) * kLeakLaunches / readings.launches;
+            std::max(early.free_bytes - late.free_bytes, 0.0) * leak_launches / readings.launches;
     }
     sample.method = "driver/free";
     sample.peak_bytes = first.free_bytes - lowest.free_bytes;

@@ -12,7 +12,7 @@
 namespace perfgate::backend::cuda {
 
 /// The launches that `leak` refers to.
-inline constexpr int kLeakLaunches = 1000;
+inline constexpr int leak_launches = 1000;
 
 struct MemoryReading {
     double free_bytes = 0;            ///< of the whole device
@@ -23,10 +23,10 @@ struct MemoryReadings {
     std::vector<MemoryReading> all;  ///< in order; the first: before the variant is set up
     std::size_t early = 0;           ///< of `all`: after the first launches
     std::size_t late = 0;            ///< of `all`: `launches` later
-    int launches = 0;                ///< at most kLeakLaunches
+    int launches = 0;                ///< at most leak_launches
 };
 
-/// Peak and leak, the leak scaled to kLeakLaunches; or `problem` if other processes allocated or
+/// Peak and leak, the leak scaled to leak_launches; or `problem` if other processes allocated or
 /// freed memory by one of the readings that have `own_bytes`. Without it in the readings that both
 /// rest on, `note` says that nothing was noticed of other processes. Needs a reading.
 measure::MemorySample memory_sample(const MemoryReadings& readings);

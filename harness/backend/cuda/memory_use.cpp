@@ -15,10 +15,10 @@ namespace perfgate::backend::cuda {
 namespace {
 
 /// Pools and caches of a variant fill during the first ones.
-constexpr int kFirstLaunches = 10;
-/// More than the first ones, unless kLeakLaunches take too long.
-constexpr std::chrono::seconds kLongest{2};
-constexpr int kLaunchesPerReading = 50;
+constexpr int first_launches = 10;
+/// More than the first ones, unless leak_launches take too long.
+constexpr std::chrono::seconds longest{2};
+constexpr int launches_per_reading = 50;
 
 double free_bytes() {
     std::size_t free = 0;
@@ -70,15 +70,15 @@ measure::MemorySample measure_memory(const OpenDevice& device, const MemoryReque
         // While the work is queued, its temporary memory is there.
         if (reads) look(false);
     };
-    for (int i = 0; i < kFirstLaunches; ++i) {
+    for (int i = 0; i < first_launches; ++i) {
         launch(true);
         look_idle(false);
     }
     readings.early = look_idle(true);
     const auto start = std::chrono::steady_clock::now();
-    while (readings.launches < kLeakLaunches &&
-           std::chrono::steady_clock::now() - start < kLongest) {
-        const bool reads = readings.launches % kLaunchesPerReading == 0;
+    while (readings.launches < leak_launches &&
+           std::chrono::steady_clock::now() - start < longest) {
+        const bool reads = readings.launches % launches_per_reading == 0;
         launch(reads);
         if (reads) look_idle(false);
         ++readings.launches;

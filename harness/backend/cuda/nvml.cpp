@@ -12,12 +12,12 @@ namespace {
 // The part of NVML's stable ABI that is used here; the header comes with few toolkit installations.
 using Device = void*;
 using Return = int;
-constexpr Return kSuccess = 0;
-constexpr Return kInsufficientSize = 7;
-constexpr int kClockSm = 1;
-constexpr int kClockMemory = 2;
-constexpr int kTemperatureGpu = 0;
-constexpr std::uint64_t kNotAvailable = ~std::uint64_t{0};
+constexpr Return success = 0;
+constexpr Return insufficient_size = 7;
+constexpr int clock_sm = 1;
+constexpr int clock_memory = 2;
+constexpr int temperature_gpu = 0;
+constexpr std::uint64_t not_available = ~std::uint64_t{0};
 
 struct ProcessInfo {  // nvmlProcessInfo_v2_t, filled by nvmlDeviceGetComputeRunningProcesses_v3
     unsigned pid;
@@ -33,7 +33,7 @@ struct ReasonWords {
     bool throttles;
 };
 
-constexpr std::array kReasons{
+constexpr std::array reason_words{
     ReasonWords{0x001, "idle", false},
     ReasonWords{0x002, "application clocks", false},
     ReasonWords{0x004, "power cap", true},
@@ -49,7 +49,7 @@ constexpr std::array kReasons{
 
 std::vector<std::string> throttle_words(std::uint64_t bits) {
     std::vector<std::string> words;
-    for (const ReasonWords& reason : kReasons) {
+    for (const ReasonWords& reason : reason_words) {
         if ((bits & reason.bit) != 0) words.emplace_back(reason.words);
         bits &= ~reason.bit;
     }
@@ -60,7 +60,7 @@ std::vector<std::string> throttle_words(std::uint64_t bits) {
 }
 
 bool throttled(std::uint64_t bits) {
-    for (const ReasonWords& reason : kReasons) {
+    for (const ReasonWords& reason : reason_words) {
         if (reason.throttles && (bits & reason.bit) != 0) return true;
     }
     return false;
@@ -136,16 +136,16 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->mig, "nvmlDeviceGetMigMode");
     api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
-    if (const Return code = api->init(); code != kSuccess) return give_up(api->text(code));
+    if (const Return code = api->init(); code != success) return give_up(api->text(code));
     api->initialised = true;
 
     Device device = nullptr;
     Return code = -1;
     if (api->handle_by_uuid != nullptr) code = api->handle_by_uuid(uuid.c_str(), &device);
-    if (code != kSuccess && api->handle_by_pci != nullptr) {
+    if (code != success && api->handle_by_pci != nullptr) {
         code = api->handle_by_pci(pci_bus_id.c_str(), &device);
     }
-    if (code != kSuccess) return give_up(api->text(code));
+    if (code != success) return give_up(api->text(code));
     return std::unique_ptr<Nvml>(new Nvml(std::move(api), device));
 }
 
@@ -155,7 +155,7 @@ Nvml::~Nvml() = default;
 std::string Nvml::driver_version() const {
     std::array<char, 96> text{};
     if (api_->driver_version == nullptr ||
-        api_->driver_version(text.data(), static_cast<unsigned>(text.size()) - 1) != kSuccess) {
+        api_->driver_version(text.data(), static_cast<unsigned>(text.size()) - 1) != success) {
         return {};
     }
     return text.data();
@@ -169,7 +169,7 @@ std::optional<std::uint64_t> Nvml::energy_mj(std::string* why) const {
         return std::nullopt;
     }
     unsigned long long millijoules = 0;
-    if (const Return code = api_->energy(device_, &millijoules); code != kSuccess) {
+    if (const Return code = api_->energy(device_, &millijoules); code != success) {
         *why = fmt::format("cannot read the energy counter: {}{}", api_->text(code), remedy);
         return std::nullopt;
     }
@@ -178,7 +178,7 @@ std::optional<std::uint64_t> Nvml::energy_mj(std::string* why) const {
 
 std::optional<double> Nvml::power_w() const {
     unsigned milliwatts = 0;
-    if (api_->power == nullptr || api_->power(device_, &milliwatts) != kSuccess) return {};
+    if (api_->power == nullptr || api_->power(device_, &milliwatts) != success) return {};
     return milliwatts / 1000.0;
 }
 
@@ -187,17 +187,17 @@ std::optional<std::vector<ComputeProcess>> Nvml::compute_processes() const {
     std::vector<ProcessInfo> found(64);
     auto count = static_cast<unsigned>(found.size());
     Return code = api_->processes(device_, &count, found.data());
-    if (code == kInsufficientSize) {
+    if (code == insufficient_size) {
         found.resize(count + 16);  // more may start between the two calls
         count = static_cast<unsigned>(found.size());
         code = api_->processes(device_, &count, found.data());
     }
-    if (code != kSuccess) return std::nullopt;
+    if (code != success) return std::nullopt;
     std::vector<ComputeProcess> processes;
     for (unsigned i = 0; i < count; ++i) {
         ComputeProcess& process = processes.emplace_back();
         process.pid = found[i].pid;
-        if (found[i].used_gpu_memory != kNotAvailable) {
+        if (found[i].used_gpu_memory != not_available) {
             process.memory_bytes = found[i].used_gpu_memory;
         }
     }
@@ -208,35 +208,35 @@ NvmlReading Nvml::read() const {
     NvmlReading reading;
     const auto number = [&](auto function, auto... arguments) -> std::optional<unsigned> {
         unsigned value = 0;
-        if (function == nullptr || function(device_, arguments..., &value) != kSuccess) return {};
+        if (function == nullptr || function(device_, arguments..., &value) != success) return {};
         return value;
     };
-    reading.sm_clock_mhz = number(api_->clock, kClockSm);
-    reading.memory_clock_mhz = number(api_->clock, kClockMemory);
-    reading.max_sm_clock_mhz = number(api_->max_clock, kClockSm);
-    reading.max_memory_clock_mhz = number(api_->max_clock, kClockMemory);
-    reading.temperature_c = number(api_->temperature, kTemperatureGpu);
+    reading.sm_clock_mhz = number(api_->clock, clock_sm);
+    reading.memory_clock_mhz = number(api_->clock, clock_memory);
+    reading.max_sm_clock_mhz = number(api_->max_clock, clock_sm);
+    reading.max_memory_clock_mhz = number(api_->max_clock, clock_memory);
+    reading.temperature_c = number(api_->temperature, temperature_gpu);
     reading.power_w = power_w();
     if (const std::optional<unsigned> milliwatts = number(api_->power_limit)) {
         reading.power_limit_w = *milliwatts / 1000.0;
     }
 
     unsigned long long bits = 0;
-    if (api_->reasons != nullptr && api_->reasons(device_, &bits) == kSuccess) {
+    if (api_->reasons != nullptr && api_->reasons(device_, &bits) == success) {
         reading.throttle_bits = bits;
         reading.throttle_reasons = throttle_words(bits);
     }
     int mode = 0;
-    if (api_->persistence != nullptr && api_->persistence(device_, &mode) == kSuccess) {
+    if (api_->persistence != nullptr && api_->persistence(device_, &mode) == success) {
         reading.persistence_mode = mode != 0;
     }
     int pending = 0;
-    if (api_->ecc != nullptr && api_->ecc(device_, &mode, &pending) == kSuccess) {
+    if (api_->ecc != nullptr && api_->ecc(device_, &mode, &pending) == success) {
         reading.ecc = mode != 0;
     }
     unsigned mig = 0;
     unsigned mig_pending = 0;
-    if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == kSuccess) {
+    if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == success) {
         reading.mig = mig != 0;
     }
 

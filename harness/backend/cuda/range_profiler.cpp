@@ -16,7 +16,7 @@ namespace perfgate::backend::cuda {
 namespace {
 
 // CUPTI may request more passes than it announced, but not without bound.
-constexpr std::size_t kExtraPasses = 8;
+constexpr std::size_t extra_passes = 8;
 
 void require_supported(CUdevice device) {
     CUpti_Profiler_DeviceSupported_Params params{};
@@ -48,14 +48,14 @@ void require_supported(CUdevice device) {
 
 std::vector<std::uint8_t> read_availability(CUcontext context) {
     // The definitive test for permission: enabling a session succeeds even without it.
-    constexpr const char* kWhat = "cannot read which counters are available";
+    constexpr const char* failure = "cannot read which counters are available";
     CUpti_Profiler_GetCounterAvailability_Params params{};
     params.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
     params.ctx = context;
-    check(cuptiProfilerGetCounterAvailability(&params), kWhat);
+    check(cuptiProfilerGetCounterAvailability(&params), failure);
     std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
     params.pCounterAvailabilityImage = image.data();
-    check(cuptiProfilerGetCounterAvailability(&params), kWhat);
+    check(cuptiProfilerGetCounterAvailability(&params), failure);
     image.resize(params.counterAvailabilityImageSize);
     return image;
 }
@@ -149,7 +149,7 @@ class RangeProfiler::Session final : public Pass {
         bool all_submitted = false;
         std::vector<Launch> first_pass;
         for (index_ = 0; !all_submitted; ++index_) {
-            if (index_ > config_.passes + kExtraPasses) {
+            if (index_ > config_.passes + extra_passes) {
                 throw model::Error(fmt::format(
                     "counters need more passes than the {} that CUPTI announced", config_.passes));
             }

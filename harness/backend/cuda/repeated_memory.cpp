@@ -14,7 +14,7 @@ bool RepeatedMemory::supported(int ordinal) {
 }
 
 RepeatedMemory::RepeatedMemory(int ordinal, std::size_t bytes) {
-    constexpr const char* kWhat = "cannot map memory repeatedly";
+    constexpr const char* what = "cannot map memory repeatedly";
     CUmemAllocationProp properties{};
     properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -22,18 +22,18 @@ RepeatedMemory::RepeatedMemory(int ordinal, std::size_t bytes) {
     std::size_t piece = 0;
     check(driver().cuMemGetAllocationGranularity(&piece, &properties,
                                                  CU_MEM_ALLOC_GRANULARITY_MINIMUM),
-          kWhat);
+          what);
     bytes_ = std::max(bytes / piece, std::size_t{1}) * piece;
-    check(driver().cuMemCreate(&piece_, piece, &properties, 0), kWhat);
+    check(driver().cuMemCreate(&piece_, piece, &properties, 0), what);
     try {
-        check(driver().cuMemAddressReserve(&address_, bytes_, 0, 0, 0), kWhat);
+        check(driver().cuMemAddressReserve(&address_, bytes_, 0, 0, 0), what);
         for (; mapped_ < bytes_; mapped_ += piece) {
-            check(driver().cuMemMap(address_ + mapped_, piece, 0, piece_, 0), kWhat);
+            check(driver().cuMemMap(address_ + mapped_, piece, 0, piece_, 0), what);
         }
         CUmemAccessDesc access{};
         access.location = properties.location;
         access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        check(driver().cuMemSetAccess(address_, bytes_, &access, 1), kWhat);
+        check(driver().cuMemSetAccess(address_, bytes_, &access, 1), what);
     } catch (...) {
         release();
         throw;

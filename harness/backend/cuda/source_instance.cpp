@@ -22,18 +22,18 @@ namespace {
 
 using Role = model::SourceArgument::Role;
 
-constexpr std::size_t kMostCodeBytes = std::size_t{512} << 20;
+constexpr std::size_t most_code_bytes = std::size_t{512} << 20;
 
 /// What outputs have before the measured kernel and before its reference: an element that neither
 /// writes must not look equal. 0xFF is NaN in every floating-point type.
-constexpr unsigned char kPoison = 0xff;
-constexpr unsigned char kReferencePoison = 0xfe;
+constexpr unsigned char first_poison = 0xff;
+constexpr unsigned char reference_poison = 0xfe;
 /// Any byte is a legal integer, so kernels with integer outputs are verified with this one, too.
-constexpr unsigned char kSecondPoison = 0x55;
+constexpr unsigned char second_poison = 0x55;
 
 /// The code as it was compiled or found when the run was planned.
 std::string image_of(const model::SourceCode& code) {
-    std::string image = model::read_file(code.file, kMostCodeBytes, "machine code");
+    std::string image = model::read_file(code.file, most_code_bytes, "machine code");
     model::Sha256 hash;
     hash.add(image);
     if (hash.fingerprint() != code.digest) {
@@ -156,7 +156,7 @@ void SourceInstance::check_parameters(CUfunction function, const std::string& na
 void SourceInstance::fill(std::uint64_t seed) {
     seed_ = seed;
     fill_inputs();
-    poison(kPoison);
+    poison(first_poison);
     reset(device_.stream());
     check(driver().cuStreamSynchronize(device_.stream()), "cannot fill the arguments");
 }
@@ -249,7 +249,7 @@ std::vector<Elements> SourceInstance::expected() {
                                static_cast<std::size_t>(output->elements)));
         return all;
     }
-    return outputs_of(reference_, kReferencePoison);
+    return outputs_of(reference_, reference_poison);
 }
 
 /// Of one more launch, with the inputs of the last fill: the launch before may have changed them.
@@ -268,7 +268,7 @@ model::Verification SourceInstance::verify() {
     const bool has_integers = std::any_of(found.begin(), found.end(),
                                           [](const Elements& one) { return is_integer(one.type); });
     if (result.passed && has_integers) {
-        result = compared(outputs_of(function_, kSecondPoison), wanted);
+        result = compared(outputs_of(function_, second_poison), wanted);
     }
     result.detail =
         fmt::format("against {}: {}", model::printable(kernel_.check.against), result.detail);
