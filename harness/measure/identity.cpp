@@ -5,10 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
+#include "model/file.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 
@@ -62,22 +61,10 @@ std::string reading_text(const model::BenchmarkReading& reading) {
 /// name a file in the command's folder. Empty: none.
 std::filesystem::path file_of(const std::string& word, bool is_program,
                               const std::filesystem::path& folder) {
-    const auto is_file = [](const std::filesystem::path& path) {
-        std::error_code error;
-        return std::filesystem::is_regular_file(path, error);
-    };
-    if (is_program && word.find('/') == std::string::npos) {
-        const char* path = std::getenv("PATH");
-        std::istringstream folders(path != nullptr ? path : "");
-        for (std::string each; std::getline(folders, each, ':');) {
-            if (is_file(std::filesystem::path(each) / word)) {
-                return std::filesystem::path(each) / word;
-            }
-        }
-        return {};
-    }
+    if (is_program && word.find('/') == std::string::npos) return model::found_on_path(word);
     const std::filesystem::path file = folder / word;  // the word alone if it is absolute
-    return is_file(file) ? file : std::filesystem::path{};
+    std::error_code error;
+    return std::filesystem::is_regular_file(file, error) ? file : std::filesystem::path{};
 }
 
 /// Of the program, and of the script that an interpreter found through PATH is given: the first

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -245,6 +246,19 @@ void make_file_atomically(const fs::path& path, const std::function<void(const f
     Replacement replacement(path);
     make(replacement.temporary());
     replacement.finish();
+}
+
+std::filesystem::path found_on_path(const std::filesystem::path& name) {
+    const char* const variable = std::getenv("PATH");
+    std::string_view folders = variable ? variable : "";
+    while (!folders.empty()) {
+        const std::size_t end = std::min(folders.find(':'), folders.size());
+        std::error_code error;
+        std::filesystem::path candidate = std::filesystem::path(folders.substr(0, end)) / name;
+        if (std::filesystem::is_regular_file(candidate, error)) return candidate;
+        folders.remove_prefix(std::min(end + 1, folders.size()));
+    }
+    return {};
 }
 
 }  // namespace perfgate::model

@@ -26,4 +26,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void make_file_atomically(const std::filesystem::path& path,
                           const std::function<void(const std::filesystem::path&)>& make);
 
+/// The first regular file of this name in the folders of PATH; empty: there is none.
+std::filesystem::path found_on_path(const std::filesystem::path& name);
+
 }  // namespace perfgate::model

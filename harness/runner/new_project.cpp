@@ -21,16 +21,9 @@ constexpr std::size_t template_limit = std::size_t{1} << 20;
 
 /// Whether the name alone starts this program: its folder is the first on PATH that has one.
 bool is_on_path(const fs::path& binary) {
-    const char* const variable = std::getenv("PATH");
-    std::string_view folders = variable ? variable : "";
-    while (!folders.empty()) {
-        const std::size_t end = std::min(folders.find(':'), folders.size());
-        std::error_code error;
-        const fs::path candidate = fs::path(folders.substr(0, end)) / binary.filename();
-        if (fs::exists(candidate, error)) return fs::equivalent(candidate, binary, error);
-        folders.remove_prefix(std::min(end + 1, folders.size()));
-    }
-    return false;
+    const fs::path first = model::found_on_path(binary.filename());
+    std::error_code error;
+    return !first.empty() && fs::equivalent(first, binary, error);
 }
 
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
