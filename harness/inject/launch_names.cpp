@@ -52,7 +52,6 @@ const char* LaunchNames::name_of(const CUpti_ActivityKernel10& record) {
     if (found == launches_.end()) return record.name;  // launched before
     const std::string& symbol = *found->second;
     launches_.erase(found);
-    if (record.name == nullptr || symbol != record.name) ++renamed_;
     return symbol.c_str();
 }
 
@@ -60,18 +59,17 @@ std::string LaunchNames::doubt() const {
     if (not_kept_ != 0) {
         return std::to_string(not_kept_) +
                " launches after a module was unloaded are more than can be kept, and CUPTI may "
-               "give "
-               "their kernels the names of unloaded ones: keep modules loaded";
+               "give their kernels the names of unloaded ones: keep modules loaded";
     }
     if (unwatched_ != 0) {
         return std::to_string(unwatched_) +
                " kernels ran after a module was unloaded, and CUPTI may give them the names of "
                "unloaded kernels: record launches, too (level callbacks)";
     }
-    if (renamed_ != 0 && in_graphs_ != 0) {
-        return "CUPTI gave kernels the names of unloaded ones, possibly also to the " +
-               std::to_string(in_graphs_) +
-               " in CUDA graphs: keep modules loaded as long as the program runs";
+    if (in_graphs_ != 0) {
+        return std::to_string(in_graphs_) +
+               " kernels in CUDA graphs ran after a module was unloaded, and CUPTI may give them "
+               "the names of unloaded kernels: keep modules loaded as long as the program runs";
     }
     return {};
 }

@@ -41,7 +41,7 @@ class LaunchNames {
   private:
     std::atomic<bool> watching_{false};
     std::atomic<std::uint64_t> unloaded_ns_{0};  ///< 0: never
-    std::atomic<std::uint64_t> renamed_{0}, in_graphs_{0}, unwatched_{0}, not_kept_{0};
+    std::atomic<std::uint64_t> in_graphs_{0}, unwatched_{0}, not_kept_{0};
     std::mutex mutex_;
     std::unordered_set<std::string, activity::TextHash, std::equal_to<>> symbols_;
     std::unordered_map<std::uint32_t, const std::string*> launches_;  ///< by correlation

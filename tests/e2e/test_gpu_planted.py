@@ -28,7 +28,7 @@ PLANTED = {
     "code": ({"code_size": 0}, {"code_size"}, "larger machine code"),
     "stack": ({"stack": 0}, {"stack"}, "more stack per thread"),
     "caches": ({"gpu_time": "5%", "l1_throughput": "10pt", "l2_throughput": "5pt", "shared_throughput": "5pt"},
-               {"gpu_time", "l1_throughput", "l2_throughput", "shared_throughput"}, "moved most in"),
+               {"gpu_time", "l1_throughput", "l2_throughput", "shared_throughput"}, "the largest changes are"),
     "host": ({"gpu_time": "20%", "pcie_bytes": "20%"}, {"gpu_time", "pcie_bytes"}, "more bytes over PCIe"),
 }
 

@@ -49,7 +49,10 @@ def measured(folder, name, metrics, processes):
 
 
 def values_of(case, metric):
-    return [value for batch in case["metrics"][metric]["batches"] for value in batch["samples"]]
+    series = case["metrics"][metric]
+    if "batches" not in series:  # a single value of one process
+        return [series["value"]]
+    return [value for batch in series["batches"] for value in batch["samples"]]
 
 
 def name_of(case):
