@@ -37,6 +37,10 @@ SCALES = {"cupy_scale": 0, "triton_scale": 0, "jax_scale": 1}
 SCALE_STEPS, SCALE_WORK = 30, 4
 
 
+# What ncu's duration has more than a kernel's record, whatever the kernel: 1.0 to 1.6 us on an H100.
+NCU_MORE_NS = 2000
+
+
 class Failure(Exception):
     pass
 
@@ -316,9 +320,8 @@ def part_streams(_):
             expect(process["program"]["synchronisations"] >= 4, "synchronisations")
             expect(process["devices"][0]["peak_memory_bytes"] >= 4 * known["copy_bytes"],
                    "memory high-water mark")
-            # How much depends on how fast this host launches under callbacks.
             overlap = ranges["streams"]["kernel_time_ns"] / ranges["streams"]["gpu_time_ns"]
-            expect(overlap > 1.2, f"kernels of four streams overlap: {overlap:.2f}")
+            expect(overlap > 2, f"kernels of four streams overlap: {overlap:.2f}")
 
 
 def part_modules(_):
@@ -439,7 +442,7 @@ def ncu_durations(program, pattern):
 
 
 def compare_with_ncu(program, word):
-    """Medians of a kernel within 3 % of ncu's, each the median of three runs; in turns."""
+    """Medians of a kernel within 3 % or 2 us of ncu's, each the median of three runs; in turns."""
     # `word` is in its name, or it is the one that the program launches most.
     own, theirs = [], []
     for _ in range(3):
@@ -456,7 +459,9 @@ def compare_with_ncu(program, word):
     ratio = median(own) / median(theirs)
     say(f"  {function}: median {median(own) / 1000:.2f} us, by ncu {median(theirs) / 1000:.2f} us ({ratio - 1:+.2%})")
     expect(median(theirs) >= 20000, "takes 20 us and more")
-    expect(abs(ratio - 1) < 0.03, "within 3 %")
+    difference = median(theirs) - median(own)
+    expect(abs(ratio - 1) < 0.03 or 0 < difference < NCU_MORE_NS, f"within 3 %, or ncu's is longer by less than 2 us: "
+           f"{difference:.0f} ns")
 
 
 def part_ncu(_):

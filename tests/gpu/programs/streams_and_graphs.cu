@@ -10,7 +10,7 @@
 #include <vector>
 
 #ifndef SPIN_STEPS
-#define SPIN_STEPS 4000
+#define SPIN_STEPS 20000
 #endif
 
 namespace {
