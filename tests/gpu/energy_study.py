@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a GPU: energy and power of eight kernels, from nearly idle to the power limit, over several
-processes, and what it costs. Prints a table.
+"""On a GPU: energy, power and efficiency of eight kernels, from nearly idle to the power limit, over several
+processes. Prints a table.
 
     energy_study.py [--processes 10] [--keep FOLDER]"""
 
@@ -78,28 +78,28 @@ def main():
     folder = pathlib.Path(chosen.keep or tempfile.mkdtemp(prefix="perfgate-"))
     folder.mkdir(parents=True, exist_ok=True)
 
-    plain, plain_s = measured(folder, "without", "gpu_time", 1)
-    once, energy_s = measured(folder, "with", "gpu_time, energy", 1)
-    print(f"energy costs {(energy_s - plain_s) / len(plain):.2f} s per case", flush=True)
-    print_table(once)
-    print_table(measured(folder, "all", "gpu_time, energy", chosen.processes)[0])
+    print_table(measured(folder, "all", "gpu_time, energy, efficiency", chosen.processes)[0])
 
 
 def print_table(cases):
-    print("| kernel | gpu_time, µs | energy, mJ | deviation | range | power, W | deviation | range | clock, MHz | note |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|---|")
+    print("| kernel | gpu_time, µs | energy, mJ | deviation | range | power, W | deviation | range | Gflop/J | clock, MHz | "
+          "note |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|")
     for case in cases:
-        missing = case.get("not_collected", [])
-        if case["status"] != "measured" or missing:
+        if "energy" not in case["metrics"]:
+            missing = case.get("not_collected", [])
             why = missing[0]["reason"] if missing else case.get("reason", case["status"])
             print(f"| {name_of(case)} | not collected: {why} |")
             continue
         energy, power = values_of(case, "energy"), values_of(case, "power")
-        clocks = [batch["sm_clock_mhz"] for batch in case["metrics"]["energy"]["batches"] if "sm_clock_mhz" in batch]
+        # A case that states no operations has none.
+        efficiency = f"{case['metrics']['efficiency']['value'] / 1e9:.4g}" if "efficiency" in case["metrics"] else ""
+        batches = case["metrics"]["energy"].get("batches", [])
+        clocks = [batch["sm_clock_mhz"] for batch in batches if "sm_clock_mhz" in batch]
         clock = f"{min(clocks):.0f} to {max(clocks):.0f}" if clocks else "at the power limit"
-        print("| %s | %.1f | %.4g | %.2f %% | %.2f %% | %.1f | %.2f %% | %.2f %% | %s | %s |" % (
+        print("| %s | %.1f | %.4g | %.2f %% | %.2f %% | %.1f | %.2f %% | %.2f %% | %s | %s | %s |" % (
             name_of(case), case["metrics"]["gpu_time"]["value"] / 1000, 1000 * statistics.mean(energy),
-            *spread(energy), statistics.mean(power), *spread(power), clock, "; ".join(case.get("notes", []))))
+            *spread(energy), statistics.mean(power), *spread(power), efficiency, clock, "; ".join(case.get("notes", []))))
     sys.stdout.flush()
 
 
