@@ -299,8 +299,9 @@ void add_interval(const Comparison& comparison, const std::optional<stats::Inter
     };
     // With modes the means can differ more than the processes do pair by pair.
     const double estimate = judgement.measured - baseline;
-    const double low = std::min(change(shift->low), estimate) - drift;
-    const double high = std::max(change(shift->high), estimate) + drift;
+    const double unknown = drift + tick_of(*comparison.definition);
+    const double low = std::min(change(shift->low), estimate) - unknown;
+    const double high = std::max(change(shift->high), estimate) + unknown;
     if (!std::isfinite(low) || !std::isfinite(high)) return;
 
     const Direction direction = comparison.definition->direction;

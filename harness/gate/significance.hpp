@@ -100,8 +100,8 @@ struct Scale {
 };
 
 /// Sets `interval` and `shown`. `shift` contains the change on this scale, at interval_level;
-/// absent: there are too few processes. A run may be off by `drift` without a cause, so the
-/// interval is wider by that.
+/// absent: there are too few processes. A run may be off by `drift` without a cause, and a device
+/// time by a tick of its clock, so the interval is wider by these.
 void add_interval(const Comparison& comparison, const std::optional<stats::Interval>& shift,
                   const Scale& scale, double drift, Judgement& judgement);
 

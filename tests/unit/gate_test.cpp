@@ -611,8 +611,8 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
 /// A baseline of 20 processes and a run of five, which spread over this share of their time.
 Pair spreading(double spread, double change = 0) {
     Pair pair;
-    pair.then().metrics["gpu_time"] = processes(1000, spread, 20);
-    pair.now().metrics["gpu_time"] = processes(1000 * (1 + change), spread, 5);
+    pair.then().metrics["gpu_time"] = processes(100000, spread, 20);
+    pair.now().metrics["gpu_time"] = processes(100000 * (1 + change), spread, 5);
     return pair;
 }
 
@@ -658,6 +658,18 @@ TEST(Shown, ABetterTimeNeedNotBeShownAsMuch) {
     EXPECT_EQ(time_of(spreading(0.1, -0.05)).verdict, Verdict::pass)
         << "it may not have improved; that it got worse is excluded";
     EXPECT_EQ(time_of(spreading(0.11, -0.02)).verdict, Verdict::pass);
+}
+
+TEST(Shown, LessThanATickOfTheClockIsNotShown) {
+    Pair pair;
+    const auto doubt = [&](double time_ns) {
+        pair.then().metrics["gpu_time"] = processes(time_ns, 0.001, 20);
+        pair.now().metrics["gpu_time"] = processes(time_ns, 0.001, 5);
+        return time_of(pair).doubt;
+    };
+    // The tolerance of 3 % is 30 and 33 ns, the tick 32 ns.
+    EXPECT_EQ(doubt(1000), model::Doubt::not_shown);
+    EXPECT_EQ(doubt(1110), model::Doubt::none);
 }
 
 TEST(Shown, OneProcessAndTooFewShowNothing) {
@@ -721,7 +733,7 @@ TEST(Shown, ADriftBetweenTheBaselinesRunsWidensTheInterval) {
     for (std::size_t i = 0; i < 20; ++i) {
         model::Batch& batch = pair.then().metrics["gpu_time"].batches[i];
         batch.run = static_cast<std::int64_t>(i / 4);
-        batch.samples[0] += 20 * static_cast<double>(i / 4);
+        batch.samples[0] += 2000 * static_cast<double>(i / 4);
     }
     EXPECT_EQ(time_of(pair).doubt, model::Doubt::not_shown) << time_of(pair).sentence;
 }
