@@ -51,9 +51,11 @@ workloads:
       step.idle_share: 10pt
       backward.gpu_time: 2%
       flash.gpu_time: 3%
+      flash.registers: 0
     expect:
       step.syncs: "== 0"
       step.pageable_copies: "== 0"
+      step.hottest_kernel: "== *nvjet*"   # cuBLAS's kernels for bf16
 """
 
 GRAPHS = """
