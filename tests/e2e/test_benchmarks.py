@@ -22,7 +22,7 @@ import json, os, pathlib, sys
 with open("started", "a") as mark:
     mark.write(" ".join(sys.argv[1:]) + "\\n")
 count = len(open("started").readlines())
-given = json.load(open("results.json"))
+given = json.load(open(os.environ.get("GIVEN", "results.json")))
 if given.get("say"):
     print(given["say"])
 if given.get("stderr"):
@@ -397,6 +397,18 @@ class Measured(Given):
         self.write("suite.yaml", SUITE + "    check: [\"true\"]\n")
         self.run_suite()
         self.assertTrue(self.cases()["bench/copy[n=8]"]["verification"]["passed"])
+
+    def test_two_environments_in_turns(self):
+        # The head reports another case and a slower one; both sides run in the same folder.
+        self.give(ROWS[1:])
+        (self.folder / "results.json").rename(self.folder / "base.json")
+        self.give(self.slower(2, "copy"))
+        done = self.run_tool("ab", "suite.yaml", *HOST, "--processes", 6, "--base-env", "GIVEN=base.json", code=1)
+        self.assertIn("environments differ in GIVEN", " ".join(done.stdout.split()))
+        self.assertEqual({"bench/sort[n=8]": "no_baseline", "bench/sort[n=64]": "pass",
+                          "bench/copy[n=8]": "regressed"}, self.verdicts())
+        done = self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "RESULTS={out}", code=2)
+        self.assert_one_line(done.stderr, "--base-env", "'{out}'")
 
     def test_two_checkouts_in_turns(self):
         for folder in ("base", "head"):
