@@ -379,6 +379,27 @@ workloads:
             self.assertEqual("pass", relation["verdict"], relation)
             self.assertNotIn(gate, self.health(**sick, health=f"{{step: {{{name}: none}}}}", code=(0, 1)))
 
+    def test_more_communication_fails_and_more_other_work_does_not_fail_as_such(self):
+        self.suite(("      step.kernels: 0\n", "      step.communication_time: 5%\n"))
+        self.app(more="kernels 4 ncclDevKernel_AllReduce")
+        self.run_tool("baseline", "refresh", "suite.yaml", "--backend", "host", "--processes", 10)
+        self.run_suite()
+        self.assertEqual(4 * 5000, self.value("step", "communication_time"))
+
+        def verdict():
+            case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+            return next(each["verdict"] for each in case["metrics"] if each["metric"] == "communication_time")
+
+        # As many other kernels more change nothing about it, and more of NCCL's do.
+        self.app(more="kernels 4 gemm kernels 4 ncclDevKernel_AllReduce")
+        self.run_suite(code=1)
+        self.assertEqual("pass", verdict())
+        self.app(more="kernels 8 ncclDevKernel_AllReduce")
+        self.run_suite(code=1)
+        self.assertEqual("regressed", verdict())
+        case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+        self.assertIn("communication", [each["rule"] for each in case["why"]])
+
     def test_validate_and_list_know_the_health_set_and_execute_nothing(self):
         self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health="{step: {syncs: 2}}"))
         self.assertIn("1 case", self.run_tool("validate", "suite.yaml").stdout)
