@@ -121,8 +121,8 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
                                 "gate it in overrides for the cases that have it",
                                 gate.metric));
     }
-    if (!request.first) return;
     result.notes = all.notes;
+    if (!request.first) return;
     const std::string_view more = benchmark::find_format(reading.format)->more_samples;
     if (most == 1 && !more.empty()) {
         result.notes.push_back(

@@ -124,7 +124,7 @@ PieceValues of_program(const Recorded& recorded) {
     PieceValues values;
     values.instances = 1;
     std::uint64_t gpu_time = 0, idle = 0, all_spans = 0, longest = 0;
-    std::uint64_t kernel_time = 0, underfilled = 0, exposed = 0;
+    std::uint64_t kernel_time = 0, underfilled = 0, communication = 0, exposed = 0;
     for (const Timeline& timeline : recorded.timelines()) {
         const WorkSummary work = activity::summarise(timeline, always);
         const Interval span = timeline.device_span();
@@ -134,6 +134,7 @@ PieceValues of_program(const Recorded& recorded) {
         longest = std::max(longest, span.length());
         kernel_time += work.kernel_time_ns;
         underfilled += work.underfilled_time_ns;
+        communication += work.communication_ns;
         exposed += work.exposed_communication_ns;
         count(work, host_launches(timeline, always, std::nullopt), values.counts);
     }
@@ -144,6 +145,8 @@ PieceValues of_program(const Recorded& recorded) {
     values.samples["gpu_time"] = {as_double(gpu_time)};
     values.samples["span"] = {as_double(longest)};
     values.samples["idle_share"] = {percent(idle, all_spans)};
+    values.samples["communication_time"] = {as_double(communication)};
+    values.samples["communication_share"] = {percent(communication, all_spans)};
     values.samples["exposed_communication_share"] = {percent(exposed, all_spans)};
     if (all_of(recorded, &knows_sms)) {
         values.samples["underfilled_share"] = {percent(underfilled, kernel_time)};
@@ -174,6 +177,9 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
         values.samples["gpu_time"].push_back(as_double(work.gpu_time_ns));
         values.samples["span"].push_back(as_double(work.span_ns));
         values.samples["idle_share"].push_back(100 * work.idle_share());
+        values.samples["communication_time"].push_back(as_double(work.communication_ns));
+        values.samples["communication_share"].push_back(
+            percent(work.communication_ns, work.span_ns));
         values.samples["exposed_communication_share"].push_back(
             percent(work.exposed_communication_ns, work.span_ns));
         if (sms_known) {

@@ -33,7 +33,7 @@ struct Failure {
     std::string log;
 };
 
-using Variables = std::vector<std::pair<std::string, std::string>>;
+using model::Variables;
 
 struct ProgramRun {
     std::vector<std::string> words;

@@ -27,6 +27,7 @@
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
 #include "inject/launch_names.hpp"
+#include "inject/loading.hpp"
 #include "inject/process.hpp"
 #include "inject/ranges.hpp"
 #include "inject/settings.hpp"
@@ -195,6 +196,7 @@ void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uin
 
 bool Recorder::load(std::string& why) {
     std::call_once(loaded_, [&] {
+        const Loading loading;
         if (!load_cupti(settings_.cupti, api_, unusable_)) return;
         callbacks_ = std::make_unique<Callbacks>(api_, writer_, launch_names_, [this] {
             const std::unique_lock lock(flush_mutex_, std::try_to_lock);
@@ -288,6 +290,7 @@ void Recorder::enable_api_calls() {
 }
 
 void Recorder::start() noexcept {
+    if (Loading::postpones_start()) return;
     if (settings_.folder.empty() || settings_.level == Level::ranges || pid_ != 0) return;
     if (settings_.level == Level::counters) return start_counting(settings_);
     try {
@@ -327,7 +330,9 @@ int Recorder::serve_nvtx(void* export_table) noexcept {
     }
     try {
         std::string why;
-        if (!load(why)) return 0;
+        const bool usable = load(why);
+        if (Loading::postponed_start()) start();
+        if (!usable) return 0;
         using Initialise = int (*)(void*);
         const auto initialise = reinterpret_cast<Initialise>(
             library_function(api_.library, "InitializeInjectionNvtx2"));

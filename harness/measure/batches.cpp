@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,19 @@ model::MetricSeries series_of_one(const model::MetricDefinition& definition, dou
                                   std::string method, model::Batch batch) {
     batch.samples = {value};
     return {definition.unit, value, std::move(method), {std::move(batch)}};
+}
+
+void join_notes(model::CaseResult& result, const model::CaseResult& more) {
+    // What differs from process to process, such as a number in it, must not fill reports.
+    constexpr std::size_t most_notes = 20;
+    const std::string limit =
+        fmt::format("further processes have other notes: {} are listed", most_notes);
+    std::vector<std::string>& notes = result.notes;
+    for (const std::string& note : more.notes) {
+        if (!notes.empty() && notes.back() == limit) return;
+        if (std::find(notes.begin(), notes.end(), note) != notes.end()) continue;
+        notes.push_back(notes.size() < most_notes ? note : limit);
+    }
 }
 
 void join_batches(model::CaseResult& result, model::CaseResult more) {
@@ -39,6 +53,7 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
             model::mask_arguments(more.kernels[i], result.kernels[i]);
         }
     }
+    join_notes(result, more);
     result.readings.insert(result.readings.end(), more.readings.begin(), more.readings.end());
     result.wall_s += more.wall_s;
 }

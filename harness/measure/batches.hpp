@@ -14,9 +14,13 @@ namespace perfgate::measure {
 model::MetricSeries series_of_one(const model::MetricDefinition& definition, double value,
                                   std::string method, model::Batch batch);
 
-/// Adds what a later process measured: its batches, readings and cost. A batch that was obtained in
-/// another way than the case's is kept and excluded. If it recorded its launch too, argument words
-/// that differ are masked.
+/// Adds the notes of a later process that no earlier one has, up to a limit, which the last note
+/// then states.
+void join_notes(model::CaseResult& result, const model::CaseResult& more);
+
+/// Adds what a later process measured: its batches, notes, readings and cost. A batch that was
+/// obtained in another way than the case's is kept and excluded. If it recorded its launch too,
+/// argument words that differ are masked.
 void join_batches(model::CaseResult& result, model::CaseResult more);
 
 /// How many processes have taken batches in this round, for the timing metric with the most.

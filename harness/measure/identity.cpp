@@ -57,22 +57,31 @@ std::string reading_text(const model::BenchmarkReading& reading) {
     return text;
 }
 
+/// The program that a word without '/' names: found through its own PATH if it has one.
+std::filesystem::path program_of(const std::string& word, const model::Command& command) {
+    for (const auto& [name, value] : command.environment) {
+        if (name == "PATH") return model::found_on_path(word, value, command.folder);
+    }
+    return model::found_on_path(word);
+}
+
 /// The file that a word of a command names: the first word is found through PATH, the others may
 /// name a file in the command's folder. Empty: none.
 std::filesystem::path file_of(const std::string& word, bool is_program,
-                              const std::filesystem::path& folder) {
-    if (is_program && word.find('/') == std::string::npos) return model::found_on_path(word);
-    const std::filesystem::path file = folder / word;  // the word alone if it is absolute
+                              const model::Command& command) {
+    if (is_program && word.find('/') == std::string::npos) return program_of(word, command);
+    // The word alone if it is absolute.
+    const std::filesystem::path file = std::filesystem::path(command.folder) / word;
     std::error_code error;
     return std::filesystem::is_regular_file(file, error) ? file : std::filesystem::path{};
 }
 
 /// Of the program, and of the script that an interpreter found through PATH is given: the first
 /// word that names a file. Further files may be data, or what the program writes.
-std::string files_text(const std::vector<std::string>& words, const std::string& folder) {
+std::string files_text(const std::vector<std::string>& words, const model::Command& command) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::filesystem::path file = file_of(words[i], i == 0, folder);
+        const std::filesystem::path file = file_of(words[i], i == 0, command);
         if (!file.empty()) {
             text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
         }
@@ -91,7 +100,7 @@ std::string command_text(const model::Command& command) {
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }
-    text += files_text(command.words, command.folder) + files_text(command.check, command.folder);
+    text += files_text(command.words, command) + files_text(command.check, command);
     if (command.benchmark) text += ", " + reading_text(*command.benchmark);
     return text;
 }

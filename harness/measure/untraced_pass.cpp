@@ -76,6 +76,7 @@ void DeviceChain::take_untraced(Item& item, std::int64_t round, Workers& workers
                     [&](const auto& each) { return !item.result->metrics.contains(each.first); });
     if (is_new) {
         item.result->metrics.merge(more.metrics);
+        join_notes(*item.result, more);
         item.result->wall_s += more.wall_s;
         shared_.journal.add(*item.suite, *item.result);
         return;

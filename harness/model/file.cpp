@@ -250,12 +250,19 @@ void make_file_atomically(const fs::path& path, const std::function<void(const f
 
 std::filesystem::path found_on_path(const std::filesystem::path& name) {
     const char* const variable = std::getenv("PATH");
-    std::string_view folders = variable ? variable : "";
+    return found_on_path(name, variable ? variable : "", {});
+}
+
+std::filesystem::path found_on_path(const std::filesystem::path& name, std::string_view folders,
+                                    const std::filesystem::path& folder) {
     while (!folders.empty()) {
         const std::size_t end = std::min(folders.find(':'), folders.size());
         std::error_code error;
-        std::filesystem::path candidate = std::filesystem::path(folders.substr(0, end)) / name;
-        if (std::filesystem::is_regular_file(candidate, error)) return candidate;
+        std::filesystem::path candidate = folder / folders.substr(0, end) / name;
+        if (std::filesystem::is_regular_file(candidate, error) &&
+            ::access(candidate.c_str(), X_OK) == 0) {
+            return candidate;
+        }
         folders.remove_prefix(std::min(end + 1, folders.size()));
     }
     return {};

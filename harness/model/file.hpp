@@ -26,7 +26,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void make_file_atomically(const std::filesystem::path& path,
                           const std::function<void(const std::filesystem::path&)>& make);
 
-/// The first regular file of this name in the folders of PATH; empty: there is none.
+/// The first executable file of this name in the folders of PATH; empty: there is none.
 std::filesystem::path found_on_path(const std::filesystem::path& name);
+
+/// The same for a program that runs in `folder`, with another value of PATH.
+std::filesystem::path found_on_path(const std::filesystem::path& name, std::string_view folders,
+                                    const std::filesystem::path& folder);
 
 }  // namespace perfgate::model

@@ -50,15 +50,18 @@ struct BenchmarkReading {
 /// What is replaced in the words of a benchmark by the file to write.
 inline constexpr const char* out_word = "{out}";
 
+/// Environment variables with their values.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 /// A program to be measured, with its parameters filled in. No shell is involved.
 struct Command {
     std::string name;
-    std::vector<std::string> words;  ///< the first is found through PATH
+    std::vector<std::string> words;  ///< the first is found through its PATH
     /// Run in the same folder after the program: exit status 0 means that its result is correct.
     /// Empty: the result is not checked.
     std::vector<std::string> check;
-    std::vector<std::pair<std::string, std::string>> environment;  ///< beside the inherited one
-    std::string folder;  ///< to run in; relative: to the suite's folder
+    Variables environment;  ///< beside the inherited ones
+    std::string folder;     ///< to run in; relative: to the suite's folder
     double time_limit_s = 600;
     int exit_status = 0;                       ///< the expected exit status
     int warm_up_runs = 0;                      ///< before the first one that counts

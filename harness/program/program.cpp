@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "model/error.hpp"
+#include "model/file.hpp"
 #include "model/text.hpp"
 #include "program/capture.hpp"
 #include "program/process_tree.hpp"
@@ -70,8 +71,9 @@ struct Streams {
 };
 
 /// In the child, between fork and exec: only async-signal-safe calls. The errno goes to `failure`.
-[[noreturn]] void exec_program(char* const* words, char* const* environment, const char* folder,
-                               const Streams& streams, int failure, pid_t parent) {
+[[noreturn]] void exec_program(const char* file, char* const* words, char* const* environment,
+                               const char* folder, const Streams& streams, int failure,
+                               pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
     // Signals that perfgate ignores must not be ignored by its children.
@@ -81,10 +83,27 @@ struct Streams {
                           (streams.input < 0 || dup2(streams.input, STDIN_FILENO) >= 0) &&
                           (streams.output < 0 || dup2(streams.output, STDOUT_FILENO) >= 0) &&
                           (streams.errors < 0 || dup2(streams.errors, STDERR_FILENO) >= 0);
-    if (prepared) execvpe(words[0], words, environment);
+    if (prepared) execvpe(file, words, environment);
     const int error = errno;
     (void)!::write(failure, &error, sizeof(error));
     _exit(127);
+}
+
+/// What to execute: the first word, which is looked up in the program's own PATH if it has one.
+/// execvpe would use ours.
+std::string file_of(const Program& program) {
+    const std::string& word = program.words.front();
+    const auto path = std::find_if(program.environment.begin(), program.environment.end(),
+                                   [](const auto& variable) { return variable.first == "PATH"; });
+    if (path == program.environment.end() || word.find('/') != std::string::npos) return word;
+    const auto folder = std::filesystem::absolute(program.folder.empty() ? "." : program.folder);
+    const auto file = model::found_on_path(word, path->second, folder);
+    if (file.empty()) {
+        throw model::InputError(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
+                                            model::printable(word),
+                                            model::printable(path->second)));
+    }
+    return file.native();
 }
 
 pid_t start(const Program& program, const std::string& mark, const Streams& streams) {
@@ -95,6 +114,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
                                             model::printable(program.words.front()),
                                             model::printable(program.folder)));
     }
+    const std::string file = file_of(program);
     const std::vector<std::string> environment = environment_of(program, mark);
     const std::vector<char*> words = pointers(program.words);
     const std::vector<char*> variables = pointers(environment);
@@ -105,7 +125,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     const pid_t parent = ::getpid();
     const pid_t child = fork();
     if (child == 0) {
-        exec_program(words.data(), variables.data(),
+        exec_program(file.c_str(), words.data(), variables.data(),
                      program.folder.empty() ? nullptr : program.folder.c_str(), streams, failure[1],
                      parent);
     }

@@ -12,7 +12,7 @@
 namespace perfgate::program {
 
 struct Program {
-    std::vector<std::string> words;  ///< the first is found through PATH
+    std::vector<std::string> words;  ///< the first is found through its PATH
     std::vector<std::pair<std::string, std::string>> environment;  ///< besides the inherited ones
     std::optional<std::chrono::duration<double>> time_limit;
     /// Time between TERM and KILL, and for processes that outlive the program.

@@ -27,6 +27,7 @@
 #include "runner/plan.hpp"
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
+#include "runner/side_environment.hpp"
 
 namespace perfgate::runner {
 
@@ -75,12 +76,45 @@ std::vector<std::string> plugins_of(std::string_view option, const std::string& 
     return plugins;
 }
 
+/// The two sides as a user names them: their places, and variables.
+Checkouts named_sides(const AbRequest& request) {
+    return {{request.base_root, {}, variables_of("--base-env", request.base_env)},
+            {request.head_root, {}, variables_of("--head-env", request.head_env)}};
+}
+
 /// The name of the base in messages that otherwise name a baseline file.
 std::string base_name(const AbRequest& request) {
-    for (const std::string* name : {&request.base, &request.base_rev}) {
-        if (!name->empty()) return "base " + *name;
+    std::string text = "base";
+    for (const std::string* name : {&request.base, &request.base_rev, &request.base_root}) {
+        if (name->empty()) continue;
+        text += " " + *name;
+        break;
     }
-    return "base " + request.base_root;
+    const Checkouts sides = named_sides(request);
+    const std::string names = differing_names(sides.base.variables, sides.head.variables);
+    return names.empty() ? text : fmt::format("{} (environments differ in {})", text, names);
+}
+
+/// Throws model::InputError unless a build, a place or an environment is named, and if a suite has
+/// cases that stay the same on both sides.
+void check_sides(const AbRequest& request) {
+    const bool builds = !request.base.empty();
+    if (builds || !request.base_root.empty()) return;
+    if (!request.base_rev.empty()) {
+        if (!request.measuring.backend.plugins.empty()) return;
+        refuse_entries(request.suites, {suite::EntryKind::workload},
+                       "--base-rev builds nothing: build both revisions and name the plugins with "
+                       "--base and --head");
+    } else if (!request.base_env.empty() || !request.head_env.empty()) {
+        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::source},
+                       "--base-env and --head-env change only programs and benchmarks: name also "
+                       "two builds (--base, --head) or checkouts (--base-root, --head-root)");
+    } else {
+        throw model::InputError(
+            "nothing to compare: name two builds (--base, --head), for programs and sources a git "
+            "revision (--base-rev) or two checkouts (--base-root, --head-root), or for programs "
+            "two environments (--base-env, --head-env)");
+    }
 }
 
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
@@ -99,23 +133,20 @@ struct BothRuns {
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
-    if (request.base.empty() && request.base_root.empty() && request.base_rev.empty()) {
-        throw model::InputError(
-            "nothing to compare: name two builds (--base, --head), or for programs and sources a "
-            "git revision (--base-rev) or two checkouts (--base-root, --head-root)");
-    }
+    check_sides(request);
+    Checkouts checkouts = named_sides(request);
     catch_interruptions();
     std::optional<Revisions> revisions;
     if (!request.base_rev.empty()) revisions.emplace(request.suites);
-    Checkouts checkouts{{request.base_root}, {request.head_root}};
     if (revisions) {
-        if (request.base.empty() && request.measuring.backend.plugins.empty()) {
-            refuse_plugins(request.suites);
-        }
-        checkouts.base = revisions->check_out("--base-rev", request.base_rev);
-        checkouts.head = request.head_rev.empty()
-                             ? revisions->working_tree()
-                             : revisions->check_out("--head-rev", request.head_rev);
+        const auto place = [](Checkout& side, const Checkout& found) {
+            side.root = found.root;
+            side.replaced = found.replaced;
+        };
+        place(checkouts.base, revisions->check_out("--base-rev", request.base_rev));
+        place(checkouts.head, request.head_rev.empty()
+                                  ? revisions->working_tree()
+                                  : revisions->check_out("--head-rev", request.head_rev));
     }
     const std::vector<std::string> base_plugins = plugins_of("--base", request.base);
     const std::vector<std::string> head_plugins = plugins_of("--head", request.head);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `perfgate ab`: two builds of the plugins, or two checkouts or git revisions of programs and
-// sources, measured back to back; the head is judged against the base.
+// `perfgate ab`: two builds of the plugins, two checkouts or git revisions of programs and sources,
+// or two environments of programs, measured back to back; the head is judged against the base.
 #pragma once
 
 #include <string>
@@ -19,6 +19,8 @@ struct AbRequest {
     std::string base_root, head_root;
     /// Git revisions that are checked out for that; head_rev empty: the working tree.
     std::string base_rev, head_rev;
+    /// NAME=VALUE: variables of the programs of one side.
+    std::vector<std::string> base_env, head_env;
     MeasuringChoice measuring;
     model::Policy policy;
     OutputOptions reports;

@@ -22,17 +22,20 @@ namespace {
 
 using Level = measure::Diagnosis::Level;
 
-/// The newest CUDA that the driver knows; 0 if that is not known.
-int driver_major(measure::Workers& workers) {
+measure::Diagnosis failed_with(const std::exception& error) {
+    return {Level::problem, "backend", error.what(), "fix this and run 'perfgate doctor' again"};
+}
+
+/// The newest CUDA that the driver knows; 0 if that is not known, which `found` says.
+int driver_major(measure::Workers& workers, std::vector<measure::Diagnosis>& found) {
     try {
         const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, 60);
-        if (const auto* described = std::get_if<measure::DescribeReply>(&reply)) {
-            return major_of(described->capabilities.environment.cuda_driver);
-        }
+        return major_of(
+            std::get<measure::DescribeReply>(reply).capabilities.environment.cuda_driver);
     } catch (const measure::Interrupted&) {
         throw;
-    } catch (const model::Error&) {
-        // The other diagnoses say why.
+    } catch (const std::exception& error) {
+        if (!has_problem(found)) found.push_back(failed_with(error));
     }
     return 0;
 }
@@ -43,7 +46,8 @@ std::vector<measure::Diagnosis> diagnosed_by(const std::string& backend,
         worker_command(choice, backend, backend == "host" ? "" : choice.devices), {});
     const measure::Reply reply = workers.must_ask(measure::DiagnoseRequest{}, 60);
     std::vector<measure::Diagnosis> found = std::get<measure::DiagnoseReply>(reply).diagnoses;
-    found.push_back(diagnose_nvrtc(driver_major(workers)));
+    const int newest_major = driver_major(workers, found);
+    found.push_back(diagnose_nvrtc(newest_major));
     return found;
 }
 
@@ -57,8 +61,7 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
         throw;
     } catch (const std::exception& error) {
         if (chosen || !choice.devices.empty() || has_nvidia_gpu()) {
-            return {{Level::problem, "backend", error.what(),
-                     "fix this and run 'perfgate doctor' again"}};
+            return {failed_with(error)};
         }
         // As `run` does: without a GPU it measures on the host.
         std::vector<measure::Diagnosis> found{

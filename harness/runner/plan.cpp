@@ -15,12 +15,15 @@
 #include "command/benchmark_batch.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
+#include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/interruption.hpp"
+#include "runner/side_environment.hpp"
 #include "runner/source_code.hpp"
 #include "suite/benchmark_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
+#include "suite/yaml_reader.hpp"
 
 namespace perfgate::runner {
 
@@ -280,17 +283,44 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
     return plan;
 }
 
+void refuse_entries(const std::vector<std::string>& files,
+                    const std::vector<suite::EntryKind>& kinds, std::string_view why) {
+    for (const std::string& file : files) {
+        suite::Problems problems(file);
+        const std::string yaml = model::read_file(file, suite::most_yaml_bytes, "suite");
+        const suite::YamlDocument document = suite::read_yaml(yaml, problems);
+        for (const suite::YamlNode::Entry& key : document.root->entries) {
+            if (key.key->text != "workloads") continue;
+            for (const suite::YamlNode* entry : key.value->items) {
+                const suite::EntryKind kind = suite::kind_of_entry(*entry, problems);
+                if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
+                throw model::InputError(fmt::format(
+                    "{}:{}:{}: a {}, and {}", model::printable(file), entry->at.line,
+                    entry->at.column,
+                    kind == suite::EntryKind::source ? "source" : "plugin's workload", why));
+            }
+        }
+    }
+}
+
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
                         OpenedBackend& backend, const Checkouts& checkouts) {
     Planning planning(files, choice, backend);
     planning.see_gpus();
+    const bool variables = !checkouts.base.variables.empty() || !checkouts.head.variables.empty();
+    if (variables && !has_programs(planning.plan())) {
+        throw model::InputError(
+            "--base-env and --head-env: the suites have no programs or benchmarks, and only these "
+            "have an environment of their own");
+    }
     if (!has_programs(planning.plan()) && !has_sources(planning.plan())) {
         return {warned_of_missing(planning.plan()), planning.plan()};
     }
-    if (checkouts.base.root.empty()) {
+    if (checkouts.base.root.empty() && (!variables || has_sources(planning.plan()))) {
         throw model::InputError(
             "the suites have programs, benchmarks or sources: name a git revision to compare with "
-            "(--base-rev), or the checkouts that these are in (--base-root, --head-root)");
+            "(--base-rev), the checkouts that these are in (--base-root, --head-root), or for "
+            "programs and benchmarks an environment (--base-env, --head-env)");
     }
     ReportedBySuite of_base, of_head;
     if (planning.asks_benchmarks()) {
@@ -335,6 +365,8 @@ bool records_programs(const model::Plan& plan) {
 }
 
 model::Plan in_checkout(model::Plan plan, const Checkout& checkout) {
+    set_variables(checkout.variables, plan);
+    if (checkout.root.empty()) return plan;
     const std::filesystem::path root = std::filesystem::absolute(checkout.root);
     for (model::PlannedSuite& suite : plan.suites) {
         const std::filesystem::path replaced = checkout.replaced.empty()

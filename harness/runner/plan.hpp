@@ -3,12 +3,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/catalogue.hpp"
 #include "model/plan.hpp"
 #include "runner/choice.hpp"
 #include "runner/devices.hpp"
+#include "suite/command_reader.hpp"
 
 namespace perfgate::runner {
 
@@ -22,11 +24,18 @@ enum class Programs { included, left_out };
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
                      OpenedBackend& backend, Programs programs = Programs::included);
 
-/// Where the programs of one side of a comparison run and its sources are.
+/// Throws model::InputError if a suite has an entry of such a kind: "FILE:4:5: a plugin's workload,
+/// and …".
+void refuse_entries(const std::vector<std::string>& files,
+                    const std::vector<suite::EntryKind>& kinds, std::string_view why);
+
+/// Where the programs of one side of a comparison run and its sources are, and what the programs
+/// find in their environment.
 struct Checkout {
     std::string root;  ///< a folder that takes the place of another; empty: there is none
     /// That other folder, which the suites are in, at any depth; empty: each suite's own.
     std::string replaced = {};
+    model::Variables variables = {};  ///< in addition to the suites' and in place of them
 };
 
 struct Checkouts {
@@ -40,7 +49,8 @@ struct BothPlans {
 /// The same for both sides, whose plans have the same cases. The benchmarks of both are asked for
 /// their cases; what only the head reports is skipped in the base, what only the base
 /// reports is an error in the head. Throws model::InputError if there
-/// are programs, benchmarks or sources and no checkouts.
+/// are programs, benchmarks or sources and neither checkouts nor variables, or if there
+/// are variables and no programs.
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
                         OpenedBackend& backend, const Checkouts& checkouts);
 
@@ -52,7 +62,8 @@ bool has_sources(const model::Plan& plan);
 /// Whether some of them are recorded: benchmarks are not.
 bool records_programs(const model::Plan& plan);
 
-/// The same plan with its programs and sources in another checkout. Throws model::InputError for
+/// The same plan with its programs and sources in another checkout, if it has a root, and the
+/// programs with its variables. Throws model::InputError for
 /// what is outside of the replaced folder, if one is named.
 model::Plan in_checkout(model::Plan plan, const Checkout& checkout);
 

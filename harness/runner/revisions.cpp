@@ -14,8 +14,6 @@
 #include "model/text.hpp"
 #include "runner/git.hpp"
 #include "runner/interruption.hpp"
-#include "suite/command_reader.hpp"
-#include "suite/yaml_reader.hpp"
 
 namespace perfgate::runner {
 
@@ -132,24 +130,6 @@ Checkout Revisions::check_out(const std::string& option, const std::string& revi
 
 Checkout Revisions::working_tree() const {
     return {top_.string(), top_.string()};
-}
-
-void refuse_plugins(const std::vector<std::string>& suites) {
-    for (const std::string& file : suites) {
-        suite::Problems problems(file);
-        const std::string yaml = model::read_file(file, suite::most_yaml_bytes, "suite");
-        const suite::YamlDocument document = suite::read_yaml(yaml, problems);
-        for (const suite::YamlNode::Entry& key : document.root->entries) {
-            if (key.key->text != "workloads") continue;
-            for (const suite::YamlNode* entry : key.value->items) {
-                if (suite::kind_of_entry(*entry, problems) != suite::EntryKind::workload) continue;
-                throw model::InputError(fmt::format(
-                    "{}:{}:{}: a plugin's workload, and --base-rev builds nothing: build both "
-                    "revisions and name the plugins with --base and --head",
-                    model::printable(file), entry->at.line, entry->at.column));
-            }
-        }
-    }
 }
 
 }  // namespace perfgate::runner

@@ -35,7 +35,4 @@ class Revisions {
     std::vector<std::filesystem::path> worktrees_;
 };
 
-/// Throws model::InputError if a suite has cases of plugins: revisions of these need a build.
-void refuse_plugins(const std::vector<std::string>& suites);
-
 }  // namespace perfgate::runner

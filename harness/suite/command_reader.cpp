@@ -169,19 +169,8 @@ class CommandReader {
         }
         for (const YamlNode::Entry& entry : node.entries) {
             const std::string& name = entry.key->text;
-            if (!is_identifier(name)) {
-                problems_.add(
-                    entry.key->at,
-                    fmt::format("{} is not the name of a variable; expected letters, digits "
-                                "and '_'",
-                                in_quotes(name)));
-                continue;
-            }
-            if (name.starts_with("PERFGATE_") || name.ends_with("_INJECTION64_PATH") ||
-                name == "CUDA_VISIBLE_DEVICES") {
-                problems_.add(entry.key->at,
-                              fmt::format("{} is set by perfgate; expected another variable",
-                                          in_quotes(name)));
+            if (std::string problem = problem_of_variable(name); !problem.empty()) {
+                problems_.add(entry.key->at, std::move(problem));
                 continue;
             }
             if (const auto value = read_word(*entry.value, name, problems_)) {
@@ -299,6 +288,18 @@ EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
     if (kind != nullptr && kind->text == "benchmark") return EntryKind::benchmark;
     if (kind != nullptr && kind->text == "source") return EntryKind::source;
     return EntryKind::workload;
+}
+
+std::string problem_of_variable(const std::string& name) {
+    if (!is_identifier(name)) {
+        return fmt::format("{} is not the name of a variable; expected letters, digits and '_'",
+                           in_quotes(name));
+    }
+    if (name.starts_with("PERFGATE_") || name.ends_with("_INJECTION64_PATH") ||
+        name == "CUDA_VISIBLE_DEVICES") {
+        return fmt::format("{} is set by perfgate; expected another variable", in_quotes(name));
+    }
+    return {};
 }
 
 ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems) {

@@ -30,6 +30,9 @@ enum class EntryKind { workload, command, benchmark, source, refused };
 /// What an item of `workloads` is, by its keys. An item of two kinds is a problem.
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);
 
+/// Why a program cannot be given a variable of this name; empty: it can.
+std::string problem_of_variable(const std::string& name);
+
 /// `kind` is command or benchmark. The one label of a benchmark is model::unknown_cases.
 ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems);
 

@@ -46,9 +46,10 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind) {
         names.insert(names.end(), launch_facts.begin(), launch_facts.end());
         return names;
     }
-    names.insert(names.end(), {"short_kernels", "host_launches", "graph_launches", "copies",
-                               "pageable_copies", "copied_bytes", "memsets", "syncs",
-                               "underfilled_share", "exposed_communication_share"});
+    names.insert(names.end(),
+                 {"short_kernels", "host_launches", "graph_launches", "copies", "pageable_copies",
+                  "copied_bytes", "memsets", "syncs", "underfilled_share", "communication_time",
+                  "communication_share", "exposed_communication_share"});
     if (kind == model::Piece::Kind::program) {
         names.insert(names.end(), {"peak_memory", "wall_time"});
     } else {

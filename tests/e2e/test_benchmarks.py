@@ -22,7 +22,7 @@ import json, os, pathlib, sys
 with open("started", "a") as mark:
     mark.write(" ".join(sys.argv[1:]) + "\\n")
 count = len(open("started").readlines())
-given = json.load(open("results.json"))
+given = json.load(open(os.environ.get("GIVEN", "results.json")))
 if given.get("say"):
     print(given["say"])
 if given.get("stderr"):
@@ -397,6 +397,38 @@ class Measured(Given):
         self.write("suite.yaml", SUITE + "    check: [\"true\"]\n")
         self.run_suite()
         self.assertTrue(self.cases()["bench/copy[n=8]"]["verification"]["passed"])
+
+    def test_what_only_a_later_process_notes_is_a_note_of_its_cases(self):
+        # The first run shows the cases, the second is the first that counts.
+        bench = self.write("bench", """#!/usr/bin/env python3
+import json, os, sys
+with open("started", "a") as started:
+    started.write("x")
+late = os.path.getsize("started") > 2
+json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug"},
+           "benchmarks": [{"name": "sort", "run_type": "iteration", "iterations": 10, "real_time": 5.0,
+                           "cpu_time": 5.0, "time_unit": "ms"}]}, open(sys.argv[1], "w"))
+""")
+        bench.chmod(bench.stat().st_mode | stat.S_IXUSR)
+        self.write("suite.yaml", "name: mine\nworkloads:\n  - benchmark: [./bench, \"{out}\"]\n    name: bench\n"
+                   "    format: google-benchmark\n    tolerances: {real_time: 5%}\n")
+        self.run_suite("--processes", 4)
+        notes = self.cases()["bench/sort"]["notes"]
+        self.assertIn("debug build", notes[0])
+        self.assertIn("frequency", notes[-1])
+        self.assertEqual(len(set(notes)), len(notes))
+
+    def test_two_environments_in_turns(self):
+        # The head reports another case and a slower one; both sides run in the same folder.
+        self.give(ROWS[1:])
+        (self.folder / "results.json").rename(self.folder / "base.json")
+        self.give(self.slower(2, "copy"))
+        done = self.run_tool("ab", "suite.yaml", *HOST, "--processes", 6, "--base-env", "GIVEN=base.json", code=1)
+        self.assertIn("environments differ in GIVEN", " ".join(done.stdout.split()))
+        self.assertEqual({"bench/sort[n=8]": "no_baseline", "bench/sort[n=64]": "pass",
+                          "bench/copy[n=8]": "regressed"}, self.verdicts())
+        done = self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "RESULTS={out}", code=2)
+        self.assert_one_line(done.stderr, "--base-env", "'{out}'")
 
     def test_two_checkouts_in_turns(self):
         for folder in ("base", "head"):

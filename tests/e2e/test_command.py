@@ -379,6 +379,27 @@ workloads:
             self.assertEqual("pass", relation["verdict"], relation)
             self.assertNotIn(gate, self.health(**sick, health=f"{{step: {{{name}: none}}}}", code=(0, 1)))
 
+    def test_more_communication_fails_and_more_other_work_does_not_fail_as_such(self):
+        self.suite(("      step.kernels: 0\n", "      step.communication_time: 5%\n"))
+        self.app(more="kernels 4 ncclDevKernel_AllReduce")
+        self.run_tool("baseline", "refresh", "suite.yaml", "--backend", "host", "--processes", 10)
+        self.run_suite()
+        self.assertEqual(4 * 5000, self.value("step", "communication_time"))
+
+        def verdict():
+            case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+            return next(each["verdict"] for each in case["metrics"] if each["metric"] == "communication_time")
+
+        # As many other kernels more change nothing about it, and more of NCCL's do.
+        self.app(more="kernels 4 gemm kernels 4 ncclDevKernel_AllReduce")
+        self.run_suite(code=1)
+        self.assertEqual("pass", verdict())
+        self.app(more="kernels 8 ncclDevKernel_AllReduce")
+        self.run_suite(code=1)
+        self.assertEqual("regressed", verdict())
+        case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+        self.assertIn("communication", [each["rule"] for each in case["why"]])
+
     def test_validate_and_list_know_the_health_set_and_execute_nothing(self):
         self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health="{step: {syncs: 2}}"))
         self.assertIn("1 case", self.run_tool("validate", "suite.yaml").stdout)
@@ -611,6 +632,67 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.assertIn("--base-root", done.stderr)
         done = self.run_tool("ab", "suite.yaml", *HOST, code=2)
         self.assert_one_line(done.stderr, "nothing to compare")
+
+    def test_two_environments_back_to_back(self):
+        self.app(work_ns='"${WORK:-5000}"', last='echo "$SECRET" >> seen')
+        self.suite(("env: {", 'env: {SECRET: "of the suite {steps}", '))
+
+        def ab(*words, code=0):
+            return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, *words, code=code)
+
+        ab("--base-env", "WORK=5000", "--base-env", "SECRET=a {steps}")
+        self.assertEqual({"a {steps}", "of the suite 4"}, set((self.folder / "seen").read_text().splitlines()))
+        done = ab("--head-env", "WORK=6000", code=1)
+        self.assertRegex(done.stdout, r"regressed .*\+20")
+        self.assertIn("baseline base (environments differ in WORK)", " ".join(done.stdout.split()))
+        self.assertEqual(21 * 5000, self.read_json("perfgate-out/base/run.json")
+                         ["suites"][0]["cases"][0]["metrics"]["gpu_time"]["value"])
+        self.assertEqual(21 * 6000, self.value("step", "gpu_time"))
+        # With two checkouts, the other variable decides.
+        (self.folder / "other").mkdir()
+        for name in ("app", "check"):
+            shutil.copy(self.folder / name, self.folder / "other" / name)
+        done = ab("--base-root", "other", "--head-root", ".", "--base-env", "WORK=6000", "--head-env", "WORK=5000")
+        self.assertIn("baseline base other (environments differ in WORK)", " ".join(done.stdout.split()))
+        self.assertEqual("improved", self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]["verdict"])
+
+    def test_a_program_is_found_in_the_path_of_its_side(self):
+        for name, work_ns in (("old", 5000), ("new", 6000)):
+            self.app(work_ns=work_ns)
+            (self.folder / name).mkdir()
+            (self.folder / "app").rename(self.folder / name / "train-app")
+        self.suite(("./app", "train-app"))
+        paths = {name: f"PATH={self.folder / name}:{os.environ['PATH']}" for name in ("old", "new")}
+        done = self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--base-env", paths["old"],
+                             "--head-env", paths["new"], code=1)
+        self.assertRegex(done.stdout, r"regressed .*\+20")
+        self.assertIn("environments differ in PATH", " ".join(done.stdout.split()))
+        # In the head, only perfgate's own PATH has it.
+        self.run_tool("ab", "suite.yaml", *HOST, "--head-env", "PATH=/nowhere", code=3,
+                      env={"PATH": paths["old"].removeprefix("PATH=")})
+        self.assertIn("cannot run train-app: no folder of its PATH (/nowhere) has it", self.cases()["step"]["reason"])
+        # The same for a suite's env.
+        self.suite(("./app", "train-app"), ("env: {", f'env: {{PATH: "{paths["old"].removeprefix("PATH=")}", '))
+        self.run_suite()
+
+    def test_environments_that_cannot_be_compared(self):
+        for words, *expected in (
+                (["--base-env", "CUDA_VISIBLE_DEVICES=1"], "--base-env", "is set by perfgate"),
+                (["--head-env", "WORK"], "--head-env WORK: expected NAME=VALUE")):
+            done = self.run_tool("ab", "suite.yaml", *HOST, *words, code=2)
+            self.assert_one_line(done.stderr, *expected)
+        probe = "  - workload: probe\n    variants: [host]\n    matrix: {n: [20000]}\n"
+        builds = ["--base", tool.PLUGINS / "probe_base.so", "--head", tool.PLUGINS / "probe_base.so"]
+        metrics = "defaults: {metrics: [host_time], tolerances: {host_time: 90%}}\n"
+        self.write("plugin.yaml", f"name: plugin\n{metrics}workloads:\n{probe}")
+        done = self.run_tool("ab", "plugin.yaml", *HOST, "--base-env", "A=1", code=2)
+        self.assert_one_line(done.stderr, "plugin.yaml:4:5: a plugin's workload", "only programs", "--base-root")
+        done = self.run_tool("ab", "plugin.yaml", *HOST, *builds, "--base-env", "A=1", code=2)
+        self.assert_one_line(done.stderr, "--base-env", "no programs")
+        self.write("source.yaml", "name: source\nworkloads:\n  - source: k.cu\n    kernel: k\n")
+        done = self.run_tool("ab", "source.yaml", *HOST, "--head-env", "A=1", code=2)
+        self.assert_one_line(done.stderr, "source.yaml:3:5: a source", "only programs")
+        self.assertFalse((self.folder / "perfgate-out/run.json").exists())
 
     def test_verbs_that_read_execute_nothing(self):
         self.app(first="touch executed")

@@ -48,6 +48,11 @@ class Profile(tool.Case):
                           ranges["work"]["gpu_time_ns"]))
         self.assertEqual([6] * 6, [each["kernels"] for each in ranges["instances"]])
 
+    def test_communication_is_told_from_what_hides_it(self):
+        self.assertNotIn("communication ran", self.profile().stdout)
+        done = self.profile(program=steps(4, "kernels", "2", "ncclDevKernel_AllReduce", "kernels", "1", "gemm"))
+        self.assertIn("communication ran for 40.00 µs, 0.0 % of it while another kernel ran", done.stdout)
+
     def test_the_page_is_written_from_a_stored_recording_too(self):
         if "built without the HTML report" in self.profile("--html", "run.html", "--out", "recorded",
                                                            code=(0, 2)).stderr:

@@ -66,6 +66,36 @@ TEST_F(CuptiVersions, from_13_2_on_the_subscriber_comes_first_and_no_functions_a
     }
 }
 
+TEST_F(CuptiVersions, a_subscription_may_initialise_the_driver) {
+    for (const char* version : {"130001", "130300"}) {
+        // The driver calls first, or NVTX does and the driver from within the subscription.
+        for (const Words& begin : {Words{"push"}, Words{"noinit", "push"}}) {
+            environment_ = {{"MOCK_VERSION", version}, {"MOCK_SUBSCRIBE_INITIALISES", "1"}};
+            Words words = begin;
+            for (const char* word : {"a", "init", "kernels", "3", "k", "pop"}) {
+                words.emplace_back(word);
+            }
+            // A process that waits for itself is ended.
+            const Ended ended = wait(start(words, [] { alarm(20); }));
+            ASSERT_TRUE(WIFEXITED(ended.status)) << version << begin.front() << ended.status;
+            EXPECT_EQ("", ended.output);
+            const Recording recording = this->recording();
+            EXPECT_EQ(Reasons{}, recording.incomplete) << version << begin.front();
+            EXPECT_EQ(3u, recording.records.kernels.size());
+            EXPECT_EQ(2u, recording.records.markers.size());
+            std::filesystem::remove(files()[0]);
+        }
+    }
+}
+
+TEST_F(CuptiVersions, an_unusable_cupti_is_said_too_where_its_subscription_initialises_the_driver) {
+    environment_ = {{"MOCK_VERSION", "130300"},
+                    {"MOCK_SUBSCRIBE_INITIALISES", "1"},
+                    {"MOCK_REFUSED", "cuptiActivityRegisterCallbacks"}};
+    wait(start({"noinit", "push", "a", "kernels", "3", "k", "pop"}, [] { alarm(20); }));
+    EXPECT_FALSE(recording().incomplete.empty());
+}
+
 TEST_F(CuptiVersions, from_13_2_on_another_subscriber_is_said) {
     environment_ = {{"MOCK_VERSION", "130300"}, {"MOCK_HOLDER", "Nsight"}};
     run({"kernels", "3", "k"});

@@ -14,7 +14,8 @@
 // MOCK_DROP (records said to be dropped), MOCK_DISABLED (a kind that cannot be enabled).
 // MOCK_WORK_NS: how long each kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has
 // (4). MOCK_REGISTERS: of a kernel's threads (32). MOCK_STALE_NAMES: once a module was unloaded,
-// records of kernels have the name of the last one before.
+// records of kernels have the name of the last one before. MOCK_SUBSCRIBE_INITIALISES:
+// cuptiSubscribe initialises the driver, which calls the injection library, and calls that itself.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -418,9 +419,18 @@ EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32
 
 namespace {
 
+void initialise_driver() {
+    if (auto* init = reinterpret_cast<int (*)(unsigned int)>(dlsym(RTLD_DEFAULT, "cuInit"))) {
+        init(0);
+    }
+    void* library = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+    if (auto* again = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))) again();
+}
+
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user,
                       bool v2) {
     State& own = state();
+    if (std::getenv("MOCK_SUBSCRIBE_INITIALISES") != nullptr) initialise_driver();
     if (std::getenv("MOCK_HOLDER") != nullptr) {
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     }

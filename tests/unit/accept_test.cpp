@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -214,6 +215,39 @@ TEST(Accept, OtherCodeIsNotStoredBesideATimeThatIsNotShown) {
               old.at("s").baseline.cases.at(first_id).metrics.at("gpu_time"))
         << "it is shown to be within the tolerance";
     EXPECT_EQ(after.metrics.at("gpu_span").batches.size(), 5U) << "nobody judged it";
+}
+
+TEST(Accept, DeviceTimesThatTheRunDidNotMeasureAreNotTheNewCodes) {
+    const auto coded = [](double time, const std::string& code) {
+        model::Run run = run_of({measured_case(1)});
+        model::CaseResult& result = run.suites[0].cases[0];
+        result.kernels.emplace_back().code = code;
+        result.kernels[0].arguments = "0";
+        result.host_code = "h";
+        result.metrics["gpu_time"] = series({time});
+        return run;
+    };
+    model::Run usual = coded(1000, "1");
+    for (const char* metric : {"gpu_span", "energy", "host_time"}) {
+        usual.suites[0].cases[0].metrics[metric] = series({1000});
+    }
+    model::Baseline baseline = baseline_of(usual);
+    baseline.cases.at(first_id).kernels = usual.suites[0].cases[0].kernels;
+    baseline.cases.at(first_id).host_code = "h";
+    const auto kept = [&](const model::Run& run) {
+        const Accepted result = accepted(run, stored(baseline));
+        std::set<std::string> names;
+        for (const auto& [metric, series] : result.baseline.cases.at(first_id).metrics) {
+            names.insert(metric);
+        }
+        return names;
+    };
+    using Names = std::set<std::string>;
+    EXPECT_EQ(kept(coded(1200, "2")), (Names{"gpu_time", "host_time", "registers"}));
+    model::Run same = coded(1000, "1");
+    same.suites[0].cases[0].metrics["registers"] = series({63}, "registers", "record");
+    EXPECT_EQ(kept(same), (Names{"energy", "gpu_span", "gpu_time", "host_time", "registers"}))
+        << "of the same code they are still true";
 }
 
 TEST(Accept, FromAnotherBoardAllMetricsOfTheCaseAreReplaced) {

@@ -76,6 +76,30 @@ TEST(Batches, AreCountedByRoundAndProcess) {
     EXPECT_EQ(last_round({}), 0);
 }
 
+TEST(JoinBatches, NotesOfLaterProcessesAreAddedOnceAndInOrder) {
+    model::CaseResult result, more;
+    result.notes = {"b", "a"};
+    join_batches(result, more);
+    EXPECT_EQ(result.notes, (std::vector<std::string>{"b", "a"}));
+    more.notes = {"c", "b", "0", "c"};
+    join_batches(result, more);
+    join_batches(result, more);
+    EXPECT_EQ(result.notes, (std::vector<std::string>{"b", "a", "c", "0"}));
+}
+
+TEST(JoinBatches, NotesThatDifferInEachProcessEndWithOneThatSaysSo) {
+    model::CaseResult result;
+    for (int process = 0; process < 100; ++process) {
+        model::CaseResult more;
+        more.notes = {"every process", "process " + std::to_string(process)};
+        join_batches(result, more);
+    }
+    ASSERT_EQ(result.notes.size(), 21U);
+    EXPECT_EQ(result.notes[0], "every process");
+    EXPECT_EQ(result.notes[19], "process 18");
+    EXPECT_EQ(result.notes[20], "further processes have other notes: 20 are listed");
+}
+
 TEST(JoinBatches, ASecondProcessMasksTheArgumentsThatItHasOtherwise) {
     model::CaseResult result;
     result.kernels.resize(1);

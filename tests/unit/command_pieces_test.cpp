@@ -42,6 +42,17 @@ class Process {
         now_ += 1000;
         return *this;
     }
+    Process& peer_copy(std::uint64_t length_ns) {
+        activity::Copy copy;
+        copy.kind = activity::CopyKind::peer_to_peer;
+        copy.start_ns = now_;
+        copy.end_ns = now_ + length_ns;
+        copy.place.correlation = ++correlation_;
+        recording_.records.launch_calls.push_back({now_, 1, correlation_});
+        recording_.records.copies.push_back(copy);
+        now_ += 1000;
+        return *this;
+    }
     Process& range(const std::string& name, bool begins) {
         const auto kind = begins ? activity::MarkerKind::begin : activity::MarkerKind::end;
         if (begins) open_.push_back(++marker_);
@@ -317,6 +328,44 @@ TEST(ExposedCommunication, IsTheShareOfTheSpanWithNcclAlone) {
     process.kernel("gemm", 500).range("step", false);
     EXPECT_EQ(values(process).samples.at("exposed_communication_share"),
               std::vector<double>{100 * 1500.0 / 4000});
+}
+
+TEST(Communication, IsTheTimeWithNcclOrNvshmemWhateverElseRuns) {
+    Process process;
+    // From 1000: two ranges, in the first NCCL from 2000 to 4000, NVSHMEM from 3000 to 3500 and a
+    // kernel from 4000 to 5000; in the second a kernel alone.
+    process.range("step", true).kernel("ncclDevKernel_AllReduce", 2000);
+    process.kernel("nvshmemi_proxy_quiet_entrypoint", 500).kernel("gemm", 1000);
+    process.range("step", false).range("step", true).kernel("gemm", 500).range("step", false);
+    const PieceValues ranges = values(process);
+    EXPECT_EQ(ranges.samples.at("communication_time"), (std::vector<double>{2000, 0}));
+    EXPECT_EQ(ranges.samples.at("communication_share"),
+              (std::vector<double>{100 * 2000 / ranges.samples.at("span").at(0), 0}));
+    const PieceValues program = values(process, {});
+    EXPECT_EQ(program.samples.at("communication_time"), std::vector<double>{2000});
+    EXPECT_EQ(program.samples.at("communication_share"),
+              std::vector<double>{100 * 2000 / program.samples.at("span").at(0)});
+}
+
+TEST(Communication, IsNoneWithoutItsKernelsAndNotOfCopiesBetweenDevices) {
+    Process process;
+    process.range("step", true).kernel("gemm", 500).peer_copy(2000).range("step", false);
+    for (const model::Piece& piece : {step, model::Piece{}}) {
+        EXPECT_EQ(values(process, piece).samples.at("communication_time"), std::vector<double>{0});
+        EXPECT_EQ(values(process, piece).samples.at("communication_share"), std::vector<double>{0});
+    }
+}
+
+TEST(Communication, OfSeveralProcessesIsTheirSum) {
+    std::vector<activity::Recording> recordings;
+    for (const std::uint64_t length_ns : {100, 300}) {
+        Process process;
+        process.kernel("ncclDevKernel_AllReduce", length_ns).kernel("gemm", 1000);
+        recordings.push_back(process.take());
+    }
+    const PieceValues both = values_of(Recorded(std::move(recordings)), {});
+    EXPECT_EQ(both.samples.at("communication_time"), std::vector<double>{400});
+    EXPECT_EQ(both.samples.at("communication_share"), std::vector<double>{100 * 400.0 / 4000});
 }
 
 TEST(LegacyStreamLaunches, AreCountedButForThoseOfGraphs) {

@@ -453,10 +453,14 @@ TEST_F(DeviceChainTest, SubmissionIsTimedInProcessesWithoutCuptiBesideTheOthers)
     facts({{}, {}});
     reply(MeasureReply{measured(0, 0), false}, option);
     reply(MeasureReply{measured(1, 0), false}, option);
-    reply(MeasureReply{submitted(measured(0, 0)), false}, option);
+    CaseResult noted = submitted(measured(0, 0));
+    noted.notes = {"of the first"};
+    reply(MeasureReply{noted, false}, option);
     reply(MeasureReply{measured(0, 1), false}, option);
     reply(MeasureReply{measured(1, 1), false}, option);
-    reply(MeasureReply{submitted(measured(0, 1)), false}, option);
+    noted = submitted(measured(0, 1));
+    noted.notes = {"of the second"};
+    reply(MeasureReply{noted, false}, option);
     const model::Run finished = run();
 
     const auto requests = asked();
@@ -471,7 +475,9 @@ TEST_F(DeviceChainTest, SubmissionIsTimedInProcessesWithoutCuptiBesideTheOthers)
     const CaseResult& result = finished.suites[0].cases[0];
     EXPECT_EQ(processes_of(result), (Numbers{0, 1}));
     EXPECT_EQ(result.metrics.at("submit_time").batches.size(), 2U);
+    EXPECT_EQ(result.notes, (std::vector<std::string>{"of the first", "of the second"}));
     EXPECT_EQ(journaled(0).metrics, result.metrics);
+    EXPECT_EQ(journaled(0).notes, result.notes);
     EXPECT_FALSE(finished.suites[0].cases[1].metrics.contains("submit_time"));
 }
 

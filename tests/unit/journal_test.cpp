@@ -249,6 +249,17 @@ TEST_F(JournalTest, AProgramThatWasEditedIsAnother) {
     const Identity of_program = identity();
     std::ofstream(folder_ / "results") << "what the program wrote";
     EXPECT_EQ(difference(of_program, identity()), "");
+
+    // Found in its own PATH, in which a folder may be relative to the program's.
+    std::filesystem::create_directory(folder_ / "bin");
+    const auto file = folder_ / "bin/of-its-path";
+    std::ofstream(file) << "1";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    command.words = {"of-its-path"};
+    command.environment = {{"PATH", "/nowhere:bin"}};
+    const Identity in_path = identity();
+    std::ofstream(file) << "2";
+    EXPECT_NE(difference(in_path, identity()), "");
 }
 
 }  // namespace

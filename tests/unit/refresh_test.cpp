@@ -211,6 +211,17 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     model::MetricSeries& registers = counts.suites[0].cases[0].metrics["registers"];
     registers = series({63}, "registers", "record");
     EXPECT_TRUE(says(refused(counts, first.baseline), "its code is not known and registers"));
+    registers = series({64}, "registers", "compiler");
+    EXPECT_TRUE(says(refused(counts, first.baseline),
+                     "its code is not known and the baseline has no registers by the same method"));
+    registers = series({64}, "count", "record");
+    EXPECT_TRUE(says(refused(counts, first.baseline), "no registers by the same method"));
+    registers = series({64}, "registers", "record");
+    EXPECT_EQ(refused(counts, first.baseline), "not refused");
+    model::Baseline without = first.baseline;
+    without.cases.begin()->second.metrics.erase("registers");
+    EXPECT_TRUE(says(refused(counts, without), "the baseline has no registers"));
+    registers = series({63}, "registers", "record");
     model::Baseline varied = first.baseline;
     model::MetricSeries& before = varied.cases.begin()->second.metrics["registers"];
     before.batches.push_back(before.batches.front());

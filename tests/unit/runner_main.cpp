@@ -14,6 +14,7 @@
 
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
+#include "model/error.hpp"
 #include "unit/fake_backend.hpp"
 
 namespace {
@@ -69,7 +70,15 @@ class RunnersBackend final : public measure::fakes::FakeBackend {
         if (!arguments.plugins.contains("old")) variants["second"] = variant;
     }
 
+    std::vector<measure::Diagnosis> diagnose() override {
+        using Level = measure::Diagnosis::Level;
+        if (arguments_.plugins.contains("troubled")) return {{Level::problem, "GPU", "hot", ""}};
+        return {{Level::ok, "GPU", "Fake", ""}};
+    }
+
     measure::Capabilities capabilities() override {
+        if (arguments_.plugins.contains("undescribed")) throw model::Error("no description");
+        if (arguments_.plugins.contains("dying")) std::raise(SIGKILL);
         measure::Capabilities result = FakeBackend::capabilities();
         result.environment.device = list(arguments_.device).front().device;
         result.environment.device.board = "board-" + arguments_.device;

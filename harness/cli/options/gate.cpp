@@ -120,7 +120,7 @@ void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& 
     };
     typed("--baselines", commands.gate_words);
     for (const char* name : {"--base", "--head", "--base-root", "--head-root", "--base-rev",
-                             "--head-rev", "--backend", "--plugin"}) {
+                             "--head-rev", "--base-env", "--head-env", "--backend", "--plugin"}) {
         typed(name, commands.run_words);
     }
 }

@@ -115,6 +115,13 @@ void add_program(Text& text, const Profile& profile) {
                               time(program.copy_time_ns),
                               model::share_text(program.overlapped_copy_ns, program.copy_time_ns)));
     }
+    if (program.communication_ns != 0) {
+        text.line(fmt::format(
+            "communication ran for {}, {} of it while another kernel ran",
+            time(program.communication_ns),
+            model::share_text(program.communication_ns - program.exposed_communication_ns,
+                              program.communication_ns)));
+    }
     for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
             "GPU {} {}: busy {}, {}{}", device.device, model::printable(device.name),

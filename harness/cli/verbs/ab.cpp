@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/options/gate.hpp"
 #include "cli/options/measuring.hpp"
@@ -30,13 +32,18 @@ int compare(const CLI::App& verb, AbOptions& options) {
     return runner::compare_builds(request);
 }
 
+void add_variable_option(CLI::App& verb, const char* name, std::vector<std::string>& words,
+                         const char* help) {
+    verb.add_option(name, words, help)->type_name("NAME=VALUE")->allow_extra_args(false);
+}
+
 }  // namespace
 
 void add_ab(CLI::App& app, Invocation& invocation) {
     CLI::App* verb = app.add_subcommand(
         "ab",
-        "Measures two builds of the plugins, or two git revisions or checkouts of programs or "
-        "sources, back to back and compares them");
+        "Measures two builds of the plugins, two git revisions or checkouts of programs or "
+        "sources, or two environments of programs back to back and compares them");
     const auto options = std::make_shared<AbOptions>();
     runner::AbRequest& request = options->request;
     request.reports.out = "perfgate-out";
@@ -74,6 +81,11 @@ void add_ab(CLI::App& app, Invocation& invocation) {
             "The git revision that is judged, likewise; default: the working tree as it is")
         ->type_name("REF")
         ->needs(base_rev);
+    add_variable_option(*verb, "--base-env", request.base_env,
+                        "A variable of the environment that the base's programs and benchmarks "
+                        "run in, in place of the suite's and the inherited one (repeatable)");
+    add_variable_option(*verb, "--head-env", request.head_env,
+                        "The same for the head's programs and benchmarks (repeatable)");
     base->needs(head);
     head->needs(base);
     base_root->needs(head_root);

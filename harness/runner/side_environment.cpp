@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/side_environment.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "suite/command_reader.hpp"
+
+namespace perfgate::runner {
+
+namespace {
+
+auto with_name(model::Variables& variables, const std::string& name) {
+    return std::find_if(variables.begin(), variables.end(),
+                        [&](const auto& variable) { return variable.first == name; });
+}
+
+}  // namespace
+
+model::Variables variables_of(std::string_view option, const std::vector<std::string>& words) {
+    model::Variables variables;
+    for (const std::string& word : words) {
+        const std::size_t end = word.find('=');
+        if (end == std::string::npos) {
+            throw model::InputError(
+                fmt::format("{} {}: expected NAME=VALUE", option, model::printable(word)));
+        }
+        const std::string name = word.substr(0, end);
+        const std::string value = word.substr(end + 1);
+        std::string problem = suite::problem_of_variable(name);
+        if (problem.empty() && with_name(variables, name) != variables.end()) {
+            problem = fmt::format("'{}' is given twice", name);
+        }
+        if (problem.empty() && value.find(model::out_word) != std::string::npos) {
+            problem = fmt::format("'{}' in the value of '{}' is replaced only in a suite's 'env'",
+                                  model::out_word, name);
+        }
+        if (!problem.empty()) throw model::InputError(fmt::format("{}: {}", option, problem));
+        variables.emplace_back(name, value);
+    }
+    return variables;
+}
+
+void set_variables(const model::Variables& variables, model::Plan& plan) {
+    for (model::PlannedSuite& suite : plan.suites) {
+        for (model::Command& command : suite.commands) {
+            for (const auto& [name, value] : variables) {
+                const auto found = with_name(command.environment, name);
+                if (found != command.environment.end()) {
+                    found->second = value;
+                } else {
+                    command.environment.emplace_back(name, value);
+                }
+            }
+        }
+    }
+}
+
+std::string differing_names(const model::Variables& base, const model::Variables& head) {
+    const std::set<model::Variables::value_type> of_base(base.begin(), base.end());
+    const std::set<model::Variables::value_type> of_head(head.begin(), head.end());
+    model::Variables different;
+    std::set_symmetric_difference(of_base.begin(), of_base.end(), of_head.begin(), of_head.end(),
+                                  std::back_inserter(different));
+    std::set<std::string> names;
+    for (const auto& [name, value] : different) names.insert(name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace perfgate::runner
