@@ -30,10 +30,15 @@ enum class EntryKind { workload, command, benchmark, source, refused };
 /// What an item of `workloads` is, by its keys. An item of two kinds is a problem.
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);
 
-/// `kind` is command or benchmark. The one label of a benchmark is model::unknown_cases.
+/// `kind` is command or benchmark. The first label of a benchmark is model::unknown_cases; others
+/// are those of its `measure`.
 ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems);
 
 /// With the parameters in place.
 model::Command filled_in(const model::Command& command, const model::Params& params);
+
+/// The same benchmark as a program that is recorded. What it reports then is not read, because
+/// recording costs time.
+model::Command recorded(model::Command benchmark);
 
 }  // namespace perfgate::suite
