@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an item of `workloads` that is a program: its words and how it is run. The words may
 // contain `{param}` for a parameter of the matrix; no shell is involved. What is measured and gated
-// is read in label_reader for a command, and in benchmark_reader for a benchmark.
+// is read in label_reader, and what a benchmark reports in benchmark_reader.
 #pragma once
 
 #include <string>

@@ -135,7 +135,7 @@ class BenchmarkKernels(tool.Case):
 
     def test_unchanged_passes_though_the_number_of_launches_changes(self):
         self.refresh()
-        self.run_suite()
+        self.run_suite("--prove")
         self.assertEqual({RESULT: "pass", **dict.fromkeys(LABELS, "pass")}, self.verdicts())
         self.assertIn("flash.registers <= 64", self.run_tool("list", "suite.yaml").stdout)
         self.assertEqual(["pass"], [each["verdict"] for each in
@@ -196,6 +196,11 @@ class BenchmarkKernels(tool.Case):
         for name, case in self.cases().items():
             self.assertEqual("incorrect", case["status"], name)
             self.assertFalse(case["metrics"], name)
+
+    def test_verify_only_records_nothing(self):
+        self.run_suite("--verify-only")
+        self.assertTrue(all(case["verification"]["passed"] for case in self.cases().values()))
+        self.assertEqual(0, self.runs()[1])
 
     def test_a_label_with_the_name_of_a_result_is_an_error(self):
         self.bench(result="flash")
