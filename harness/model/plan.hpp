@@ -69,6 +69,9 @@ struct Command {
     double max_overhead = usual_max_overhead;  ///< as CaseResult has it
     /// It measures itself, and perfgate reads its results. Absent: its activity is recorded.
     std::optional<BenchmarkReading> benchmark = std::nullopt;
+    /// How the file ends that takes the place of `{out}`, which a benchmark writes, recorded or
+    /// not. Empty: it is no benchmark.
+    std::string out_extension;
 
     bool operator==(const Command&) const = default;
 };

@@ -273,7 +273,7 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     if (old_one.benchmark && new_one.benchmark) {
         compare_readings(*old_one.benchmark, *new_one.benchmark, compare);
     }
-    if (new_one.max_overhead > old_one.max_overhead) {
+    if (!new_one.benchmark && new_one.max_overhead > old_one.max_overhead) {
         const auto percent = [](double fraction) {
             return model::number_text(fraction * 100) + " %";
         };

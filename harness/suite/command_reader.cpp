@@ -44,10 +44,14 @@ constexpr std::array<std::string_view, 17> command_keys{"command",
                                                         "check",
                                                         "tags"};
 
-constexpr std::array<std::string_view, 18> benchmark_keys{
-    "benchmark", "format", "name", "env",  "cwd",  "timeout", "exit",       "warmup",
-    "gpus",      "matrix", "rows", "case", "axes", "values",  "tolerances", "cross_board_tolerance",
-    "check",     "tags"};
+constexpr std::array<std::string_view, 22> benchmark_keys{
+    "benchmark", "format", "name",   "env",          "cwd",        "timeout",
+    "exit",      "warmup", "gpus",   "max_overhead", "matrix",     "rows",
+    "case",      "axes",   "values", "measure",      "tolerances", "cross_board_tolerance",
+    "expect",    "health", "check",  "tags"};
+
+/// Keys of a benchmark that are about what is recorded.
+constexpr std::array<std::string_view, 3> recording_keys{"max_overhead", "expect", "health"};
 
 /// `{out}` without its braces.
 constexpr std::string_view out_parameter = "out";
@@ -129,11 +133,17 @@ class CommandReader {
         read_.matrix = fields_.find("matrix");
         if (read_.matrix != nullptr) parameters(*read_.matrix);
         check_parameters();
-        if (benchmark_) {
-            read_.labels.labels.push_back(
-                read_benchmark(fields_, read_.command, read_.at, problems_));
+        const bool recorded = !benchmark_ || fields_.find("measure") != nullptr;
+        if (recorded) {
+            read_.labels =
+                read_labels(fields_, read_.command.name, benchmark_, read_.at, problems_);
         } else {
-            read_.labels = read_labels(fields_, read_.command.name, read_.at, problems_);
+            refuse_recording_keys();
+        }
+        if (benchmark_) {
+            auto& labels = read_.labels.labels;
+            labels.insert(labels.begin(),
+                          read_benchmark(fields_, read_.command, read_.at, problems_));
         }
         describe_workload();
         return std::move(read_);
@@ -249,6 +259,19 @@ class CommandReader {
         }
     }
 
+    void refuse_recording_keys() {
+        for (const std::string_view key : recording_keys) {
+            const YamlNode* node = fields_.find(key);
+            if (node == nullptr) continue;
+            problems_.add(node->at,
+                          fmt::format("{} of a benchmark without 'measure', of which nothing is "
+                                      "recorded; {}",
+                                      in_quotes(key),
+                                      key == "expect" ? "expected the suite's 'expect'"
+                                                      : "expected 'measure' too"));
+        }
+    }
+
     void describe_workload() {
         read_.workload.name = read_.command.name;
         for (const Label& label : read_.labels.labels) {
@@ -318,6 +341,12 @@ model::Command filled_in(const model::Command& command, const model::Params& par
     for (std::string& word : filled.check) fill(word);
     for (auto& [name, value] : filled.environment) fill(value);
     return filled;
+}
+
+model::Command recorded(model::Command benchmark) {
+    benchmark.benchmark.reset();
+    benchmark.warm_up_runs = 0;  // it has run before
+    return benchmark;
 }
 
 }  // namespace perfgate::suite
