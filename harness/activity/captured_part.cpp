@@ -118,6 +118,12 @@ CapturedPart captured_part(const Timeline& timeline, const model::CaptureRange& 
         behind_launches(timeline, capture.after_launches, part);
     }
     if (part.missing.empty() && capture.profiler_api) by_profiler_calls(timeline, part);
+    if (capture.is_stated() && !timeline.has_launches()) {
+        part.note += part.note.empty() ? "" : " ";
+        part.note +=
+            "The part that is reported has the work that the device began in it, as launches are "
+            "not on record (--level callbacks has them).";
+    }
     if (part.missing.empty() && part.windows.empty()) {
         part.missing = fmt::format("nothing of the program is in its capture range ({})",
                                    model::in_words(capture));

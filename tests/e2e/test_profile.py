@@ -93,6 +93,8 @@ class Profile(tool.Case):
         kernels, _ = self.counts("--profiler-api", "--level", "records", program=[
             "kernels", "2", "before", "sleep", "20", "start", *ATTENTION, "sleep", "20", "stop", *ATTENTION])
         self.assertEqual({"flash_fwd_kernel(float*)": 4, "gemm": 2}, kernels)
+        process, = self.read_json("part.json")["processes"]
+        self.assertRegex(process["note"], "^The part that is reported has the work that the device began in it")
 
     def test_a_profiler_that_is_not_stopped_counts_to_the_end_with_a_note(self):
         done = self.profile("--profiler-api", "--json", "a.json",
