@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
@@ -26,7 +27,7 @@ constexpr double longest_time_limit_s = 7 * 24 * 3600.0;
 constexpr std::int64_t most_warm_up_runs = 100;
 constexpr std::int64_t most_gpus = 64;
 
-constexpr std::array<std::string_view, 17> command_keys{"command",
+constexpr std::array<std::string_view, 18> command_keys{"command",
                                                         "name",
                                                         "env",
                                                         "cwd",
@@ -42,6 +43,7 @@ constexpr std::array<std::string_view, 17> command_keys{"command",
                                                         "expect",
                                                         "health",
                                                         "check",
+                                                        "capture",
                                                         "tags"};
 
 constexpr std::array<std::string_view, 22> benchmark_keys{
@@ -144,6 +146,8 @@ class CommandReader {
             auto& labels = read_.labels.labels;
             labels.insert(labels.begin(),
                           read_benchmark(fields_, read_.command, read_.at, problems_));
+        } else if (const YamlNode* node = fields_.find("capture")) {
+            capture(*node);
         }
         describe_workload();
         return std::move(read_);
@@ -205,6 +209,63 @@ class CommandReader {
                        fmt::format("a time with its unit (90s), above 0 and up to {:g}s",
                                    longest_time_limit_s),
                        problems_);
+    }
+
+    // --- capture
+
+    void capture(const YamlNode& node) {
+        static constexpr std::array<std::string_view, 2> keys{"after_launches", "range"};
+        model::CaptureRange& capture = read_.command.capture;
+        if (node.kind == YamlNode::Kind::scalar && node.text == "profiler_api") {
+            capture.profiler_api = true;
+        } else if (node.kind == YamlNode::Kind::map && !node.entries.empty()) {
+            const Fields fields(node, "'capture'", keys, problems_);
+            if (const YamlNode* launches = fields.find("after_launches")) {
+                capture.after_launches = launches_left_out(*launches);
+            }
+            if (const YamlNode* range = fields.find("range")) capture.range = range_name(*range);
+        } else {
+            add_wrong_type(node, "capture",
+                           "profiler_api, {after_launches: 1000} or {range: measured}", problems_);
+        }
+        refuse_counters(node.at);
+    }
+
+    std::uint64_t launches_left_out(const YamlNode& node) {
+        const std::optional<std::int64_t> count = integer_of(node);
+        if (count && *count >= 1 && static_cast<std::uint64_t>(*count) <= model::most_launches) {
+            return static_cast<std::uint64_t>(*count);
+        }
+        add_wrong_type(node, "after_launches",
+                       fmt::format("an integer from 1 to {}", model::most_launches), problems_);
+        return 0;
+    }
+
+    std::string range_name(const YamlNode& node) {
+        // YAML reads a name such as 3 as a number.
+        if (node.kind == YamlNode::Kind::scalar && !node.text.empty() &&
+            node.text.size() <= model::longest_pattern) {
+            return node.text;
+        }
+        add_wrong_type(
+            node, "range",
+            fmt::format("the name of an NVTX range, of 1 to {} bytes", model::longest_pattern),
+            problems_);
+        return {};
+    }
+
+    /// They are collected in other runs, at the launches that 'skip' and 'count' say.
+    void refuse_counters(Position at) {
+        for (const Label& label : read_.labels.labels) {
+            for (const std::string& name : label.settings.metrics->names) {
+                const auto metric = metrics::find_metric(name);
+                if (!metric || metric->source != metrics::Source::counter) continue;
+                problems_.add(at, fmt::format("'capture' with the counter {}.{}; expected counters "
+                                              "in an entry of their own, with 'skip'",
+                                              label.name, name));
+                return;
+            }
+        }
     }
 
     // --- parameters

@@ -7,8 +7,10 @@
 //     exits), forkexec WORD (itself, with that word), threads N, leave (_exit), crash, terminate
 //     (SIGTERM to itself), context N (of the launches from here on), node NAME (of a graph, without
 //     capture), endcapture, forkbusy (forks while ranges come and go), handler (its own for
-//     SIGTERM), forever (kernels, and their number on stdout), noinit (first: without CUDA)
+//     SIGTERM), start and stop (the profiler, by the driver), cudastart and cudastop (by the
+//     runtime), forever (kernels, and their number on stdout), noinit (first: without CUDA)
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +24,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+extern "C" int cudaProfilerStart();
+extern "C" int cudaProfilerStop();
 
 namespace {
 
@@ -135,6 +140,14 @@ int main(int argc, char** argv) {
             cuMemAlloc(&address, static_cast<std::size_t>(number()));
         } else if (what == "query") {
             cuEventQuery(nullptr);
+        } else if (what == "start") {
+            cuProfilerStart();
+        } else if (what == "stop") {
+            cuProfilerStop();
+        } else if (what == "cudastart") {
+            cudaProfilerStart();
+        } else if (what == "cudastop") {
+            cudaProfilerStop();
         } else if (what == "destroy") {
             cuCtxDestroy(nullptr);
         } else if (what == "sleep") {

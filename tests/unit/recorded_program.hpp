@@ -102,6 +102,22 @@ class Program {
         return *this;
     }
 
+    Program& profiler(ProfilerCallKind kind, std::uint64_t time) {
+        recording_.records.profiler_calls.push_back({time, main_thread, kind});
+        return *this;
+    }
+
+    Program& memory(std::uint64_t time, std::uint64_t address, std::uint64_t bytes, bool release) {
+        MemoryEvent event;
+        event.time_ns = time;
+        event.address = address;
+        event.bytes = bytes;
+        event.kind = MemoryKind::device;
+        event.release = release ? 1 : 0;
+        recording_.records.memory_events.push_back(event);
+        return *this;
+    }
+
     Program& code(const std::string& symbol, const std::string& fingerprint) {
         recording_.records.function_codes.push_back({id(symbol), id(fingerprint)});
         return *this;

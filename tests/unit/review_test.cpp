@@ -287,6 +287,9 @@ workloads:
              {"exit: 3", "exit: 0 → 3"},
              {"gpus: 2", "gpus: 1 → 2"},
              {"warmup: 4", "warmup: 0 → 4"},
+             {"capture: profiler_api", "capture: the whole program → profiler_api"},
+             {"capture: {after_launches: 9, range: eval}",
+              "capture: the whole program → after_launches 9, range 'eval'"},
              {"max_overhead: 50%", "max_overhead: 5 % → 50 %"}}) {
         EXPECT_EQ(changed("    env:", "    " + key + "\n    env:"),
                   "program changed " + finding + " (1)");
