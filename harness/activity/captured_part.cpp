@@ -37,16 +37,19 @@ void by_profiler_calls(const Timeline& timeline, CapturedPart& part) {
     }
     if (!part.missing.empty()) return part.restrict_to({});
     std::vector<Interval> windows;
-    std::optional<std::uint64_t> begin;
+    bool open = false;
     // A second start before the stop, and a second stop, mean nothing.
     for (const ProfilerCall& call : calls) {
-        if (call.kind == ProfilerCallKind::start && !begin) begin = call.time_ns;
-        if (call.kind != ProfilerCallKind::stop || !begin) continue;
-        windows.push_back({*begin, call.time_ns});
-        begin.reset();
+        if (call.kind == ProfilerCallKind::start && !open) {
+            windows.push_back({call.time_ns, call.time_ns});
+            open = true;
+        } else if (call.kind == ProfilerCallKind::stop && open) {
+            windows.back().end = call.time_ns;
+            open = false;
+        }
     }
-    if (begin) {
-        windows.push_back({*begin, std::max(*begin, end_of(timeline))});
+    if (open) {
+        windows.back().end = std::max(windows.back().begin, end_of(timeline));
         part.note =
             "The last cudaProfilerStart() has no cudaProfilerStop(): all that follows it counts.";
     }
