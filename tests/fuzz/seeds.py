@@ -36,7 +36,7 @@ class Recording:
     """perfgate.activity, as harness/activity/format.hpp and record.hpp have it."""
 
     def __init__(self):
-        self.bytes = b"perfgate.activity".ljust(20, b"\0") + struct.pack("<I", 3)
+        self.bytes = b"perfgate.activity".ljust(20, b"\0") + struct.pack("<I", 4)
         self.block(1, text("pid") + text("12") + text("command") + text("./app"))
 
     def block(self, kind, payload):
@@ -71,8 +71,11 @@ def recording(steps):
                            for number in (1, 2)))
     made.block(15, struct.pack("<2I", 2, 5))
     made.block(26, struct.pack("<2I", 2, 256))
+    made.block(27, struct.pack("<Q2I", 900, 1, 0))
     for step in range(steps):
         now, first = 1000 + 100 * step, 10 * step + 1
+        # The profiler is started before each step, and stopped after all but the last.
+        made.block(27, struct.pack("<Q2I", now - 5, 1, 1) + struct.pack("<Q2I", now + 92, 1, 2) * (step < steps - 1))
         made.block(11, marker(now, step + 1, 0, 1) + marker(now + 90, step + 1, 1, 0))
         made.block(9, b"".join(struct.pack("<Q2I", now + number, 1, first + number) for number in range(5)))
         made.block(4, b"".join(

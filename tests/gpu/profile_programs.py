@@ -489,8 +489,8 @@ def part_ncu(_):
 
 
 PARTS = {"tables": part_tables, "torch": part_torch, "ends": part_ends, "kills": part_kills,
-         "profiler": part_profiler, "streams": part_streams, "modules": part_modules, "trace": part_trace, "capture": part_capture, "ncu": part_ncu,
-         "overhead": part_overhead}
+         "profiler": part_profiler, "streams": part_streams, "modules": part_modules, "trace": part_trace,
+         "capture": part_capture, "ncu": part_ncu, "overhead": part_overhead}
 
 
 def has_torch():
