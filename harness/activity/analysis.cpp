@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "activity/capture.hpp"
+#include "activity/memory_use.hpp"
 #include "activity/overheads.hpp"
 #include "activity/range_kernels.hpp"
 #include "activity/waiting.hpp"
@@ -141,28 +142,6 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
     return ranges;
 }
 
-std::uint64_t peak_memory(const Recording& recording, std::uint32_t device) {
-    std::vector<MemoryEvent> events = recording.records.memory_events;
-    std::stable_sort(events.begin(), events.end(),
-                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-    std::unordered_map<std::uint64_t, std::uint64_t> held;  // address → bytes
-    std::uint64_t now = 0, peak = 0;
-    for (const MemoryEvent& event : events) {
-        const bool on_device = event.kind == MemoryKind::device ||
-                               event.kind == MemoryKind::managed || event.kind == MemoryKind::array;
-        if (event.device != device || !on_device) continue;
-        if (event.release == 0) {
-            now += event.bytes;
-            held[event.address] = event.bytes;
-            peak = std::max(peak, now);
-        } else if (const auto found = held.find(event.address); found != held.end()) {
-            now -= std::min(now, found->second);
-            held.erase(found);
-        }
-    }
-    return peak;
-}
-
 std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window) {
     const Recording& recording = timeline.recording();
     std::map<std::uint32_t, std::vector<Interval>> busy;
@@ -172,6 +151,8 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
         busy[device].push_back(work.time);
         if (work.kind == WorkKind::kernel) ++kernels[device];
     }
+    const MemoryUse memory(recording);
+    constexpr Interval life{0, std::numeric_limits<std::uint64_t>::max()};
     std::vector<DeviceSummary> devices;
     for (auto& [device, times] : busy) {
         DeviceSummary& summary = devices.emplace_back();
@@ -182,7 +163,7 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
         summary.sms = timeline.sm_count(device);
         summary.busy_ns = IntervalSet(std::move(times)).length();
         summary.kernels = kernels[device];
-        summary.peak_memory_bytes = peak_memory(recording, device);
+        if (memory.problem().empty()) summary.peak_memory_bytes = memory.peak(device, life);
     }
     return devices;
 }

@@ -26,11 +26,12 @@ enum class Source {
     counter,        ///< CUPTI counters
     submission,     ///< host clock around the call that launches, without CUPTI (submit_time)
     api,            ///< CUPTI's callbacks during one launch (api_calls)
-    memory,         ///< the device's free memory around the variant (memory_peak, leak)
-    energy,         ///< the device's energy counter over a loop of launches (energy, power)
-    ceiling,        ///< a device time, the stated work and the run's ceilings (ceiling_share)
-    program,        ///< the recorded activity of a suite's `command`, or its wall time
-    benchmark,      ///< what a suite's `benchmark` reports
+    memory,     ///< the device's free memory around the variant (memory_peak, leak); memory_peak
+                ///< of programs: the allocations on record
+    energy,     ///< the device's energy counter over a loop of launches (energy, power)
+    ceiling,    ///< a device time, the stated work and the run's ceilings (ceiling_share)
+    program,    ///< the recorded activity of a suite's `command`, or its wall time
+    benchmark,  ///< what a suite's `benchmark` reports
 };
 
 /// `weight` times a counter. `names` are alternatives: the first that the chip has is used. If a
@@ -72,7 +73,7 @@ inline constexpr const char* ceiling_share = "ceiling_share";
 
 inline constexpr const char* submit_time = "submit_time";
 inline constexpr const char* api_calls = "api_calls";
-// Of one more instance of the case (measure/footprint.hpp).
+// Of one more instance of the case (measure/footprint.hpp); memory_peak also of programs.
 inline constexpr const char* memory_peak = "memory_peak";
 inline constexpr const char* leak = "leak";
 // Of one loop of launches in each process (measure/energy.hpp).
