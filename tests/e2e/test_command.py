@@ -450,6 +450,16 @@ workloads:
         self.run_suite()
         self.assertEqual({("step", "memory_peak"): "pass", ("program", "memory_peak"): "pass"}, verdicts())
 
+    def test_memory_is_expected_without_a_baseline(self):
+        self.suite(('step.syncs: "<= 1"', 'program.memory_peak: "<= 1MiB"'))
+        self.app(more="alloc 1048576 free")
+        self.run_suite()
+        self.app(more="alloc 1048577 free")
+        self.assertIn("broken: train/program.memory_peak is", self.run_suite(code=1).stdout)
+        self.app()
+        done = " ".join(self.run_suite(code=3).stdout.split())
+        self.assertIn("memory_peak of train/program[steps=4] was not collected", done)
+
     def test_memory_that_is_not_known_is_not_collected(self):
         self.suite(*self.MEMORY)
         for what, reason in (({}, "the recording has no allocation of device memory"),
