@@ -26,12 +26,11 @@ enum class Source {
     counter,        ///< CUPTI counters
     submission,     ///< host clock around the call that launches, without CUPTI (submit_time)
     api,            ///< CUPTI's callbacks during one launch (api_calls)
-    memory,     ///< the device's free memory around the variant (memory_peak, leak); memory_peak
-                ///< of programs: the allocations on record
-    energy,     ///< the device's energy counter over a loop of launches (energy, power)
-    ceiling,    ///< a device time, the stated work and the run's ceilings (ceiling_share)
-    program,    ///< the recorded activity of a suite's `command`, or its wall time
-    benchmark,  ///< what a suite's `benchmark` reports
+    memory,         ///< the device's free memory around the variant (memory_peak, leak)
+    energy,         ///< the device's energy counter over a loop of launches (energy, power)
+    ceiling,        ///< a device time, the stated work and the run's ceilings (ceiling_share)
+    program,        ///< the recorded activity of a suite's `command`, or its wall time
+    benchmark,      ///< what a suite's `benchmark` reports
 };
 
 /// `weight` times a counter. `names` are alternatives: the first that the chip has is used. If a
