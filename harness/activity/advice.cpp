@@ -138,6 +138,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
 std::vector<std::string> notes(const Profile& profile) {
     std::vector<std::string> all;
     const auto level = profile.header.find("level");
+    if (!profile.note.empty()) all.push_back(profile.note);
     if (!profile.ranges.empty() && !profile.by_launch) {
         all.emplace_back(
             "Ranges have the work that the device began in them, as launches are not on record: "

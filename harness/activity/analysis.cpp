@@ -23,29 +23,22 @@ std::uint64_t nanoseconds(double seconds) {
     return static_cast<std::uint64_t>(std::min(seconds, 1e9) * 1e9);
 }
 
-/// What the program's summary covers.
-Interval window_of(const Timeline& timeline, const ProfileOptions& options) {
-    Interval window = timeline.device_span();
-    if (options.timed()) {
+/// What the program's summary covers. Throws model::Error if that is nothing.
+CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options) {
+    CapturedPart part = captured_part(timeline, options.capture);
+    if (part.missing.empty() && options.timed()) {
         const std::uint64_t begin = timeline.span().begin + nanoseconds(options.delay_s);
-        window = {begin, begin + nanoseconds(options.duration_s)};
-        window.end = std::min(window.end, timeline.span().end);
+        const std::uint64_t end = begin + nanoseconds(options.duration_s);
+        part.restrict_to({{begin, std::min(end, timeline.span().end)}});
+        if (part.windows.empty() && options.capture.is_stated()) {
+            part.missing = "--delay and --duration leave nothing of what else is asked for";
+        }
     }
-    if (options.range.empty()) return window;
-    std::optional<Interval> named;
-    for (const Range& range : timeline.ranges()) {
-        if (timeline.range_name(range) != options.range) continue;
-        if (!named) named = range.time;
-        named->end = std::max(named->end, range.time.end);
-    }
-    if (!named) {
-        throw model::InputError(
-            fmt::format("the program opened no NVTX range '{}'", model::printable(options.range)));
-    }
-    return options.timed() ? intersection(window, *named) : *named;
+    if (!part.missing.empty()) throw model::Error(part.missing);
+    return part;
 }
 
-std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
+std::vector<CopySummary> copies_in(const Timeline& timeline, std::span<const Work> launched) {
     struct Seen {
         std::vector<std::uint64_t> bytes, lengths;
     };
@@ -58,7 +51,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
         return to_text(kind);
     };
     std::map<std::pair<CopyKind, std::string>, Seen> by_kind;
-    for (const Work& work : timeline.launched_in(window)) {
+    for (const Work& work : launched) {
         if (work.kind != WorkKind::copy) continue;
         const Copy& copy = timeline.copy(work);
         Seen& seen = by_kind[{copy.kind, memory_of(copy)}];
@@ -84,38 +77,21 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, Interval window) {
     return copies;
 }
 
-void add(WorkSummary& total, const WorkSummary& one) {
-    static constexpr std::uint64_t WorkSummary::*fields[] = {
-        &WorkSummary::span_ns,
-        &WorkSummary::gpu_time_ns,
-        &WorkSummary::idle_ns,
-        &WorkSummary::kernel_time_ns,
-        &WorkSummary::underfilled_time_ns,
-        &WorkSummary::kernels,
-        &WorkSummary::short_kernels,
-        &WorkSummary::copies,
-        &WorkSummary::pageable_copies,
-        &WorkSummary::copied_bytes,
-        &WorkSummary::copy_time_ns,
-        &WorkSummary::overlapped_copy_ns,
-        &WorkSummary::memsets,
-        &WorkSummary::graph_launches,
-        &WorkSummary::synchronisations,
-        &WorkSummary::communication_ns,
-        &WorkSummary::exposed_communication_ns};
-    for (const auto field : fields) total.*field += one.*field;
-}
-
 std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptions& options,
-                                    Interval window) {
-    // Where nothing was asked for, ranges before the first kernel count, too.
-    const bool restricted = options.restricted();
+                                    const CapturedPart& part) {
+    const CapturedPart captured = captured_part(timeline, options.capture);
+    const auto counts = [&](const Range& range) {
+        // Of a part by time, the ranges that begin in it.
+        const bool begins =
+            std::any_of(part.windows.begin(), part.windows.end(), [&](const Interval& window) {
+                return range.time.begin >= window.begin && range.time.begin < window.end;
+            });
+        return begins && captured.contains(range.time);
+    };
     std::vector<RangeSummary> ranges;
     std::unordered_map<std::string, std::size_t> by_name;
     for (const Range& range : timeline.ranges()) {
-        if (restricted && (range.time.begin < window.begin || range.time.begin >= window.end)) {
-            continue;
-        }
+        if (!counts(range)) continue;
         const std::string name = timeline.range_name(range);
         const auto [known, added] = by_name.try_emplace(name, ranges.size());
         if (added) ranges.emplace_back().name = name;
@@ -132,7 +108,7 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
         std::vector<std::uint64_t> lengths;
         for (const RangeInstance& instance : summary.instances) {
             lengths.push_back(instance.range.time.length());
-            add(summary.total, instance.work);
+            summary.total += instance.work;
         }
         summary.host_time = durations(std::move(lengths));
     }
@@ -142,17 +118,17 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
     return ranges;
 }
 
-std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window) {
+std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPart& part,
+                                      std::span<const Work> launched) {
     const Recording& recording = timeline.recording();
     std::map<std::uint32_t, std::vector<Interval>> busy;
     std::map<std::uint32_t, std::uint64_t> kernels;
-    for (const Work& work : timeline.launched_in(window)) {
+    for (const Work& work : launched) {
         const std::uint32_t device = timeline.place(work).device;
         busy[device].push_back(work.time);
         if (work.kind == WorkKind::kernel) ++kernels[device];
     }
     const MemoryUse memory(recording);
-    constexpr Interval life{0, std::numeric_limits<std::uint64_t>::max()};
     std::vector<DeviceSummary> devices;
     for (auto& [device, times] : busy) {
         DeviceSummary& summary = devices.emplace_back();
@@ -163,7 +139,12 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, Interval window)
         summary.sms = timeline.sm_count(device);
         summary.busy_ns = IntervalSet(std::move(times)).length();
         summary.kernels = kernels[device];
-        if (memory.problem().empty()) summary.peak_memory_bytes = memory.peak(device, life);
+        if (memory.problem().empty()) {
+            for (const Interval& window : part.windows) {
+                summary.peak_memory_bytes =
+                    std::max(summary.peak_memory_bytes, memory.peak(device, window));
+            }
+        }
     }
     return devices;
 }
@@ -180,36 +161,33 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     profile.by_launch = timeline.has_launches();
     profile.without_launch = profile.by_launch ? timeline.without_launch() : 0;
 
-    const Interval window = window_of(timeline, options);
-    profile.window = window;
-    const bool restricted = options.restricted();
-    // The whole program: its first kernel was launched before the device began to work.
-    const Interval launched =
-        restricted ? window : Interval{0, std::numeric_limits<std::uint64_t>::max()};
-    profile.program = summarise(timeline, launched);
-    if (!restricted) {
-        profile.program.window = window;
-        profile.program.span_ns = window.length();
-        profile.program.idle_ns = window.length() - timeline.busy().length(window);
-    }
-    profile.devices = devices_of(timeline, launched);
-    profile.kernels = kernels_in(timeline, launched);
+    const CapturedPart part = part_of(timeline, options);
+    profile.windows = part.whole ? std::vector{timeline.device_span()} : part.windows;
+    profile.window = profile.windows.empty()
+                         ? Interval{}
+                         : Interval{profile.windows.front().begin, profile.windows.back().end};
+    profile.note = part.note;
+    const std::vector<Work> launched = part.launched(timeline);
+    profile.program = summarise(timeline, part);
+    profile.devices = devices_of(timeline, part, launched);
+    profile.kernels = kernels_of(timeline, launched);
     profile.copies = copies_in(timeline, launched);
     std::vector<std::uint64_t> memsets;
-    for (const Work& work : timeline.launched_in(launched)) {
+    for (const Work& work : launched) {
         if (work.kind != WorkKind::memset) continue;
         memsets.push_back(work.time.length());
         profile.memset_bytes += recording.records.memsets[work.index].bytes;
     }
     profile.memsets = durations(std::move(memsets));
-    profile.calls = calls_by_name(timeline, launched);
-    profile.waits = waits_by_name(timeline, restricted ? window : timeline.span());
-    profile.uncapturable = uncapturable_calls(timeline, launched);
+    profile.calls = calls_by_name(timeline, part.windows);
+    const std::vector<Interval> all{timeline.span()};
+    profile.waits = waits_by_name(timeline, part.whole ? all : profile.windows);
+    profile.uncapturable = uncapturable_calls(timeline, part.windows);
     // Outside any range a program starts and ends, and nobody would capture that.
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
-    profile.ranges = ranges_of(timeline, options, window);
+    profile.ranges = ranges_of(timeline, options, part);
     add_range_kernels(timeline, options.own_thread, profile);
-    profile.gaps = longest_gaps(timeline, window, options.gaps);
+    profile.gaps = longest_gaps(timeline, profile.windows, options.gaps);
     add_overheads(recording.records.overheads, profile);
     return profile;
 }

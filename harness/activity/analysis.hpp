@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "activity/captured_part.hpp"
 #include "activity/profile.hpp"
 #include "activity/timeline.hpp"
 #include "model/interval.hpp"
@@ -21,26 +23,27 @@ struct ProfileOptions {
     /// Restricts the program to this much of it, seconds from its first record.
     double delay_s = 0;
     double duration_s = std::numeric_limits<double>::infinity();
-    /// Restricts the program to the time from the first to the last range of this name.
-    std::string range;
+    model::CaptureRange capture;
     std::size_t gaps = 10;
     bool own_thread = false;  ///< ranges take the launches of their own thread alone
 
     [[nodiscard]] bool timed() const { return delay_s > 0 || std::isfinite(duration_s); }
     /// To a part of the recording.
-    [[nodiscard]] bool restricted() const { return timed() || !range.empty(); }
+    [[nodiscard]] bool restricted() const { return timed() || capture.is_stated(); }
 };
 
-/// Throws InputError where `options.range` names no range on record.
+/// Throws model::Error where the options leave nothing of the program.
 Profile profile_of(const Timeline& timeline, const ProfileOptions& options = {});
 
 /// The summary of what was launched in [begin, end).
 WorkSummary summarise(const Timeline& timeline, Interval piece,
                       std::optional<std::uint32_t> thread = std::nullopt);
 
-/// What was launched in the interval by kernel, longest total first.
-std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
-                                      std::optional<std::uint32_t> thread = std::nullopt);
+/// The sum over all windows; of the whole program from its first device work to its last.
+WorkSummary summarise(const Timeline& timeline, const CapturedPart& part);
+
+/// The kernels of `work`, which is in the order of launches, by name; longest total first.
+std::vector<KernelSummary> kernels_of(const Timeline& timeline, std::span<const Work> work);
 
 /// For each range of the timeline its work in the profile; null where it was left open or is
 /// outside of what the profile covers.

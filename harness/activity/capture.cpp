@@ -120,15 +120,23 @@ std::string_view why_uncapturable(std::string_view call) {
 
 std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline, Interval interval,
                                                  std::optional<std::uint32_t> thread) {
+    return uncapturable_calls(timeline, std::span(&interval, 1), thread);
+}
+
+std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline,
+                                                 std::span<const Interval> intervals,
+                                                 std::optional<std::uint32_t> thread) {
     std::map<std::pair<std::string_view, std::string>, UncapturableCall> calls;
-    OpenRanges ranges(timeline, interval);
-    for (const Found& each : found_in(timeline, interval, thread)) {
-        std::string range = ranges.innermost(each);
-        UncapturableCall& call = calls[{each.name, range}];
-        call.name = each.name;
-        call.why = each.why;
-        call.range = std::move(range);
-        ++call.count;
+    for (const Interval& interval : intervals) {
+        OpenRanges ranges(timeline, interval);
+        for (const Found& each : found_in(timeline, interval, thread)) {
+            std::string range = ranges.innermost(each);
+            UncapturableCall& call = calls[{each.name, range}];
+            call.name = each.name;
+            call.why = each.why;
+            call.range = std::move(range);
+            ++call.count;
+        }
     }
     std::vector<UncapturableCall> result;
     result.reserve(calls.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,10 @@ std::string_view why_uncapturable(std::string_view call);
 /// interval, most frequent first. A driver call that a runtime call made is not counted with it.
 /// Empty if API calls are not on record.
 std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline, Interval interval,
+                                                 std::optional<std::uint32_t> thread = {});
+/// Those of all the intervals.
+std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline,
+                                                 std::span<const Interval> intervals,
                                                  std::optional<std::uint32_t> thread = {});
 
 }  // namespace perfgate::activity

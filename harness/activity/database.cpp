@@ -15,6 +15,7 @@
 #include "activity/nesting.hpp"
 #include "activity/overheads.hpp"
 #include "activity/sqlite.hpp"
+#include "activity/waiting.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
 
@@ -86,6 +87,7 @@ class DatabaseWriter {
           synchronisations_(database, "synchronisations"),
           marks_(database, "marks"),
           memory_(database, "memory_events"),
+          profiler_calls_(database, "profiler_calls"),
           overheads_(database, "overheads"),
           gaps_(database, "gaps") {}
 
@@ -133,7 +135,7 @@ class DatabaseWriter {
 
     Table processes_, problems_, facts_, counts_, clocks_, devices_, names_, configurations_,
         ranges_, kernels_, copies_, memsets_, calls_, synchronisations_, marks_, memory_,
-        overheads_, gaps_;
+        profiler_calls_, overheads_, gaps_;
     std::unordered_map<std::string, std::uint64_t> name_ids_;
     std::uint64_t process_ = 0, first_range_ = 0, first_configuration_ = 0;
 };
@@ -300,6 +302,12 @@ void DatabaseWriter::add_others(const Recording& recording) {
                     std::string_view(activity::to_text(event.kind)), event.address, event.bytes,
                     event.pool, event.device, event.context, event.correlation);
     }
+    for (const ProfilerCall& call : records.profiler_calls) {
+        if (call.kind == ProfilerCallKind::watched) continue;
+        profiler_calls_.row(
+            process_, call.time_ns, call.thread,
+            std::string_view(call.kind == ProfilerCallKind::start ? "start" : "stop"));
+    }
     for (const Overhead& each : records.overheads) {
         overheads_.row(process_, std::string_view(overhead_name(each.kind)), each.start_ns,
                        each.end_ns, each.thread);
@@ -309,7 +317,7 @@ void DatabaseWriter::add_others(const Recording& recording) {
 void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) {
     std::unordered_map<std::uint64_t, const Gap*> longest;
     for (const Gap& gap : profile.gaps) longest[gap.time.begin] = &gap;
-    for (const Interval& time : timeline.busy().gaps(profile.window)) {
+    for (const Interval& time : gaps_in(timeline, profile.windows)) {
         const auto known = longest.find(time.begin);
         if (known == longest.end()) {
             gaps_.row(process_, time.begin, time.end, nullptr, nullptr, nullptr, nullptr, nullptr,

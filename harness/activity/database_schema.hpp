@@ -90,6 +90,9 @@ CREATE TABLE memory_events (
   operation TEXT NOT NULL, kind TEXT NOT NULL, address INTEGER NOT NULL, bytes INTEGER NOT NULL,
   from_pool INTEGER NOT NULL, device INTEGER NOT NULL, context INTEGER NOT NULL,
   correlation INTEGER NOT NULL);
+CREATE TABLE profiler_calls (
+  process_id INTEGER NOT NULL REFERENCES processes, time_ns INTEGER NOT NULL,
+  thread INTEGER NOT NULL, call TEXT NOT NULL);
 CREATE TABLE overheads (
   process_id INTEGER NOT NULL REFERENCES processes, kind TEXT NOT NULL,
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, thread INTEGER NOT NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded stream `perfgate.activity`, version 3, as it lies in a file:
+// The recorded stream `perfgate.activity`, version 4, as it lies in a file:
 //
 //     prologue                             name and version of the format
 //     block*                               BlockHeader, then its payload
@@ -7,7 +7,8 @@
 // A block is whole or worthless: its checksum is CRC-32 (zlib's) over kind, length and payload. The
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
-// changes none: version 2 added those of counted.hpp, version 3 stack sizes.
+// changes none: version 2 added those of counted.hpp, version 3 stack sizes, version 4 profiler
+// calls.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 namespace perfgate::activity {
 
 inline constexpr std::array<char, 20> format_name = {"perfgate.activity"};
-inline constexpr std::uint32_t format_version = 3;
+inline constexpr std::uint32_t format_version = 4;
 
 struct Prologue {
     std::array<char, 20> name = format_name;
@@ -71,6 +72,7 @@ enum class BlockKind : std::uint32_t {
     counter_values = 24,
     counter_refusals = 25,
     stack_sizes = 26,
+    profiler_calls = 27,
 };
 
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
@@ -93,6 +95,7 @@ struct Records {
     std::vector<Context> contexts;
     std::vector<FunctionCode> function_codes;
     std::vector<StackSize> stack_sizes;
+    std::vector<ProfilerCall> profiler_calls;
     std::vector<ClockReading> clocks;
     std::vector<Launched> launches;
     std::vector<CounterPass> counter_passes;
@@ -118,6 +121,7 @@ void for_each_kind(AnyRecords& records, Visit&& visit) {
     visit(BlockKind::contexts, records.contexts);
     visit(BlockKind::function_codes, records.function_codes);
     visit(BlockKind::stack_sizes, records.stack_sizes);
+    visit(BlockKind::profiler_calls, records.profiler_calls);
     visit(BlockKind::clocks, records.clocks);
     visit(BlockKind::launches, records.launches);
     visit(BlockKind::counter_passes, records.counter_passes);

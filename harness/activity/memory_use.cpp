@@ -114,7 +114,7 @@ std::uint64_t MemoryUse::peak(std::uint32_t device, model::Interval time) const 
         changes.begin(), changes.end(), time.begin,
         [](std::uint64_t begin, const Change& change) { return begin < change.time_ns; });
     std::uint64_t most = next == changes.begin() ? 0 : std::prev(next)->bytes;
-    for (; next != changes.end() && next->time_ns <= time.end; ++next) {
+    for (; next != changes.end() && next->time_ns < time.end; ++next) {
         most = std::max(most, next->bytes);
     }
     return most;

@@ -71,8 +71,11 @@ void add_overheads(const std::vector<Overhead>& records, Profile& profile) {
         if (kind.about == About::loading) loading.push_back(time);
     }
     profile.overhead_ns = IntervalSet(std::move(by_cupti)).length();
-    profile.compiling_ns = IntervalSet(std::move(compiling)).length(profile.window);
-    profile.loading_ns = IntervalSet(std::move(loading)).length(profile.window);
+    const IntervalSet compiled(std::move(compiling)), loaded(std::move(loading));
+    for (const Interval& window : profile.windows) {
+        profile.compiling_ns += compiled.length(window);
+        profile.loading_ns += loaded.length(window);
+    }
     for (auto& [number, each] : lengths) {
         profile.overheads.push_back(
             {overhead_name(number), kind_of(number).source, durations(std::move(each))});

@@ -15,7 +15,7 @@ namespace perfgate::activity {
 /// Of a CUpti_ActivityOverheadKind.
 std::string overhead_name(std::uint32_t kind);
 
-/// Fills `overheads` and their sums; the profile's window must be set.
+/// Fills `overheads` and their sums; the profile's windows must be set.
 void add_overheads(const std::vector<Overhead>& records, Profile& profile);
 
 }  // namespace perfgate::activity

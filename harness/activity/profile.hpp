@@ -58,6 +58,8 @@ struct WorkSummary {
                    : static_cast<double>(underfilled_time_ns) / static_cast<double>(kernel_time_ns);
     }
 };
+/// All but `window`.
+WorkSummary& operator+=(WorkSummary& total, const WorkSummary& one);
 
 /// Lengths of many things of one kind.
 struct Durations {
@@ -194,7 +196,9 @@ struct Profile {
     std::vector<std::string> incomplete;
     std::string end;
     Counts counts;
-    Interval window;         ///< what the summary of the program covers
+    Interval window;  ///< from the begin to the end of what the program's summary covers
+    std::vector<Interval> windows;  ///< what it covers of that; in no document
+    std::string note;               ///< on what it covers; empty: none
     bool by_launch = false;  ///< work belongs to a range by the time of its launch; else by the
                              ///< device's time, which is later
     std::uint64_t without_launch = 0;

@@ -228,6 +228,7 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
     archive.required("by_launch", profile.by_launch);
     archive.required("without_launch", profile.without_launch);
     describe(archive, profile.window);
+    archive.optional("note", profile.note);
     archive.required("program", profile.program);
     archive.required("counts", profile.counts);
     archive.required("devices", profile.devices, lines);

@@ -205,6 +205,20 @@ struct StackSize {
     std::uint32_t bytes = 0;
 };
 
+/// What a program says to profilers: cudaProfilerStart and cudaProfilerStop, or the driver's.
+enum class ProfilerCallKind : std::uint32_t {
+    watched = 0,  ///< no call: all that are made from here on are on record
+    start = 1,
+    stop = 2,
+};
+
+/// A start when it returned, a stop when it was called.
+struct ProfilerCall {
+    std::uint64_t time_ns = 0;
+    std::uint32_t thread = 0;
+    ProfilerCallKind kind = ProfilerCallKind::watched;
+};
+
 /// Reads of the process's clock and of two clocks of the host at one moment.
 struct ClockReading {
     std::uint64_t time_ns = 0;  ///< the clock of the records
@@ -246,6 +260,7 @@ static_assert(is_record<Device> && sizeof(Device) == 56);
 static_assert(is_record<Context> && sizeof(Context) == 16);
 static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
 static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
+static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
 static_assert(is_record<ClockReading> && sizeof(ClockReading) == 24);
 static_assert(is_record<Counts> && sizeof(Counts) == 96);
 

@@ -175,6 +175,9 @@ class Reader {
         check(code.symbol);
         check(code.fingerprint);
     }
+    void check(const ProfilerCall& call) const {
+        if (call.kind > ProfilerCallKind::stop) throw Damage{"a profiler call is of no known kind"};
+    }
     void check(const StackSize& stack) const { check(stack.symbol); }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {

@@ -129,6 +129,39 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     return summary;
 }
 
+WorkSummary& operator+=(WorkSummary& total, const WorkSummary& one) {
+    static constexpr std::uint64_t WorkSummary::*fields[] = {
+        &WorkSummary::span_ns,
+        &WorkSummary::gpu_time_ns,
+        &WorkSummary::idle_ns,
+        &WorkSummary::kernel_time_ns,
+        &WorkSummary::underfilled_time_ns,
+        &WorkSummary::kernels,
+        &WorkSummary::short_kernels,
+        &WorkSummary::copies,
+        &WorkSummary::pageable_copies,
+        &WorkSummary::copied_bytes,
+        &WorkSummary::copy_time_ns,
+        &WorkSummary::overlapped_copy_ns,
+        &WorkSummary::memsets,
+        &WorkSummary::graph_launches,
+        &WorkSummary::synchronisations,
+        &WorkSummary::communication_ns,
+        &WorkSummary::exposed_communication_ns};
+    for (const auto field : fields) total.*field += one.*field;
+    return total;
+}
+
+WorkSummary summarise(const Timeline& timeline, const CapturedPart& part) {
+    WorkSummary total;
+    for (const Interval& window : part.windows) total += summarise(timeline, window);
+    if (!part.whole) return total;
+    const Interval span = timeline.device_span();
+    total.span_ns = span.length();
+    total.idle_ns = span.length() - timeline.busy().length(span);
+    return total;
+}
+
 std::unordered_map<std::string, std::string> machine_code(const Recording& recording) {
     std::unordered_map<std::string, std::string> code;
     for (const FunctionCode& function : recording.records.function_codes) {
@@ -150,8 +183,7 @@ std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
     return sizes;
 }
 
-std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
-                                      std::optional<std::uint32_t> thread) {
+std::vector<KernelSummary> kernels_of(const Timeline& timeline, std::span<const Work> work) {
     struct Seen {
         std::vector<std::uint64_t> lengths;
         std::map<std::uint32_t, std::size_t> configurations;
@@ -160,7 +192,7 @@ std::vector<KernelSummary> kernels_in(const Timeline& timeline, Interval piece,
     };
     const Recording& recording = timeline.recording();
     std::unordered_map<std::string, Seen> by_symbol;
-    for (const Work& each : work_of(timeline, piece, thread)) {
+    for (const Work& each : work) {
         if (each.kind != WorkKind::kernel) continue;
         const LaunchConfiguration& launch = timeline.configuration(each);
         Seen& seen = by_symbol[recording.text(launch.symbol)];

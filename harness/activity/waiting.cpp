@@ -150,8 +150,18 @@ bool is_outermost(const Timeline& timeline, const ApiCall& call) {
     return true;
 }
 
-std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::size_t count) {
-    std::vector<Interval> times = timeline.busy().gaps(window);
+std::vector<Interval> gaps_in(const Timeline& timeline, std::span<const Interval> windows) {
+    std::vector<Interval> gaps;
+    for (const Interval& window : windows) {
+        const std::vector<Interval> own = timeline.busy().gaps(window);
+        gaps.insert(gaps.end(), own.begin(), own.end());
+    }
+    return gaps;
+}
+
+std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval> windows,
+                              std::size_t count) {
+    std::vector<Interval> times = gaps_in(timeline, windows);
     count = std::min(count, times.size());
     std::partial_sort(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count),
                       times.end(), [](const Interval& a, const Interval& b) {
@@ -173,11 +183,7 @@ std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::si
 
 std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Interval> windows) {
     if (timeline.api_calls().empty()) return {};
-    std::vector<Interval> gaps;
-    for (const Interval& window : windows) {
-        const std::vector<Interval> own = timeline.busy().gaps(window);
-        gaps.insert(gaps.end(), own.begin(), own.end());
-    }
+    std::vector<Interval> gaps = gaps_in(timeline, windows);
     std::sort(gaps.begin(), gaps.end(),
               [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
     const Waits waits(timeline);
@@ -199,10 +205,13 @@ std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Int
     return causes;
 }
 
-std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window) {
+std::vector<CallSummary> calls_by_name(const Timeline& timeline,
+                                       std::span<const Interval> windows) {
     std::unordered_map<StringId, std::vector<std::uint64_t>> lengths;
-    for (const ApiCall& call : calls_in(timeline, window)) {
-        lengths[call.name].push_back(call.end_ns - call.start_ns);
+    for (const Interval& window : windows) {
+        for (const ApiCall& call : calls_in(timeline, window)) {
+            lengths[call.name].push_back(call.end_ns - call.start_ns);
+        }
     }
     std::vector<CallSummary> calls;
     calls.reserve(lengths.size());
@@ -217,15 +226,20 @@ std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window
     return calls;
 }
 
-std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window) {
+std::vector<CallSummary> waits_by_name(const Timeline& timeline,
+                                       std::span<const Interval> windows) {
     const Waits waits(timeline);
     std::map<std::string, std::vector<std::uint64_t>> lengths;
     std::map<std::string, std::uint64_t> idle;
     for (const ApiCall* call : waits.calls()) {
-        if (call->start_ns < window.begin || call->start_ns >= window.end) continue;
+        const bool inside =
+            std::any_of(windows.begin(), windows.end(), [&](const Interval& window) {
+                return call->start_ns >= window.begin && call->start_ns < window.end;
+            });
+        if (!inside) continue;
         lengths[shown_name(timeline, *call)].push_back(call->end_ns - call->start_ns);
     }
-    for (const Interval& gap : timeline.busy().gaps(window)) {
+    for (const Interval& gap : gaps_in(timeline, windows)) {
         if (const ApiCall* wait = waits.at(gap.begin); wait != nullptr) {
             idle[shown_name(timeline, *wait)] += gap.length();
         }

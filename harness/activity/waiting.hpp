@@ -23,8 +23,12 @@ std::span<const ApiCall> calls_in(const Timeline& timeline, Interval interval);
 /// False for a driver call that a runtime call on record made.
 bool is_outermost(const Timeline& timeline, const ApiCall& call);
 
-/// The longest gaps of the window, with what the host did in them.
-std::vector<Gap> longest_gaps(const Timeline& timeline, Interval window, std::size_t count);
+/// The gaps of each window, in the order of the windows.
+std::vector<Interval> gaps_in(const Timeline& timeline, std::span<const Interval> windows);
+
+/// The longest gaps of all windows, with what the host did in them.
+std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval> windows,
+                              std::size_t count);
 
 /// Idle time of one cause.
 struct IdleCause {
@@ -37,10 +41,10 @@ struct IdleCause {
 /// longest_gaps. Empty where API calls are not on record.
 std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Interval> windows);
 
-/// All calls of the window by name, longest total first.
-std::vector<CallSummary> calls_by_name(const Timeline& timeline, Interval window);
+/// All calls of the windows by name, longest total first.
+std::vector<CallSummary> calls_by_name(const Timeline& timeline, std::span<const Interval> windows);
 
 /// Those that wait for the device, most idle time first.
-std::vector<CallSummary> waits_by_name(const Timeline& timeline, Interval window);
+std::vector<CallSummary> waits_by_name(const Timeline& timeline, std::span<const Interval> windows);
 
 }  // namespace perfgate::activity

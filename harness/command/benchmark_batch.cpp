@@ -22,16 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Replaces `{out}`, and says whether there was one.
-bool put_file(const std::string& file, std::string& text) {
-    constexpr std::string_view word = model::out_word;
-    bool found = false;
-    for (std::size_t at = text.find(word); at != std::string::npos;
-         at = text.find(word, at + file.size())) {
-        text.replace(at, word.size(), file);
-        found = true;
-    }
-    return found;
+/// Whether it is told which file to write.
+bool writes_file(const model::Command& command) {
+    const auto names_it = [](const std::string& text) {
+        return text.find(model::out_word) != std::string::npos;
+    };
+    return std::any_of(command.words.begin(), command.words.end(), names_it) ||
+           std::any_of(command.environment.begin(), command.environment.end(),
+                       [&](const auto& variable) { return names_it(variable.second); });
 }
 
 std::string read_output(const fs::path& file) {
@@ -49,24 +47,13 @@ benchmark::Results run_once(const ProgramRuns& programs, const model::Command& c
                             const std::string& name) {
     const model::BenchmarkReading& reading = *command.benchmark;
     const benchmark::Format& format = *benchmark::find_format(reading.format);
-    fs::path file = fs::absolute(programs.folder() / (name + std::string(format.extension)));
-    ProgramRun run{command.words, name, "benchmark", {}, command.exit_status, "the benchmark"};
-    bool writes = false;
-    for (std::string& word : run.words) writes = put_file(file.native(), word) || writes;
-    for (const auto& [variable, value] : command.environment) {
-        std::string filled = value;
-        if (!put_file(file.native(), filled)) continue;
-        writes = true;
-        run.variables.emplace_back(variable, filled);
-    }
-    // What an earlier process left must not be taken for this one's.
+    fs::path file = programs.out_file(name);
     std::error_code error;
-    fs::remove_all(file, error);
     if (!format.folder_suffix.empty()) {
         fs::remove_all(file.native() + std::string(format.folder_suffix), error);
     }
-    programs.run(run);
-    if (!writes) {
+    programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
+    if (!writes_file(command)) {
         file = programs.folder() / (name + ".stdout");
         if (fs::file_size(file, error) > program::Capture::head_bytes) {
             throw Failure{

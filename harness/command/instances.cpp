@@ -11,8 +11,9 @@ using activity::Work;
 Instances instances_of(const Recorded& recorded, const std::string& pattern,
                        const model::Piece& piece, std::int64_t skip) {
     Instances found;
-    for (const Timeline& timeline : recorded.timelines()) {
+    for (const auto& [timeline, part] : recorded.processes()) {
         std::int64_t left = skip;
+        std::size_t next = 0;
         std::unordered_map<std::string, bool> known;
         for (const activity::Range& range : timeline.ranges()) {
             if (range.open) continue;
@@ -23,11 +24,16 @@ Instances instances_of(const Recorded& recorded, const std::string& pattern,
                 if (found.others.size() < most_names) found.others.insert(name);
                 continue;
             }
+            const std::size_t place = next++;
+            if (!part.contains(range.time)) {
+                ++found.outside;
+                continue;
+            }
             ++found.matched;
             if (left-- > 0) continue;
             std::optional<std::uint32_t> thread;
             if (piece.own_thread) thread = range.thread;
-            found.counted.push_back({&timeline, range.time, thread});
+            found.counted.push_back({&timeline, range.time, thread, place});
         }
     }
     return found;

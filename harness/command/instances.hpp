@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,22 +19,24 @@ namespace perfgate::command {
 
 /// Names that messages list at most.
 inline constexpr std::size_t most_names = 8;
-inline constexpr model::Interval always{0, std::numeric_limits<std::uint64_t>::max()};
 
 inline double as_double(std::uint64_t value) {
     return static_cast<double>(value);
 }
 
-/// An NVTX range that counts: it has ended, and is none of the first that are skipped.
+/// An NVTX range that counts: it has ended, is wholly in the part that counts, and is none of the
+/// first there that are skipped.
 struct Instance {
     const activity::Timeline* timeline;
     model::Interval time;
     std::optional<std::uint32_t> thread;  ///< of which the launches count; nothing: all
+    std::size_t place;  ///< among all matching ranges of the process that have ended, from 0
 };
 
 struct Instances {
     std::vector<Instance> counted;
-    std::size_t matched = 0;       ///< the skipped ones included
+    std::size_t matched = 0;       ///< in the part that counts, the skipped ones included
+    std::size_t outside = 0;       ///< match and are not, or only partly, in that part
     std::set<std::string> others;  ///< names that the pattern does not match
 };
 

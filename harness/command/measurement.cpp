@@ -141,7 +141,7 @@ class BatchTaker {
                               ""};
             }
         }
-        return std::make_unique<Recorded>(std::move(recordings));
+        return std::make_unique<Recorded>(std::move(recordings), command_.capture);
     }
 
     /// Complete or not.

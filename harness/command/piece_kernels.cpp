@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -128,32 +129,32 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Pie
     const bool of_kernels = piece.kind == model::Piece::Kind::kernels;
     const bool in_ranges =
         piece.kind == model::Piece::Kind::range || (of_kernels && !piece.within.empty());
-    std::vector<Instance> instances;
-    if (in_ranges) {
-        const std::string& ranges = of_kernels ? piece.within : piece.pattern;
-        instances = instances_of(recorded, ranges, piece, piece.skip).counted;
-    } else {
-        for (const Timeline& timeline : recorded.timelines()) {
-            instances.push_back({&timeline, always, std::nullopt});
-        }
-    }
     KernelPattern pattern(piece);
     KernelList kernels;
-    std::size_t launches = 0;
-    for (const Instance& each : instances) {
-        std::int64_t left = in_ranges ? 0 : piece.skip;
-        for (const Work& work : each.timeline->launched_in(each.time)) {
-            if (work.kind != WorkKind::kernel || (each.thread && work.thread != *each.thread)) {
-                continue;
-            }
-            if (of_kernels && !pattern.matches(*each.timeline, work)) continue;
-            if (left-- > 0) continue;
-            kernels.add(*each.timeline, work);
+    std::size_t instances = 0, launches = 0;
+    const auto add = [&](const Timeline& timeline, std::span<const Work> all,
+                         std::optional<std::uint32_t> thread, std::int64_t skip) {
+        for (const Work& work : all) {
+            if (work.kind != WorkKind::kernel || (thread && work.thread != *thread)) continue;
+            if (of_kernels && !pattern.matches(timeline, work)) continue;
+            if (skip-- > 0) continue;
+            kernels.add(timeline, work);
             ++launches;
+        }
+    };
+    if (in_ranges) {
+        const std::string& ranges = of_kernels ? piece.within : piece.pattern;
+        for (const Instance& each : instances_of(recorded, ranges, piece, piece.skip).counted) {
+            add(*each.timeline, each.timeline->launched_in(each.time), each.thread, 0);
+            ++instances;
+        }
+    } else {
+        for (const auto& [timeline, part] : recorded.processes()) {
+            add(timeline, part.launched(timeline), std::nullopt, piece.skip);
         }
     }
     // Kernels that are not in ranges: each launch is an instance.
-    return kernels.take(in_ranges ? instances.size() : of_kernels ? launches : 1);
+    return kernels.take(in_ranges ? instances : of_kernels ? launches : 1);
 }
 
 }  // namespace perfgate::command

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "activity/analysis.hpp"
@@ -47,22 +48,23 @@ std::string kernels_in_words(const model::Piece& piece) {
                        piece.size.is_any() ? "" : " with ", model::in_words(piece.size));
 }
 
-/// Why no instance counts; empty: some do. `wanted` is in quotes.
+/// Why no instance counts; empty: some do. `wanted` is in quotes, `where` as Recorded has it.
 std::string none_counts(std::size_t matched, std::size_t counted, const std::string& wanted,
-                        std::string_view what, std::int64_t skip,
+                        std::string_view what, const std::string& where, std::int64_t skip,
                         const std::set<std::string>& others) {
     if (counted > 0) return {};
     if (matched > 0) {
-        return fmt::format("'skip: {}' leaves none of {}", skip, model::counted(matched, what));
+        return fmt::format("'skip: {}' leaves none of {}{}", skip, model::counted(matched, what),
+                           where);
     }
-    return fmt::format("no {} matches {}: {}", what, wanted, on_record(others, what));
+    return fmt::format("no {}{} matches {}: {}", what, where, wanted, on_record(others, what));
 }
 
 /// Calls of the host that launched kernels: those of a graph are one.
-std::size_t host_launches(const Timeline& timeline, Interval time,
+std::size_t host_launches(const Timeline& timeline, std::span<const Work> launched,
                           std::optional<std::uint32_t> thread) {
     std::set<std::uint32_t> correlations;
-    for (const Work& work : timeline.launched_in(time)) {
+    for (const Work& work : launched) {
         if (work.kind == WorkKind::kernel && (!thread || work.thread == *thread)) {
             correlations.insert(timeline.place(work).correlation);
         }
@@ -93,7 +95,8 @@ bool knows_sms(const Timeline& timeline) {
 }
 
 bool all_of(const Recorded& recorded, bool (*knows)(const Timeline&)) {
-    return std::all_of(recorded.timelines().begin(), recorded.timelines().end(), knows);
+    return std::all_of(recorded.processes().begin(), recorded.processes().end(),
+                       [&](const RecordedProcess& process) { return knows(process.timeline); });
 }
 
 /// Whether the default stream of every context with work is on record.
@@ -126,21 +129,22 @@ PieceValues of_program(const Recorded& recorded) {
     values.instances = 1;
     std::uint64_t gpu_time = 0, idle = 0, all_spans = 0, longest = 0;
     std::uint64_t kernel_time = 0, underfilled = 0, communication = 0, exposed = 0;
-    for (const Timeline& timeline : recorded.timelines()) {
-        const WorkSummary work = activity::summarise(timeline, always);
-        const Interval span = timeline.device_span();
+    for (const auto& [timeline, part] : recorded.processes()) {
+        const WorkSummary work = activity::summarise(timeline, part);
         gpu_time += work.gpu_time_ns;
-        all_spans += span.length();
-        idle += span.length() - timeline.busy().length(span);
-        longest = std::max(longest, span.length());
+        all_spans += work.span_ns;
+        idle += work.idle_ns;
+        longest = std::max(longest, work.span_ns);
         kernel_time += work.kernel_time_ns;
         underfilled += work.underfilled_time_ns;
         communication += work.communication_ns;
         exposed += work.exposed_communication_ns;
-        count(work, host_launches(timeline, always, std::nullopt), values.counts);
+        count(work, host_launches(timeline, part.launched(timeline), std::nullopt), values.counts);
     }
     if (gpu_time == 0) {
-        values.problem = "the program did nothing on the device: no kernel, copy or memset ran";
+        values.problem =
+            fmt::format("the program did nothing on the device{}: no kernel, copy or memset ran",
+                        recorded.where());
         return values;
     }
     values.samples["gpu_time"] = {as_double(gpu_time)};
@@ -159,9 +163,14 @@ PieceValues of_program(const Recorded& recorded) {
 Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
                     PieceValues& values) {
     Instances found = instances_of(recorded, pattern, piece, piece.skip);
-    values.problem = none_counts(found.matched, found.counted.size(),
-                                 fmt::format("'{}'", model::printable(pattern, 100)), "NVTX range",
-                                 piece.skip, found.others);
+    const std::string wanted = fmt::format("'{}'", model::printable(pattern, 100));
+    values.problem = none_counts(found.matched, found.counted.size(), wanted, "NVTX range",
+                                 recorded.where(), piece.skip, found.others);
+    if (found.matched == 0 && found.outside != 0) {
+        values.problem =
+            fmt::format("{} {} {}, none wholly{}", model::counted(found.outside, "NVTX range"),
+                        found.outside == 1 ? "matches" : "match", wanted, recorded.where());
+    }
     values.instances = found.counted.size();
     return found;
 }
@@ -190,7 +199,9 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
         if (streams_known) {
             values.counts["legacy_stream_launches"] += as_double(legacy_stream_launches(each));
         }
-        count(work, host_launches(*each.timeline, each.time, each.thread), values.counts);
+        count(work,
+              host_launches(*each.timeline, each.timeline->launched_in(each.time), each.thread),
+              values.counts);
     }
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && !worked) {
@@ -205,9 +216,9 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
     PieceValues values;
     KernelPattern kernels(piece);
     std::size_t matched = 0, counted = 0;
-    for (const Timeline& timeline : recorded.timelines()) {
+    for (const auto& [timeline, part] : recorded.processes()) {
         std::int64_t left = piece.skip;
-        for (const Work& work : timeline.work()) {
+        for (const Work& work : part.launched(timeline)) {
             if (work.kind != WorkKind::kernel || !kernels.matches(timeline, work)) continue;
             ++matched;
             if (left-- > 0) continue;
@@ -215,8 +226,8 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
             values.samples["gpu_time"].push_back(as_double(work.time.length()));
         }
     }
-    values.problem = none_counts(matched, counted, kernels_in_words(piece), "kernel", piece.skip,
-                                 kernels.others());
+    values.problem = none_counts(matched, counted, kernels_in_words(piece), "kernel",
+                                 recorded.where(), piece.skip, kernels.others());
     values.instances = counted;
     values.counts["kernels"] = as_double(counted);
     return values;
@@ -333,6 +344,11 @@ ApiCount memory_peak(const std::map<const Timeline*, std::vector<Interval>>& win
 }  // namespace
 
 PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
+    if (std::string missing = recorded.missing(); !missing.empty()) {
+        PieceValues nothing;
+        nothing.problem = std::move(missing);
+        return nothing;
+    }
     switch (piece.kind) {
         case model::Piece::Kind::program:
             return of_program(recorded);
@@ -350,22 +366,24 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
                                          const model::Piece& piece) {
     if (piece.kind != model::Piece::Kind::range) return std::nullopt;
-    const auto host_time = [&](const Recorded& run) {
-        std::vector<double> lengths;
-        for (const Instance& each : instances_of(run, piece.pattern, piece, piece.skip).counted) {
-            lengths.push_back(as_double(each.time.length()));
-        }
-        return lengths.empty() ? 0 : stats::median(lengths);
-    };
-    const double without = host_time(bare);
-    if (without <= 0) return std::nullopt;
-    std::vector<double> spans;
+    const auto rank = [](const Instance& each) { return each.timeline->recording().field("rank"); };
+    std::map<std::string, std::set<std::size_t>> counted;  // places, by rank
+    std::vector<double> with_lengths, without_lengths, spans;
     for (const Instance& each : instances_of(recorded, piece.pattern, piece, piece.skip).counted) {
+        counted[rank(each)].insert(each.place);
+        with_lengths.push_back(as_double(each.time.length()));
         spans.push_back(
             as_double(activity::summarise(*each.timeline, each.time, each.thread).span_ns));
     }
-    if (spans.empty()) return std::nullopt;
-    const double extra = host_time(recorded) - without;
+    // A bare run does not show what is captured: its instances are the same by their place.
+    for (const Instance& each : instances_of(bare, piece.pattern, piece, 0).counted) {
+        if (!counted[rank(each)].contains(each.place)) continue;
+        without_lengths.push_back(as_double(each.time.length()));
+    }
+    if (without_lengths.empty()) return std::nullopt;
+    const double without = stats::median(without_lengths);
+    if (without <= 0) return std::nullopt;
+    const double extra = stats::median(with_lengths) - without;
     return extra / std::max(without, stats::median(spans) - extra);
 }
 
@@ -401,14 +419,18 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
     } else if (piece.kind == model::Piece::Kind::program) {
         IdleTime idle;
         std::uint64_t synchronisations = 0;
-        std::map<const Timeline*, std::vector<Interval>> life;
-        for (const Timeline& timeline : recorded.timelines()) {
-            synchronisations += activity::summarise(timeline, always).synchronisations;
-            idle.add(timeline, {timeline.device_span()});
-            life[&timeline] = {always};
+        std::map<const Timeline*, std::vector<Interval>> captured;
+        activity::ProfileOptions options;
+        options.capture = recorded.capture();
+        for (const auto& [timeline, part] : recorded.processes()) {
+            if (!part.missing.empty()) continue;
+            const activity::Profile profile = activity::profile_of(timeline, options);
+            synchronisations += profile.program.synchronisations;
+            idle.add(timeline, profile.windows);
+            captured[&timeline] = part.windows;
         }
         counts["syncs"] = {as_double(synchronisations)};
-        counts["memory_peak"] = memory_peak(life);
+        counts["memory_peak"] = memory_peak(captured);
         counts["idle_share"] = {std::nullopt, idle.text(1)};
     }
     return counts;

@@ -34,7 +34,19 @@ std::string folder_name(const model::Command& command) {
         add(name);
         add(value);
     }
-    return command.name + "-" + sum.fingerprint().substr(0, 8);
+    const bool recorded_benchmark = !command.benchmark && !command.out_extension.empty();
+    if (recorded_benchmark) add("recorded");
+    return command.name + (recorded_benchmark ? "-recorded-" : "-") +
+           sum.fingerprint().substr(0, 8);
+}
+
+std::string with_file(std::string text, const std::string& file) {
+    constexpr std::string_view word = model::out_word;
+    for (std::size_t at = text.find(word); at != std::string::npos;
+         at = text.find(word, at + file.size())) {
+        text.replace(at, word.size(), file);
+    }
+    return text;
 }
 
 std::string last_line(std::string_view text) {
@@ -56,6 +68,10 @@ ProgramRuns::ProgramRuns(const MeasurementOptions& options, const model::Command
     }
 }
 
+fs::path ProgramRuns::out_file(const std::string& name) const {
+    return fs::absolute(folder_ / (name + command_.out_extension));
+}
+
 program::End ProgramRuns::run(const ProgramRun& run) const {
     program::Program program;
     program.words = run.words;
@@ -65,6 +81,14 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
             std::any_of(run.variables.begin(), run.variables.end(),
                         [&name = name](const auto& variable) { return variable.first == name; });
         if (!replaced) program.environment.emplace_back(name, value);
+    }
+    if (!command_.out_extension.empty()) {
+        const fs::path file = out_file(run.name);
+        for (std::string& word : program.words) word = with_file(word, file.native());
+        for (auto& [name, value] : program.environment) value = with_file(value, file.native());
+        // What an earlier run left must not be taken for this one's.
+        std::error_code error;
+        fs::remove_all(file, error);
     }
     if (!options_.visible_devices.empty()) {
         program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_devices);

@@ -50,9 +50,12 @@ class ProgramRuns {
     /// Creates the folder for its output. Throws model::Error.
     ProgramRuns(const MeasurementOptions& options, const model::Command& command);
 
-    /// Runs a program to its end, in the command's folder with its environment. Throws Failure,
-    /// Stopped.
+    /// Runs a program to its end, in the command's folder with its environment. A benchmark's
+    /// `{out}` is the run's file, which does not exist before. Throws Failure, Stopped.
     program::End run(const ProgramRun& run) const;
+
+    /// What a benchmark's `{out}` stands for in the run of this name.
+    [[nodiscard]] std::filesystem::path out_file(const std::string& name) const;
 
     /// Runs the command's check: whether the result is correct, and the results say so. Throws
     /// Stopped.

@@ -2,25 +2,41 @@
 #pragma once
 
 #include <deque>
+#include <string>
 #include <vector>
 
+#include "activity/captured_part.hpp"
 #include "activity/recording.hpp"
 #include "activity/timeline.hpp"
+#include "model/capture_range.hpp"
 
 namespace perfgate::command {
 
-/// The recordings of one run of a program, complete, with their timelines.
+/// A process of a recorded program, and which part of it counts: none if `part.missing` says so.
+struct RecordedProcess {
+    activity::Timeline timeline;
+    activity::CapturedPart part;
+};
+
+/// The recordings of one run of a program, complete, and the part of them that counts.
 class Recorded {
   public:
-    explicit Recorded(std::vector<activity::Recording> recordings);
+    explicit Recorded(std::vector<activity::Recording> recordings,
+                      model::CaptureRange capture = {});
     Recorded(const Recorded&) = delete;
     Recorded& operator=(const Recorded&) = delete;
 
-    [[nodiscard]] const std::deque<activity::Timeline>& timelines() const { return timelines_; }
+    [[nodiscard]] const std::deque<RecordedProcess>& processes() const { return processes_; }
+    [[nodiscard]] const model::CaptureRange& capture() const { return capture_; }
+    /// Why nothing of any process counts; empty if something does.
+    [[nodiscard]] std::string missing() const;
+    /// " in the capture range (profiler_api)"; empty if the whole program counts.
+    [[nodiscard]] std::string where() const;
 
   private:
     std::vector<activity::Recording> recordings_;
-    std::deque<activity::Timeline> timelines_;
+    model::CaptureRange capture_;
+    std::deque<RecordedProcess> processes_;
 };
 
 }  // namespace perfgate::command

@@ -94,6 +94,15 @@ constexpr std::array copies_and_memsets{
     CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2_ptsz,
 };
+/// A program may call the runtime or the driver; a call of the runtime may show as both.
+constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> profiler_starts[] = {
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
+};
+constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> profiler_stops[] = {
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+};
 /// Launch calls are handed over in chunks, or here if nobody fetches them.
 constexpr std::size_t calls_at_most = 16384;
 
@@ -131,8 +140,23 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         enable_all(capture_ends);
         launch_names_.watch_launches();
     }
-    if (code != CUPTI_SUCCESS) why = describe(api_, code);
-    return code == CUPTI_SUCCESS;
+    for (const auto& [domain, id] : profiler_starts) enable(domain, id);
+    for (const auto& [domain, id] : profiler_stops) enable(domain, id);
+    if (code != CUPTI_SUCCESS) {
+        why = describe(api_, code);
+        return false;
+    }
+    add_profiler_call(activity::ProfilerCallKind::watched);
+    return true;
+}
+
+void Callbacks::add_profiler_call(activity::ProfilerCallKind kind) {
+    activity::Records records;
+    activity::ProfilerCall& call = records.profiler_calls.emplace_back();
+    api_.cuptiGetTimestamp(&call.time_ns);
+    call.thread = static_cast<std::uint32_t>(gettid());
+    call.kind = kind;
+    writer_.append(records);
 }
 
 std::vector<activity::LaunchCall> Callbacks::take_launch_calls() {
@@ -146,10 +170,20 @@ void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti
     auto& own = *static_cast<Callbacks*>(self);
     if (own.abandoned_ || data == nullptr) return;
     try {
-        if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+        const auto* call = static_cast<const CUpti_CallbackData*>(data);
+        const std::pair called{domain, id};
+        if (contains(profiler_starts, called)) {
+            if (call->callbackSite == CUPTI_API_EXIT) {
+                own.add_profiler_call(activity::ProfilerCallKind::start);
+            }
+        } else if (contains(profiler_stops, called)) {
+            if (call->callbackSite == CUPTI_API_ENTER) {
+                own.add_profiler_call(activity::ProfilerCallKind::stop);
+            }
+        } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
             own.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
         } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-            own.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
+            own.on_driver_call(id, *call);
         }
     } catch (...) {
         // The launch is counted, so that a missing record shows.

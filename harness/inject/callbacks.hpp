@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's callbacks while the program runs: loaded modules, destroyed contexts, launches. A process
-// has only one subscription, which another tool may already hold.
+// CUPTI's callbacks while the program runs: loaded modules, destroyed contexts, calls that start
+// and stop profilers, launches. A process has only one subscription, which another tool may already
+// hold.
 #pragma once
 
 #include <cuda.h>
@@ -54,6 +55,7 @@ class Callbacks {
     static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                   const void* data);
     void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+    void add_profiler_call(activity::ProfilerCallKind kind);
     void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
     void on_module(const CUpti_ModuleResourceData& module);
 

@@ -43,9 +43,9 @@ inline constexpr std::array capture_ends{
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
 };
 
-template <class Ids>
-bool contains(const Ids& ids, CUpti_CallbackId id) {
-    for (const auto each : ids) {
+template <class Ids, class Id>
+bool contains(const Ids& ids, const Id& id) {
+    for (const auto& each : ids) {
         if (each == id) return true;
     }
     return false;

@@ -13,7 +13,7 @@ namespace perfgate::inject {
 /// What is recorded; up to `api`, each level includes the previous ones and costs more.
 enum class Level {
     ranges,     ///< only NVTX ranges, without CUPTI, with the host's clock
-    records,    ///< kernels, copies, memsets, NVTX
+    records,    ///< kernels, copies, memsets, NVTX, starts and stops of profilers
     callbacks,  ///< and a callback for each launch, which counts it and records its time
     api,        ///< and API calls, synchronisations, memory
     counters,  ///< apart from all others: counters of chosen launches, and the sequence of launches

@@ -100,6 +100,7 @@ std::string command_text(const model::Command& command) {
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }
+    if (command.capture.is_stated()) text += ", captured " + in_words(command.capture);
     text += files_text(command.words, command) + files_text(command.check, command);
     if (command.benchmark) text += ", " + reading_text(*command.benchmark);
     return text;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/capture_range.hpp"
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
 #include "model/launch_size.hpp"
@@ -67,8 +68,13 @@ struct Command {
     int warm_up_runs = 0;                      ///< before the first one that counts
     int gpus = 1;                              ///< that it sees
     double max_overhead = usual_max_overhead;  ///< as CaseResult has it
+    /// The part of its recorded activity that its cases are about.
+    CaptureRange capture{};  // NOLINT(readability-redundant-member-init)
     /// It measures itself, and perfgate reads its results. Absent: its activity is recorded.
     std::optional<BenchmarkReading> benchmark = std::nullopt;
+    /// How the file ends that takes the place of `{out}`, which a benchmark writes, recorded or
+    /// not. Empty: it is no benchmark.
+    std::string out_extension;
 
     bool operator==(const Command&) const = default;
 };

@@ -152,6 +152,10 @@ std::string words(const model::Piece& piece) {
     return text;
 }
 
+std::string words(const model::CaptureRange& capture) {
+    return capture.is_stated() ? model::in_words(capture) : "the whole program";
+}
+
 std::string words(const std::vector<std::pair<std::string, std::string>>& environment) {
     std::vector<std::string> all;
     all.reserve(environment.size());
@@ -269,11 +273,12 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     compare("exit", std::to_string(old_one.exit_status), std::to_string(new_one.exit_status));
     compare("gpus", std::to_string(old_one.gpus), std::to_string(new_one.gpus));
     compare("warmup", std::to_string(old_one.warm_up_runs), std::to_string(new_one.warm_up_runs));
+    compare("capture", words(old_one.capture), words(new_one.capture));
     compare("measure", words(old_case.program->piece), words(new_case.program->piece));
     if (old_one.benchmark && new_one.benchmark) {
         compare_readings(*old_one.benchmark, *new_one.benchmark, compare);
     }
-    if (new_one.max_overhead > old_one.max_overhead) {
+    if (!new_one.benchmark && new_one.max_overhead > old_one.max_overhead) {
         const auto percent = [](double fraction) {
             return model::number_text(fraction * 100) + " %";
         };

@@ -59,7 +59,7 @@ model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue)
 
 bool has_programs(const model::Plan& plan);
 bool has_sources(const model::Plan& plan);
-/// Whether some of them are recorded: benchmarks are not.
+/// Whether some of them are recorded: of benchmarks, only the labels of `measure` are.
 bool records_programs(const model::Plan& plan);
 
 /// The same plan with its programs and sources in another checkout, if it has a root, and the

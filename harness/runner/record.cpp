@@ -88,7 +88,7 @@ void check_suite_request(const ProfileRequest& request) {
     if (part.restricted() || part.own_thread || request.settings.level == inject::Level::records) {
         throw model::InputError(
             "--suite-out needs the whole recording: leave out --delay, --duration, --range, "
-            "--own-thread and --level records");
+            "--profiler-api, --after-launches, --own-thread and --level records");
     }
     command::check_suite_words(request.words);
     if (fs::exists(request.suite)) {
@@ -102,10 +102,25 @@ void analyse(const fs::path& folder, const activity::ProfileOptions& options,
     for (const fs::path& file : activity::recordings_in(folder)) {
         result.recordings.push_back(activity::read_recording(file));
     }
+    std::vector<std::string> missing;
+    // The timelines refer to the recordings, which do not move any more.
     for (const activity::Recording& recording : result.recordings) {
-        result.timelines.emplace_back(recording);
-        result.profiles.push_back(activity::profile_of(result.timelines.back(), options));
-        if (!result.profiles.back().incomplete.empty()) result.exit_code = 3;
+        if (!recording.incomplete.empty()) result.exit_code = 3;
+        activity::Timeline timeline(recording);
+        std::string why = activity::captured_part(timeline, options.capture).missing;
+        if (!why.empty()) {
+            missing.push_back(
+                fmt::format("process {}: {}", model::printable(recording.field("pid")), why));
+            continue;
+        }
+        result.profiles.push_back(activity::profile_of(timeline, options));
+        result.timelines.push_back(std::move(timeline));
+    }
+    if (!result.profiles.empty()) {
+        for (const std::string& each : missing) result.notes.push_back("left out: " + each);
+    } else if (!missing.empty()) {
+        result.problems = std::move(missing);
+        result.exit_code = 3;
     }
 }
 

@@ -27,13 +27,15 @@ struct ProfileRequest {
     std::function<void(double elapsed_s, std::uint64_t bytes)> progress;
 };
 
-/// The processes of the program, in the order of their files. The timelines refer to the
+/// The processes of the program, in the order of their files, without those of which the request's
+/// capture range leaves nothing: if it is so of all, that is a problem. The timelines refer to the
 /// recordings.
 struct ProfiledProgram {
     std::vector<activity::Recording> recordings;
     std::vector<activity::Timeline> timelines;
     std::vector<activity::Profile> profiles;
     std::vector<std::string> problems;  ///< of running and recording it, one line each
+    std::vector<std::string> notes;     ///< processes that are left out, one line each
     int exit_code = 0;  ///< 3: the program failed or a recording is not complete; 130: interrupted
 };
 

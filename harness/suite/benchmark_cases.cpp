@@ -28,6 +28,30 @@ std::vector<const Override*> overrides_for(const Suite& suite, const std::string
     return found;
 }
 
+/// A label of `measure` must not have the name of a result: their cases could not be told apart.
+void check_labels(const Suite& suite, const std::map<std::size_t, ReportedCases>& by_command) {
+    std::map<std::string, std::set<std::string>> results;  // by benchmark
+    for (const SuiteCase& suite_case : suite.cases) {
+        if (!has_unknown_cases(suite_case)) continue;
+        const auto reported = by_command.find(suite_case.program->command);
+        if (reported == by_command.end()) continue;
+        for (const benchmark::Result& each : reported->second.results) {
+            results[suite_case.spec.workload].insert(each.name);
+        }
+    }
+    Problems problems(suite.file);
+    for (const SuiteCase& suite_case : suite.cases) {
+        const std::string& label = suite_case.spec.variant;
+        const auto found = results.find(suite_case.spec.workload);
+        if (found == results.end() || !found->second.contains(label)) continue;
+        problems.add(suite.entries[suite_case.entry].at,
+                     fmt::format("the label {} of 'measure' and a result of the benchmark {} have "
+                                 "one name; expected a name for each",
+                                 in_quotes(label), in_quotes(suite_case.spec.workload)));
+    }
+    problems.throw_if_any();
+}
+
 /// The cases in place of `unknown`. A parameter that the matrix sets too must have its value.
 std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
                                    const ReportedCases& reported, std::string& problem) {
@@ -126,6 +150,7 @@ void resolve_open_relations(Suite& suite) {
 }  // namespace
 
 void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, Suite& suite) {
+    check_labels(suite, by_command);
     std::vector<SuiteCase> cases;
     std::vector<std::size_t> moved_to;  // relations refer to cases by index
     for (SuiteCase& suite_case : suite.cases) {

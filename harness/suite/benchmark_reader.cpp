@@ -56,6 +56,7 @@ class BenchmarkReader {
             }
         }
         command.benchmark = std::move(reading_);
+        if (format_ != nullptr) command.out_extension = format_->extension;
         return std::move(label_);
     }
 
@@ -273,19 +274,30 @@ class BenchmarkReader {
             label_.settings.cross_board = read_fraction(*node, "cross_board_tolerance", problems_);
         }
         const YamlNode* node = fields_.find("tolerances");
-        if (node == nullptr) {
+        if (node != nullptr && (node->kind != YamlNode::Kind::map || node->entries.empty())) {
+            add_wrong_type(*node, "tolerances", "a map from metric to tolerance", problems_);
+            return;
+        }
+        bool any = false;
+        if (node != nullptr) {
+            for (const YamlNode::Entry& entry : node->entries) {
+                if (!is_own(entry)) continue;
+                any = true;
+                tolerance(entry);
+            }
+        }
+        if (!any) {
             const auto& names = label_.settings.metrics->names;
             problems_.add(at,
                           fmt::format("nothing of the benchmark is gated; expected 'tolerances' "
                                       "such as {{{}: 5%}}",
                                       names.empty() ? "real_time" : names.front()));
-            return;
         }
-        if (node->kind != YamlNode::Kind::map || node->entries.empty()) {
-            add_wrong_type(*node, "tolerances", "a map from metric to tolerance", problems_);
-            return;
-        }
-        for (const YamlNode::Entry& entry : node->entries) tolerance(entry);
+    }
+
+    /// Whether the tolerance is for what the benchmark reports, and not for a label of `measure`.
+    [[nodiscard]] bool is_own(const YamlNode::Entry& entry) const {
+        return fields_.find("measure") == nullptr || !is_of_label(entry.key->text);
     }
 
     void tolerance(const YamlNode::Entry& entry) {

@@ -45,13 +45,18 @@ void CaseBuilder::add(const ReadCommand& read, const Matrix& matrix, std::size_t
     for (Combination& combination : expand(matrix, "", model::Cache::cold, used_excludes)) {
         const std::size_t command = suite_.commands.size();
         suite_.commands.push_back(filled_in(read.command, combination.params));
+        if (read.command.benchmark && read.labels.labels.size() > 1) {
+            suite_.commands.push_back(recorded(suite_.commands.back()));
+        }
         work_.spend(1 + read.command.words.size() + read.command.environment.size(), read.at);
         for (std::size_t i = 0; i < read.labels.labels.size(); ++i) {
             const Label& label = read.labels.labels[i];
             const Position at = combination.made_by != nullptr ? combination.made_by->at : label.at;
             add_case({read.command.name, label.name, combination.params, model::Cache::cold}, at,
                      read.workload, read.workload.variants[i], first_entry + i);
-            suite_.cases.back().program = model::PlannedProgram{command, label.piece};
+            const std::size_t own =
+                label.name == model::unknown_cases ? command : suite_.commands.size() - 1;
+            suite_.cases.back().program = model::PlannedProgram{own, label.piece};
             suite_.cases.back().expected = label.expected;
         }
     }

@@ -45,10 +45,6 @@ std::vector<std::string> workload_names(const std::vector<KnownWorkload>& worklo
     return names;
 }
 
-const Settings* benchmark_of(const Operand& operand) {
-    return operand.known == nullptr ? nullptr : operand.known->benchmark;
-}
-
 /// The longest of the names that is next in the text, with one of `ends` behind it; empty: none.
 /// Names of programs may contain '-' and begin with a digit.
 std::string known_name(std::string_view rest, const std::vector<std::string>& names,
@@ -114,7 +110,7 @@ class ReferenceReader {
     /// Whether a variant, or a result of the benchmark, can begin so.
     bool begins_variant(std::string_view text) const {
         if (text.empty()) return false;
-        if (benchmark_of(operand_) == nullptr) return is_name_char(text.front());
+        if (operand_.benchmark() == nullptr) return is_name_char(text.front());
         return !ends_result_name(text.front()) || text.front() == '"';
     }
 
@@ -148,9 +144,14 @@ class ReferenceReader {
             operand_.variant_name = cursor_.take_while(is_name_char);
             return;
         }
-        operand_.variant_name = known->benchmark != nullptr
-                                    ? take_result_name(*known->benchmark)
-                                    : take_name(names_of(known->variants), ".[@");
+        operand_.is_label = !known_name(cursor_.rest(), known->labels, ".[@").empty();
+        if (operand_.is_label) {
+            operand_.variant_name = take_name(known->labels, ".[@");
+        } else if (known->benchmark != nullptr) {
+            operand_.variant_name = take_result_name(*known->benchmark);
+        } else {
+            operand_.variant_name = take_name(names_of(known->variants), ".[@");
+        }
         for (const model::VariantInfo* candidate : known->variants) {
             if (candidate->name == operand_.variant_name) operand_.variant = candidate;
         }
@@ -195,7 +196,7 @@ class ReferenceReader {
 
     /// `[dtype=f32,m=64]`.
     void read_filter() {
-        const bool of_benchmark = benchmark_of(operand_) != nullptr;
+        const bool of_benchmark = operand_.benchmark() != nullptr;
         cursor_.skip();
         do {
             cursor_.skip_spaces();
@@ -236,7 +237,7 @@ class ReferenceReader {
     void fix(const std::string& name, std::size_t name_at, const std::string& text,
              std::size_t value_at) {
         if (operand_.known == nullptr) return;
-        if (operand_.known->open) {
+        if (operand_.is_open()) {
             set(name, name_at, text);
             return;
         }
@@ -300,7 +301,7 @@ Operand read_reference(Cursor& cursor, const std::vector<KnownWorkload>& workloa
 
 Operand::Use read_metric(Cursor& cursor, const Operand& operand) {
     if (cursor.peek() != '.') {
-        const Settings* benchmark = benchmark_of(operand);
+        const Settings* benchmark = operand.benchmark();
         const bool named = benchmark != nullptr && !benchmark->metrics->names.empty();
         const std::string example = named ? benchmark->metrics->names.front() : "gpu_time";
         cursor.fail(cursor.at(),
@@ -314,7 +315,7 @@ Operand::Use read_metric(Cursor& cursor, const Operand& operand) {
 
 std::optional<model::MetricDefinition> definition_of(const Operand& operand,
                                                      const Operand::Use& use, Problems& problems) {
-    const Settings* benchmark = benchmark_of(operand);
+    const Settings* benchmark = operand.benchmark();
     if (benchmark != nullptr) {
         const std::vector<std::string>& names = benchmark->metrics->names;
         if (std::find(names.begin(), names.end(), use.metric) == names.end()) {

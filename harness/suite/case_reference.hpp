@@ -23,6 +23,7 @@ struct KnownWorkload {
     const Settings* benchmark = nullptr;
     /// It is a benchmark, and not all of its cases are known: any name may be one of them.
     bool open = false;
+    std::vector<std::string> labels = {};  ///< of a benchmark's `measure`: cases of a program
 };
 
 /// What is before the dot, once for all places with the same text.
@@ -38,9 +39,17 @@ struct Operand {
     const KnownWorkload* known = nullptr;         ///< null: no workload has this name
     const model::VariantInfo* variant = nullptr;  ///< null: not a known one of an open benchmark
     std::string variant_name;
-    model::Params fixed;  ///< of a benchmark: as text; of an open one: not checked
+    bool is_label = false;  ///< of a benchmark's `measure`
+    model::Params fixed;    ///< of a benchmark: as text; of an open one: not checked
     std::optional<model::Cache> cache;
     std::vector<Use> uses;
+
+    /// Of a benchmark's results: the metrics that it reports. Null: of other cases.
+    [[nodiscard]] const Settings* benchmark() const {
+        return known == nullptr || is_label ? nullptr : known->benchmark;
+    }
+    /// It may stand for results that are not known.
+    [[nodiscard]] bool is_open() const { return benchmark() != nullptr && known->open; }
 };
 
 /// Whether a name is next, known or not.

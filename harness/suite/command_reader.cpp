@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
@@ -26,7 +27,7 @@ constexpr double longest_time_limit_s = 7 * 24 * 3600.0;
 constexpr std::int64_t most_warm_up_runs = 100;
 constexpr std::int64_t most_gpus = 64;
 
-constexpr std::array<std::string_view, 17> command_keys{"command",
+constexpr std::array<std::string_view, 18> command_keys{"command",
                                                         "name",
                                                         "env",
                                                         "cwd",
@@ -42,12 +43,17 @@ constexpr std::array<std::string_view, 17> command_keys{"command",
                                                         "expect",
                                                         "health",
                                                         "check",
+                                                        "capture",
                                                         "tags"};
 
-constexpr std::array<std::string_view, 18> benchmark_keys{
-    "benchmark", "format", "name", "env",  "cwd",  "timeout", "exit",       "warmup",
-    "gpus",      "matrix", "rows", "case", "axes", "values",  "tolerances", "cross_board_tolerance",
-    "check",     "tags"};
+constexpr std::array<std::string_view, 22> benchmark_keys{
+    "benchmark", "format", "name",   "env",          "cwd",        "timeout",
+    "exit",      "warmup", "gpus",   "max_overhead", "matrix",     "rows",
+    "case",      "axes",   "values", "measure",      "tolerances", "cross_board_tolerance",
+    "expect",    "health", "check",  "tags"};
+
+/// Keys of a benchmark that are about what is recorded.
+constexpr std::array<std::string_view, 3> recording_keys{"max_overhead", "expect", "health"};
 
 /// `{out}` without its braces.
 constexpr std::string_view out_parameter = "out";
@@ -129,11 +135,19 @@ class CommandReader {
         read_.matrix = fields_.find("matrix");
         if (read_.matrix != nullptr) parameters(*read_.matrix);
         check_parameters();
-        if (benchmark_) {
-            read_.labels.labels.push_back(
-                read_benchmark(fields_, read_.command, read_.at, problems_));
+        const bool recorded = !benchmark_ || fields_.find("measure") != nullptr;
+        if (recorded) {
+            read_.labels =
+                read_labels(fields_, read_.command.name, benchmark_, read_.at, problems_);
         } else {
-            read_.labels = read_labels(fields_, read_.command.name, read_.at, problems_);
+            refuse_recording_keys();
+        }
+        if (benchmark_) {
+            auto& labels = read_.labels.labels;
+            labels.insert(labels.begin(),
+                          read_benchmark(fields_, read_.command, read_.at, problems_));
+        } else if (const YamlNode* node = fields_.find("capture")) {
+            capture(*node);
         }
         describe_workload();
         return std::move(read_);
@@ -197,6 +211,63 @@ class CommandReader {
                        problems_);
     }
 
+    // --- capture
+
+    void capture(const YamlNode& node) {
+        static constexpr std::array<std::string_view, 2> keys{"after_launches", "range"};
+        model::CaptureRange& capture = read_.command.capture;
+        if (node.kind == YamlNode::Kind::scalar && node.text == "profiler_api") {
+            capture.profiler_api = true;
+        } else if (node.kind == YamlNode::Kind::map && !node.entries.empty()) {
+            const Fields fields(node, "'capture'", keys, problems_);
+            if (const YamlNode* launches = fields.find("after_launches")) {
+                capture.after_launches = launches_left_out(*launches);
+            }
+            if (const YamlNode* range = fields.find("range")) capture.range = range_name(*range);
+        } else {
+            add_wrong_type(node, "capture",
+                           "profiler_api, {after_launches: 1000} or {range: measured}", problems_);
+        }
+        refuse_counters(node.at);
+    }
+
+    std::uint64_t launches_left_out(const YamlNode& node) {
+        const std::optional<std::int64_t> count = integer_of(node);
+        if (count && *count >= 1 && static_cast<std::uint64_t>(*count) <= model::most_launches) {
+            return static_cast<std::uint64_t>(*count);
+        }
+        add_wrong_type(node, "after_launches",
+                       fmt::format("an integer from 1 to {}", model::most_launches), problems_);
+        return 0;
+    }
+
+    std::string range_name(const YamlNode& node) {
+        // YAML reads a name such as 3 as a number.
+        if (node.kind == YamlNode::Kind::scalar && !node.text.empty() &&
+            node.text.size() <= model::longest_pattern) {
+            return node.text;
+        }
+        add_wrong_type(
+            node, "range",
+            fmt::format("the name of an NVTX range, of 1 to {} bytes", model::longest_pattern),
+            problems_);
+        return {};
+    }
+
+    /// They are collected in other runs, at the launches that 'skip' and 'count' say.
+    void refuse_counters(Position at) {
+        for (const Label& label : read_.labels.labels) {
+            for (const std::string& name : label.settings.metrics->names) {
+                const auto metric = metrics::find_metric(name);
+                if (!metric || metric->source != metrics::Source::counter) continue;
+                problems_.add(at, fmt::format("'capture' with the counter {}.{}; expected counters "
+                                              "in an entry of their own, with 'skip'",
+                                              label.name, name));
+                return;
+            }
+        }
+    }
+
     // --- parameters
 
     /// `may_write`: `{out}` of a benchmark may be in it.
@@ -246,6 +317,19 @@ class CommandReader {
                                       "in '{}', 'env' or 'check'",
                                       in_quotes(name), model::printable(name, 80),
                                       benchmark_ ? "benchmark" : "command"));
+        }
+    }
+
+    void refuse_recording_keys() {
+        for (const std::string_view key : recording_keys) {
+            const YamlNode* node = fields_.find(key);
+            if (node == nullptr) continue;
+            problems_.add(node->at,
+                          fmt::format("{} of a benchmark without 'measure', of which nothing is "
+                                      "recorded; {}",
+                                      in_quotes(key),
+                                      key == "expect" ? "expected the suite's 'expect'"
+                                                      : "expected 'measure' too"));
         }
     }
 
@@ -318,6 +402,12 @@ model::Command filled_in(const model::Command& command, const model::Params& par
     for (std::string& word : filled.check) fill(word);
     for (auto& [name, value] : filled.environment) fill(value);
     return filled;
+}
+
+model::Command recorded(model::Command benchmark) {
+    benchmark.benchmark.reset();
+    benchmark.warm_up_runs = 0;  // it has run before
+    return benchmark;
 }
 
 }  // namespace perfgate::suite

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an item of `workloads` that is a program: its words and how it is run. The words may
 // contain `{param}` for a parameter of the matrix; no shell is involved. What is measured and gated
-// is read in label_reader for a command, and in benchmark_reader for a benchmark.
+// is read in label_reader, and what a benchmark reports in benchmark_reader.
 #pragma once
 
 #include <string>
@@ -33,10 +33,15 @@ EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);
 /// Why a program cannot be given a variable of this name; empty: it can.
 std::string problem_of_variable(const std::string& name);
 
-/// `kind` is command or benchmark. The one label of a benchmark is model::unknown_cases.
+/// `kind` is command or benchmark. The first label of a benchmark is model::unknown_cases; others
+/// are those of its `measure`.
 ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems);
 
 /// With the parameters in place.
 model::Command filled_in(const model::Command& command, const model::Params& params);
+
+/// The same benchmark as a program that is recorded. What it reports then is not read, because
+/// recording costs time.
+model::Command recorded(model::Command benchmark);
 
 }  // namespace perfgate::suite

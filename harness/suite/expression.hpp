@@ -7,7 +7,8 @@
 //     reference = workload "/" variant ["[" param "=" value {"," param "=" value} "]"] ["@" cache]
 //
 // The variant of a benchmark is a name that the benchmark reports: any text without spaces and
-// "()*+[@" up to "[", "@" or "." with a metric of the benchmark; other text in double quotes.
+// "()*+[@" up to "[", "@" or "." with a metric of the benchmark; other text in double quotes. A
+// label of its `measure` is a variant as of other programs.
 //
 // The text is untrusted: its length, depth and number of steps are bounded. relations.hpp finds the
 // cases that a reference stands for.

@@ -74,8 +74,9 @@ std::string_view in_words(model::Piece::Kind kind) {
 
 class LabelReader {
   public:
-    LabelReader(const Fields& fields, const std::string& command, Problems& problems)
-        : fields_(fields), command_(command), problems_(problems) {}
+    LabelReader(const Fields& fields, const std::string& command, bool is_benchmark,
+                Problems& problems)
+        : fields_(fields), command_(command), is_benchmark_(is_benchmark), problems_(problems) {}
 
     ReadLabels read(Position at) {
         if (const YamlNode* node = fields_.find("measure")) labels(*node);
@@ -290,11 +291,15 @@ class LabelReader {
 
     void tolerances(const YamlNode& node) {
         if (node.kind != YamlNode::Kind::map) {
-            add_wrong_type(node, "tolerances", "a map from label.metric to tolerance", problems_);
+            if (!is_benchmark_) {
+                add_wrong_type(node, "tolerances", "a map from label.metric to tolerance",
+                               problems_);
+            }
             wrong_gates_ = true;
             return;
         }
         for (const YamlNode::Entry& entry : node.entries) {
+            if (is_benchmark_ && !is_of_label(entry.key->text)) continue;
             const std::size_t before = problems_.count();
             tolerance(entry);
             wrong_gates_ = wrong_gates_ || problems_.count() != before;
@@ -303,8 +308,7 @@ class LabelReader {
 
     void tolerance(const YamlNode::Entry& entry) {
         const std::string& key = entry.key->text;
-        const std::size_t dot = key.find('.');
-        if (dot == std::string::npos) {
+        if (!is_of_label(key)) {
             problems_.add(entry.key->at, fmt::format("{} in 'tolerances'; expected label.metric, "
                                                      "such as step.gpu_time",
                                                      in_quotes(key)));
@@ -312,7 +316,7 @@ class LabelReader {
         }
         Label* label = label_of(*entry.key);
         if (label == nullptr) return;
-        const std::string name = key.substr(std::min(dot, key.size() - 1) + 1);
+        const std::string name = key.substr(key.find('.') + 1);
         if (is_by_name_only(name) && !ask_for(*label, name, entry.key->at)) return;
         std::vector<std::string> names = label->settings.metrics->names;
         if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -387,6 +391,7 @@ class LabelReader {
 
     const Fields& fields_;
     const std::string& command_;
+    bool is_benchmark_;
     Problems& problems_;
     ReadLabels read_;
     bool wrong_gates_ = false;
@@ -395,9 +400,9 @@ class LabelReader {
 
 }  // namespace
 
-ReadLabels read_labels(const Fields& fields, const std::string& command, Position at,
-                       Problems& problems) {
-    return LabelReader(fields, command, problems).read(at);
+ReadLabels read_labels(const Fields& fields, const std::string& command, bool is_benchmark,
+                       Position at, Problems& problems) {
+    return LabelReader(fields, command, is_benchmark, problems).read(at);
 }
 
 }  // namespace perfgate::suite

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads which of a program's activity is measured and how that is gated: the keys `measure`,
-// `tolerances`, `expect` and `health` of a command entry.
+// `tolerances`, `expect` and `health` of a command entry, or of a benchmark entry.
 #pragma once
 
 #include <string>
@@ -32,8 +32,14 @@ struct ReadLabels {
     std::vector<StatedRelation> health;
 };
 
+/// Whether the key of `tolerances` is of a label, such as "step.gpu_time". Others are metrics that
+/// a benchmark reports.
+inline bool is_of_label(std::string_view key) {
+    return key.find('.') != std::string_view::npos;
+}
+
 /// `fields` of the entry of the command of this name, which begins at `at`.
-ReadLabels read_labels(const Fields& fields, const std::string& command, Position at,
-                       Problems& problems);
+ReadLabels read_labels(const Fields& fields, const std::string& command, bool is_benchmark,
+                       Position at, Problems& problems);
 
 }  // namespace perfgate::suite

@@ -133,6 +133,9 @@ std::vector<KnownWorkload> RelationMatcher::known_workloads() const {
             entry.open = !scope_.complete || by_variant_.contains(unknown_cases_of(info.name));
         }
         for (const model::VariantInfo& variant : info.variants) {
+            if (entry.benchmark != nullptr && is_label(info.name, variant.name)) {
+                entry.labels.push_back(variant.name);
+            }
             if (!scope_.complete || by_variant_.contains(info.name + '/' + variant.name)) {
                 entry.variants.push_back(&variant);
             }
@@ -142,6 +145,14 @@ std::vector<KnownWorkload> RelationMatcher::known_workloads() const {
         }
     }
     return known;
+}
+
+/// Of the variants of a benchmark. Where cases are not known, results are not either.
+bool RelationMatcher::is_label(const std::string& benchmark, const std::string& variant) const {
+    if (variant == model::unknown_cases) return false;
+    const auto found = by_variant_.find(benchmark + '/' + variant);
+    return found == by_variant_.end() ||
+           scope_.cases[found->second.front()].program->piece.kind != model::Piece::Kind::result;
 }
 
 CaseIndices RelationMatcher::cases_of(const Operand& operand) {
@@ -158,12 +169,12 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
             });
         if (fits && (!operand.cache || spec.cache == *operand.cache)) indices.push_back(index);
     }
-    if (operand.known->open) {
+    if (operand.is_open()) {
         const CaseIndices& unknown = by_variant_[unknown_cases_of(operand.known->info->name)];
         indices.insert(indices.end(), unknown.begin(), unknown.end());
     }
     if (indices.empty()) {
-        const bool listed = !scope_.benchmarks.contains(operand.known->info->name);
+        const bool listed = operand.benchmark() == nullptr;
         problems_.add(
             operand.at,
             fmt::format("the suite has no case of {}; expected {}", in_quotes(operand.text),

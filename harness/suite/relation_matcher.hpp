@@ -52,6 +52,7 @@ class RelationMatcher {
     std::vector<std::vector<std::size_t>> match(const std::vector<Operand>& operands);
 
   private:
+    bool is_label(const std::string& benchmark, const std::string& variant) const;
     std::vector<std::size_t> cases_of(const Operand& operand);
     std::vector<std::size_t> known_or_unknown(std::vector<std::size_t> partners) const;
     void refuse_ambiguous(const Operand& operand, std::size_t lead,

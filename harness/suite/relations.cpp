@@ -120,15 +120,14 @@ class RelationReader {
         check_targets(parsed->operands);
         if (problems_.count() != before) return;
         if (scope_.benchmarks_may_run &&
-            std::any_of(parsed->operands.begin(), parsed->operands.end(), is_open)) {
+            std::any_of(parsed->operands.begin(), parsed->operands.end(),
+                        [](const Operand& operand) { return operand.is_open(); })) {
             read_.open.push_back({std::move(found.relation), left, right});
             return;
         }
         found.instances = matcher_.match(parsed->operands);
         if (problems_.count() == before) read_.relations.push_back(std::move(found));
     }
-
-    static bool is_open(const Operand& operand) { return operand.known->open; }
 
     static std::string without_comparator(std::string_view text, model::Comparator comparator) {
         text.remove_prefix(text.find(to_text(comparator)) + to_text(comparator).size());

@@ -42,7 +42,7 @@ struct Suite {
     /// Those that set_reported_cases (benchmark_cases.hpp) resolves.
     std::vector<OpenRelation> open_relations;
     model::WorkloadCatalogue programs;              ///< its programs as workloads
-    std::map<std::string, std::size_t> benchmarks;  ///< index of the entry, by name
+    std::map<std::string, std::size_t> benchmarks;  ///< index of its results' entry, by name
 };
 
 /// `file` names the text in messages and documents. Throws model::InputError with one line

@@ -115,7 +115,7 @@ class SuiteParser {
     }
 
     /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
-    /// a benchmark has one, until it has run (benchmark_cases.hpp).
+    /// the results of a benchmark have one, until it has run (benchmark_cases.hpp).
     void add_command(const YamlNode& node, EntryKind kind) {
         const std::size_t before = problems_.count();
         ReadCommand read = read_command(node, kind, problems_);

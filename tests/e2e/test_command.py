@@ -214,6 +214,70 @@ class Command(tool.Case):
         self.app(first=f'words="$words module {CUBINS}/stack.cubin"', flash=" kernels 10 own_stack")
         self.assertRegex(self.run_suite(code=1).stdout, r"stack.*0.*→.*\d+")
 
+    # Three steps of 20 kernels of 5 µs, the first and the last of which take longer; only the second is profiled. The
+    # profiler starts within the first step.
+    PROFILED = """#!/bin/sh
+step="kernels 10 flash_fwd kernels 10 gemm sync pop"
+MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
+    push step2 $step stop push step3 kernels 30 gemm $step
+"""
+
+    def capture(self, capture):
+        self.suite(("    timeout", f"    capture: {capture}\n    timeout"), ("skip: 1", "skip: 0"))
+        self.script("app", self.PROFILED.format(program=PROGRAM))
+
+    def test_only_what_the_program_profiles_counts(self):
+        self.capture("profiler_api")
+        self.refresh()
+        self.run_suite()
+        self.assertEqual({"step": 20, "flash": 10, "program": 40},
+                         {label: self.value(label, "kernels") for label in self.cases()})
+        self.assertEqual([1], [len(batch["samples"]) for batch in
+                               self.cases()["step"]["metrics"]["gpu_time"]["batches"][:1]])
+        self.assertEqual(1, self.value("step", "syncs"))
+        self.assertEqual(20 * 5000, self.value("step", "gpu_time"))
+        kernels = {kernel["name"]: kernel["launches"] for kernel in self.cases()["program"]["kernels"]}
+        self.assertEqual({"flash_fwd": 20, "gemm": 20}, kernels)
+        # More work outside changes nothing, inside it does.
+        app = (self.folder / "app").read_text()
+        self.script("app", app.replace("kernels 30 gemm", "kernels 60 gemm"))
+        self.run_suite()
+        self.script("app", app.replace("push step2", "push step2 kernels 1 gemm"))
+        self.assertIn("train/step[steps=4]", self.run_suite(code=1).stdout)
+        # Without a stop the third step counts, too.
+        self.script("app", app.replace(" stop ", " "))
+        self.run_suite(code=1)
+        self.assertEqual(90, self.value("program", "kernels"))
+
+    def test_nothing_in_the_capture_range_is_an_error(self):
+        self.capture("profiler_api")
+        self.refresh()
+        app = (self.folder / "app").read_text()
+        for old, new, reason in (
+                (" start ", " ", "the program never called cudaProfilerStart()"),
+                ("push step2", "stop push step2",
+                 "3 NVTX ranges match 'step*', none wholly in the capture range (profiler_api)")):
+            with self.subTest(reason):
+                self.assertIn(old, app)
+                self.script("app", app.replace(old, new))
+                self.assertIn(reason, " ".join(self.run_suite(code=3).stdout.split()))
+        for capture, reason in (
+                ("{after_launches: 99}", "the program made 99 kernel launches, which leaves none after the first 99"),
+                ("{range: step}", "the program opened no NVTX range 'step'")):
+            with self.subTest(capture):
+                self.capture(capture)
+                self.assertIn(reason, " ".join(self.run_suite(code=3).stdout.split()))
+
+    def test_launches_and_ranges_restrict_what_counts(self):
+        self.capture("{after_launches: 29}")
+        self.run_suite()
+        self.assertEqual({"step": 35, "flash": 10, "program": 70},
+                         {label: self.value(label, "kernels") for label in self.cases()})
+        self.capture("{range: step3}")
+        self.run_suite()
+        self.assertEqual({"step": 50, "flash": 10, "program": 50},
+                         {label: self.value(label, "kernels") for label in self.cases()})
+
     def test_two_sizes_of_a_kernel_are_two_cases(self):
         self.suite(('flash: {kernel: "*flash*", within: "step*", skip: 1}',
                     "camera: {kernel: flash_fwd, grid: 8}\n"

@@ -75,6 +75,95 @@ class Profile(tool.Case):
                                                         program=steps(3, *ATTENTION, "query")).stdout)
         self.assertNotIn("cannot capture", self.profile(program=steps(3, *ATTENTION)).stdout)
 
+    # Before, between and after what is profiled the kernels have other names.
+    PROFILED_TWICE = ("kernels", "2", "before", "push", "half", "start", *ATTENTION, "pop", *steps(2, *ATTENTION),
+                      "stop", "kernels", "7", "between", "cudastart", *steps(1, *ATTENTION), "cudastop",
+                      "kernels", "5", "after")
+
+    def counts(self, *options, **kwargs):
+        """Launches by kernel, and instances by range."""
+        self.profile("--json", "part.json", *options, **kwargs)
+        process, = self.read_json("part.json")["processes"]
+        return ({each["name"]: each["count"] for each in process["kernels"]},
+                {each["name"]: each["count"] for each in process["ranges"]})
+
+    def test_only_what_the_program_profiles_is_reported(self):
+        for level in ("callbacks", "api"):
+            with self.subTest(level):
+                kernels, ranges = self.counts("--profiler-api", "--level", level, program=self.PROFILED_TWICE)
+                self.assertEqual({"flash_fwd_kernel(float*)": 16, "gemm": 8}, kernels)
+                # The first range began before the profiler was started.
+                self.assertEqual({"training step": 3}, ranges)
+        # Without launches on record it is the time on the device that counts.
+        kernels, _ = self.counts("--profiler-api", "--level", "records", program=[
+            "kernels", "2", "before", "sleep", "20", "start", *ATTENTION, "sleep", "20", "stop", *ATTENTION])
+        self.assertEqual({"flash_fwd_kernel(float*)": 4, "gemm": 2}, kernels)
+        process, = self.read_json("part.json")["processes"]
+        self.assertRegex(process["note"], "^The part that is reported has the work that the device began in it")
+
+    def test_a_profiler_that_is_not_stopped_counts_to_the_end_with_a_note(self):
+        done = self.profile("--profiler-api", "--json", "a.json",
+                            program=["kernels", "2", "warm_up", "start", *ATTENTION])
+        self.assertIn("The last cudaProfilerStart() has no cudaProfilerStop()", done.stdout)
+        self.assertNotIn("warm_up", done.stdout.split("\n", 1)[1])
+        process, = self.read_json("a.json")["processes"]
+        self.assertEqual(6, process["program"]["kernels"])
+        self.assertIn("no cudaProfilerStop()", process["note"])
+
+    def test_launches_are_left_out_from_the_first_on(self):
+        program = steps(3, *ATTENTION, "graph", "5", first=["kernels", "4", "before"])
+        kernels, ranges = self.counts("--after-launches", "11", program=program)  # one step: six, and the graph
+        self.assertEqual(({"flash_fwd_kernel(float*)": 8, "gemm": 4, "graph_node": 10}, {"training step": 2}),
+                         (kernels, ranges))
+        kernels, ranges = self.counts("--after-launches", "12", program=program)
+        self.assertEqual(({"flash_fwd_kernel(float*)": 7, "gemm": 4, "graph_node": 10}, {"training step": 1}),
+                         (kernels, ranges))
+        kernels, _ = self.counts("--after-launches", "2", "--profiler-api",
+                                 program=["start", *ATTENTION, "stop", *ATTENTION])
+        self.assertEqual({"flash_fwd_kernel(float*)": 2, "gemm": 2}, kernels)
+
+    def test_a_part_that_there_is_not_is_no_empty_table(self):
+        stopped = ("stop", *ATTENTION, "stop")
+        for options, program, reason in (
+                (["--profiler-api"], ATTENTION, "the program never called cudaProfilerStart()"),
+                (["--profiler-api"], stopped, "the program never called cudaProfilerStart()"),
+                (["--after-launches", "6"], ATTENTION,
+                 "the program made 6 kernel launches, which leaves none after the first 6"),
+                (["--range", "absent"], ATTENTION, "the program opened no NVTX range 'absent'"),
+                (["--range", "early", "--after-launches", "6"],
+                 ["push", "early", "pop", *ATTENTION, *ATTENTION], "nothing of the program is in its capture range"),
+                (["--profiler-api", "--delay", "100"], ["start", *ATTENTION, "stop"],
+                 "--delay and --duration leave nothing")):
+            with self.subTest(reason):
+                done = self.profile(*options, "--json", "none.json", program=program, code=3)
+                self.assertIn(reason, done.stderr)
+                self.assertEqual("", done.stdout)
+                self.assertFalse((self.folder / "none.json").exists())
+        # The program's own failure is said, too.
+        done = self.profile("--profiler-api", program=[*ATTENTION, "crash"], code=3)
+        self.assertIn("never called", done.stderr)
+        self.assertIn("the program ended by signal 11", done.stderr)
+        for wrong in ("0", "-1", "many"):
+            with self.subTest(wrong):
+                self.assertIn("--after-launches", self.profile("--after-launches", wrong, code=2).stderr)
+
+    def test_a_process_outside_of_the_part_is_left_out_with_a_note(self):
+        program = ["start", *ATTENTION, "stop", "forkexec", "kernels"]
+        done = self.profile("--profiler-api", "--json", "a.json", "--out", "recorded", program=program)
+        self.assertRegex(done.stderr, r"note: left out: process \d+: the program never called cudaProfilerStart")
+        self.assertEqual(1, len(self.read_json("a.json")["processes"]))
+        again = self.run_tool("profile", "--recording", "recorded", "--profiler-api")
+        self.assertIn("left out: process", again.stderr)
+        self.assertIn("flash_fwd_kernel", again.stdout)
+        failed = self.run_tool("profile", "--recording", "recorded", "--range", "absent", code=3)
+        self.assertEqual(2, failed.stderr.count("opened no NVTX range"))
+
+    def test_a_recording_of_an_older_perfgate_does_not_know_profiler_calls(self):
+        recorded = tool.SOURCE / "tests" / "data" / "activity" / "cupy"
+        self.run_tool("profile", "--recording", recorded, "--after-launches", "1")
+        done = self.run_tool("profile", "--recording", recorded, "--profiler-api", code=3)
+        self.assertIn("the recording does not have the calls of cudaProfilerStart(): record it again", done.stderr)
+
     def on_a_terminal(self, *options):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
@@ -197,6 +286,7 @@ class Profile(tool.Case):
                 self.assertIn(reason, self.profile(*options, program=program, code=2).stderr)
         self.assertEqual("mine", (self.folder / "there.yaml").read_text())
         for part in (["--delay", "0.1"], ["--duration", "1"], ["--range", "training step"], ["--own-thread"],
+                     ["--profiler-api"], ["--after-launches", "3"],
                      ["--level", "records"]):
             with self.subTest(part):
                 self.assertIn("needs the whole recording",

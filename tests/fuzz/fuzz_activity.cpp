@@ -37,27 +37,7 @@ std::string with_checksums(std::string_view input) {
     return sealed;
 }
 
-void analyse(std::string_view input) {
-    std::vector<activity::Recording> recordings;
-    try {
-        recordings.push_back(activity::parse_recording(input, "fuzz.activity"));
-    } catch (const model::InputError&) {
-        return;
-    }
-    if (recordings[0].end.empty() && recordings[0].incomplete.empty()) {
-        std::fprintf(stderr, "a recording without an end is not incomplete\n");
-        std::abort();
-    }
-    const command::Recorded recorded(std::move(recordings));
-    std::vector<activity::Profile> profiles;
-    for (const activity::Timeline& timeline : recorded.timelines()) {
-        profiles.push_back(activity::profile_of(timeline));
-    }
-    activity::write_profiles(profiles);
-    activity::PageLimits limits;
-    limits.events = 8;
-    activity::page_data({recorded.timelines().begin(), recorded.timelines().end()}, profiles,
-                        limits);
+void take_values(const command::Recorded& recorded) {
     using Kind = model::Piece::Kind;
     for (const model::Piece& piece : {model::Piece{}, model::Piece{Kind::range, "*", "", true, 0},
                                       model::Piece{Kind::kernels, "*e*", "*", false, 1},
@@ -72,6 +52,40 @@ void analyse(std::string_view input) {
         }
         command::kernels_of(recorded, piece);
         command::api_counts_of(recorded, piece);
+    }
+}
+
+void analyse(std::string_view input) {
+    std::vector<activity::Recording> recordings;
+    try {
+        recordings.push_back(activity::parse_recording(input, "fuzz.activity"));
+    } catch (const model::InputError&) {
+        return;
+    }
+    if (recordings[0].end.empty() && recordings[0].incomplete.empty()) {
+        std::fprintf(stderr, "a recording without an end is not incomplete\n");
+        std::abort();
+    }
+    const command::Recorded recorded(recordings);
+    std::vector<activity::Timeline> timelines;
+    std::vector<activity::Profile> profiles;
+    for (const auto& [timeline, part] : recorded.processes()) {
+        timelines.push_back(timeline);
+        profiles.push_back(activity::profile_of(timeline));
+    }
+    activity::write_profiles(profiles);
+    activity::PageLimits limits;
+    limits.events = 8;
+    activity::page_data(timelines, profiles, limits);
+    take_values(recorded);
+    for (const model::CaptureRange& capture :
+         {model::CaptureRange{true, "", 0}, model::CaptureRange{false, "", 1}}) {
+        const command::Recorded part(recordings, capture);
+        if (!part.missing().empty()) continue;
+        take_values(part);
+        activity::ProfileOptions options;
+        options.capture = capture;
+        activity::profile_of(part.processes().front().timeline, options);
     }
 }
 

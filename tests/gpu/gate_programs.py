@@ -3,7 +3,8 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, graphs,
-replays, counters, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and nvlink (which need two).
+replays, counters, benchmark_kernels, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and nvlink
+(which need two).
 `unchanged:4` runs four times, `edits:NAME` tries one edit alone. A failure ends its part, not the others.
 
 What the runs leave is kept in --keep DIR; the baseline of the training step that is there is used again. Processes
@@ -151,6 +152,49 @@ workloads:
       spin: {{kernel: "*spin*", skip: 4, count: 2}}
       node: {{kernel: "*node*"}}
     tolerances: {{spin.instructions: 0, node.instructions: 0}}
+"""
+
+# A program that states its own numbers, and its kernels. Each process has another number of steps, as with benchmarks
+# that iterate for a given time.
+BENCHMARK = """
+name: benchmark
+workloads:
+  - benchmark: ["{python}", bench.py, "{program}", "{work}", "{{out}}"]
+    name: bench
+    format: json
+    rows: /rows/*
+    case: /name
+    values:
+      copied: {{from: /copied_bytes, better: none}}
+      real_time: {{from: /seconds, unit: s}}
+    measure:
+      copy: {{kernel: "*copy_bytes*", skip: 1}}
+      add: {{kernel: "*multiply_add*", within: step, skip: 1, count: 2}}
+      step: {{nvtx: step, skip: 1}}
+    tolerances:
+      copied: 0
+      copy.gpu_time: 5%
+      copy.registers: 0
+      add.gpu_time: 5%
+      add.instructions: 0
+      add.dram_bytes: {{worse: 400%, abs: 16MiB}}
+      step.kernels: 0
+    expect: {{step.syncs: "== 1"}}
+"""
+
+BENCH = """
+import json, subprocess, sys, time
+program, work, out = sys.argv[1:]
+with open("started", "a+") as mark:
+    mark.write("x")
+    mark.flush()
+    mark.seek(0)
+    steps = 4 + len(mark.read()) % 7
+begin = time.monotonic()
+stated = json.loads(subprocess.run([program, work, "alone", str(steps)], check=True, capture_output=True).stdout)
+row = {"name": "whole", "copied_bytes": stated["copied_bytes"], "seconds": time.monotonic() - begin}
+with open(out, "w") as file:
+    json.dump({"rows": [row]}, file)
 """
 
 TORCH_COUNTERS = """
@@ -545,6 +589,34 @@ def part_counters():
     tools.expect(("spin", "instructions") in values, "spin, outside of the graph, is counted")
     reasons = [each["reason"] for each in folder.cases("run.json")["node"].get("not_collected", [])]
     tools.expect(any("CUDA graph" in reason for reason in reasons), f"node is refused: {reasons}")
+
+
+def part_benchmark_kernels():
+    """What a benchmark reports and its kernels in one suite: unchanged passes, twice the work is found in both."""
+    program = tools.PROGRAMS / "counted_kernels"
+
+    def suite(work):
+        return BENCHMARK.format(python=sys.executable, program=program, work=work)
+
+    folder = fresh(suite(1))
+    (folder.path / "bench.py").write_text(BENCH)
+    refreshed(folder)
+    folder.tool("run", folder.path / "suite.yaml")
+    cases = folder.cases("run.json")
+    tools.expect(list(cases) == ["whole", "copy", "add", "step"], f"the cases are {list(cases)}")
+    known = json.loads(tools.run([program, 1]).stdout)
+    for label, metric, expected in (("whole", "copied", known["copied_bytes"]), ("step", "kernels", 2)):
+        value = cases[label]["metrics"][metric]["value"]
+        tools.expect(value == expected, f"{label}.{metric} is {value:.10g}, known {expected}")
+    tools.expect(("add", "instructions") in counters_of(folder), "add.instructions was collected")
+    tools.expect("copy_bytes" in str(cases["copy"]["kernels"]), "the kernels of copy are listed")
+    folders = sorted(path.name.rpartition("-")[0] for path in (folder.out / "commands").iterdir())
+    tools.expect(folders == ["bench", "bench-recorded"], f"outputs are in {folders}")
+    (folder.path / "suite.yaml").write_text(suite(2))
+    folder.tool("run", folder.path / "suite.yaml", codes=(1,))
+    for label, metric in (("whole", "copied"), ("copy", "gpu_time"), ("add", "gpu_time"), ("add", "instructions")):
+        verdict = folder.verdicts(label).get(metric)
+        tools.expect(verdict == "regressed", f"twice the work: {label}.{metric} is {verdict}")
 
 
 def part_torch_counters():

@@ -3,7 +3,7 @@
 
 A failure ends its part, not the others. Environment: PERFGATE (the binary), PERFGATE_PROGRAMS (folder with the
 compiled programs); without them a build folder is taken from PERFGATE_BUILD_DIR. Parts: tables, torch, ends, kills,
-streams, modules, trace, capture, ncu, overhead.
+profiler, streams, modules, trace, capture, ncu, overhead.
 """
 
 import argparse
@@ -30,6 +30,7 @@ PROGRAMS = pathlib.Path(os.environ.get("PERFGATE_PROGRAMS", BUILD / "bin"))
 TRAINING = [sys.executable, str(HERE / "programs/training_step.py")]
 DECODE = [sys.executable, str(HERE / "programs/decode_loop.py")]
 ENDS = [sys.executable, str(HERE / "programs/ends.py")]
+PROFILED = [sys.executable, str(HERE / "programs/profiled_part.py")]
 LEVELS = ("records", "callbacks", "api")
 
 # Programs that launch one kernel in a range, and how often outside of it, too.
@@ -218,6 +219,20 @@ def part_ends(_):
     done = run([PERFGATE, "profile", "--time-limit", "1", "--", *ENDS, "exit"], codes=(3,))
     expect(time.monotonic() - begin < 15 and "took longer" in done.stderr,
            "a time limit ends the program")
+
+
+def part_profiler(_):
+    """What a program does between cudaProfilerStart and cudaProfilerStop, and behind its first launches."""
+    for level in LEVELS:
+        process = only(profile(PROFILED, "--profiler-api", level=level)[0])
+        expect(process["program"]["kernels"] == 40, f"{level}: 40 kernels while the profiler runs")
+        ranges = {each["name"]: each["count"] for each in process["ranges"]}
+        expect(ranges == {"profiled": 3}, f"{level}: the ranges that are wholly in it")
+    whole = only(profile(PROFILED)[0])["program"]["kernels"]
+    process = only(profile(PROFILED, "--after-launches", str(whole - 9))[0])
+    expect(process["program"]["kernels"] == 9, f"the last 9 of {whole} kernels")
+    done = run([PERFGATE, "profile", "--profiler-api", "--", *DECODE, "--steps", "2"], codes=(3,))
+    expect("never called cudaProfilerStart()" in done.stderr, "a program that starts no profiler is an error")
 
 
 def killed(program, moment):
@@ -474,7 +489,7 @@ def part_ncu(_):
 
 
 PARTS = {"tables": part_tables, "torch": part_torch, "ends": part_ends, "kills": part_kills,
-         "streams": part_streams, "modules": part_modules, "trace": part_trace, "capture": part_capture, "ncu": part_ncu,
+         "profiler": part_profiler, "streams": part_streams, "modules": part_modules, "trace": part_trace, "capture": part_capture, "ncu": part_ncu,
          "overhead": part_overhead}
 
 

@@ -213,9 +213,10 @@ void on_work(const Work& work) {
     }
 }
 
-void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uint32_t correlation,
-             bool exit) {
+void on_call(bool runtime, std::uint32_t id, const void* parameters, CUresult result,
+             std::uint32_t correlation, bool exit) {
     State& own = state();
+    const auto domain = runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
     thread_local std::uint64_t entered = 0;
     if (exit && id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) note_synchronised();
     if (!exit) entered = now();
@@ -223,7 +224,7 @@ void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uin
     CUpti_CallbackFunc subscriber = nullptr;
     {
         const std::lock_guard lock(own.mutex);
-        wanted = own.callbacks.contains({CUPTI_CB_DOMAIN_DRIVER_API, id});
+        wanted = own.callbacks.contains({domain, id});
         subscriber = own.subscriber;
     }
     if (wanted && subscriber != nullptr) {
@@ -233,10 +234,10 @@ void on_call(std::uint32_t id, const void* parameters, CUresult result, std::uin
         data.functionReturnValue = &result;
         data.correlationId = correlation;
         data.context = current_context();
-        data.symbolName = symbol_of(id, parameters);
-        subscriber(own.user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+        data.symbolName = runtime ? nullptr : symbol_of(id, parameters);
+        subscriber(own.user, domain, id, &data);
     }
-    if (!exit) return;
+    if (!exit || runtime) return;
     {
         const std::lock_guard lock(own.mutex);
         if (!own.calls.contains({CUPTI_CB_DOMAIN_DRIVER_API, id})) return;

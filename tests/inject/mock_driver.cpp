@@ -2,6 +2,7 @@
 // A libcuda.so.1 that runs nothing and tells the mock of CUPTI about it. A CUfunction is the
 // kernel's name, a CUgraphExec the number of its kernels.
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -24,12 +25,13 @@ bool ready = false;
 thread_local CUcontext current = reinterpret_cast<CUcontext>(1);
 
 template <class Parameters, class Body>
-CUresult call(std::uint32_t id, const Parameters& parameters, const Body& body) {
+CUresult call(std::uint32_t id, const Parameters& parameters, const Body& body,
+              bool runtime = false) {
     if (!ready) return CUDA_ERROR_NOT_INITIALIZED;
     const std::uint32_t correlation = ++last_correlation;
-    if (hooks != nullptr) hooks->call(id, &parameters, CUDA_SUCCESS, correlation, false);
+    if (hooks != nullptr) hooks->call(runtime, id, &parameters, CUDA_SUCCESS, correlation, false);
     const CUresult result = body(correlation);
-    if (hooks != nullptr) hooks->call(id, &parameters, result, correlation, true);
+    if (hooks != nullptr) hooks->call(runtime, id, &parameters, result, correlation, true);
     return result;
 }
 
@@ -216,6 +218,29 @@ EXPORT CUresult cuEventQuery(CUevent event) {
     const cuEventQuery_params parameters{event};
     return call(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, parameters,
                 [](std::uint32_t) { return CUDA_SUCCESS; });
+}
+
+EXPORT CUresult cuProfilerStart() {
+    return call(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, nullptr,
+                [](std::uint32_t) { return CUDA_SUCCESS; });
+}
+
+EXPORT CUresult cuProfilerStop() {
+    return call(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, nullptr,
+                [](std::uint32_t) { return CUDA_SUCCESS; });
+}
+
+/// The runtime's, which call the driver's.
+EXPORT int cudaProfilerStart() {
+    return call(
+        CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000, nullptr,
+        [](std::uint32_t) { return cuProfilerStart(); }, true);
+}
+
+EXPORT int cudaProfilerStop() {
+    return call(
+        CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000, nullptr,
+        [](std::uint32_t) { return cuProfilerStop(); }, true);
 }
 
 EXPORT CUresult cuCtxDestroy_v2(CUcontext) {

@@ -30,7 +30,8 @@ struct Memory {
 };
 
 struct Hooks {
-    void (*call)(std::uint32_t callback_id, const void* parameters, CUresult result,
+    /// Of the runtime if `runtime`, else of the driver.
+    void (*call)(bool runtime, std::uint32_t callback_id, const void* parameters, CUresult result,
                  std::uint32_t correlation, bool exit);
     void (*work)(const Work& work);
     void (*context_destroyed)();

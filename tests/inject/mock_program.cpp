@@ -7,9 +7,11 @@
 //     sleep MS, fork (the child makes calls and exits), forkexec WORD (itself, with that word),
 //     threads N, leave (_exit), crash, terminate (SIGTERM to itself), context N (of the launches
 //     from here on), node NAME (of a graph, without capture), endcapture, forkbusy (forks while
-//     ranges come and go), handler (its own for SIGTERM), forever (kernels, and their number on
+//     ranges come and go), handler (its own for SIGTERM), start and stop (the profiler, by the
+//     driver), cudastart and cudastop (by the runtime), forever (kernels, and their number on
 //     stdout), noinit (first: without CUDA)
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +25,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+extern "C" int cudaProfilerStart();
+extern "C" int cudaProfilerStop();
 
 namespace {
 
@@ -143,6 +148,14 @@ int main(int argc, char** argv) {
             cuMemCreate(&handle, static_cast<std::size_t>(number()), &properties, 0);
         } else if (what == "query") {
             cuEventQuery(nullptr);
+        } else if (what == "start") {
+            cuProfilerStart();
+        } else if (what == "stop") {
+            cuProfilerStop();
+        } else if (what == "cudastart") {
+            cudaProfilerStart();
+        } else if (what == "cudastop") {
+            cudaProfilerStop();
         } else if (what == "destroy") {
             cuCtxDestroy(nullptr);
         } else if (what == "sleep") {

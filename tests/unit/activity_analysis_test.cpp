@@ -282,7 +282,7 @@ TEST(Analysis, a_part_of_the_program_by_range_or_by_time) {
         .kernel("a", 60'000'000, {60'000'000, 70'000'000})
         .kernel("a", 80'000'000, {80'000'000, 85'000'000});
     ProfileOptions options;
-    options.range = "measured";
+    options.capture.range = "measured";
     EXPECT_EQ(2u, program.profile(options).program.kernels);
     EXPECT_EQ(40'000'000u, program.profile(options).program.span_ns);
     options = {};
@@ -292,8 +292,8 @@ TEST(Analysis, a_part_of_the_program_by_range_or_by_time) {
     options.duration_s = 0.05;
     EXPECT_EQ(1u, program.profile(options).program.kernels);
     options = {};
-    options.range = "Measured";
-    EXPECT_THROW(program.profile(options), model::InputError);
+    options.capture.range = "Measured";
+    EXPECT_THROW(program.profile(options), model::Error);
 }
 
 TEST(Analysis, work_without_a_launch_on_record_belongs_to_when_it_ran) {

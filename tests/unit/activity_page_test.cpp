@@ -181,7 +181,7 @@ TEST(PageData, a_part_of_the_recording_has_only_that_part) {
     program.range("first", {0, 100}).range("second", {100, 200}).range("around", {50, 150});
     program.kernel("a", 10, {20, 30}).kernel("b", 110, {120, 130});
     ProfileOptions options;
-    options.range = "second";
+    options.capture.range = "second";
     const json data = page(program, {}, options);
     const json& process = data["processes"][0];
     EXPECT_EQ(process["length_ns"], 100);

@@ -125,17 +125,17 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     std::string bytes = content(small(path()));
     EXPECT_THROW(parse_recording("", "empty"), model::InputError);
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), model::InputError);
-    for (const char version : {1, 2, 3}) {
+    for (const char version : {1, 2, 3, 4}) {
         bytes[20] = version;
         EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
     }
-    bytes[20] = 4;
+    bytes[20] = 5;
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
     } catch (const model::InputError& error) {
         EXPECT_STREQ(
-            "new.activity is a recording of version 4, this perfgate reads versions 1 to 3; "
+            "new.activity is a recording of version 5, this perfgate reads versions 1 to 4; "
             "record it again",
             error.what());
     }
@@ -174,6 +174,7 @@ TEST_F(Stream, what_a_hostile_writer_could_say_is_incomplete) {
         {"no counts", header + block(17, "")},
         {"a marker of another kind",
          header + block(11, std::string(12, '\0') + number(9) + std::string(16, '\0'))},
+        {"a profiler call of another kind", header + block(27, std::string(12, '\0') + number(9))},
         {"something after the end",
          header + block(19, number(4) + "exit") + block(18, number(1) + "a")},
         {"an end without a word", header + block(19, number(0))},

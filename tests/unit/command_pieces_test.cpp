@@ -325,6 +325,18 @@ TEST(MemoryPeak, OfSeveralProcessesAndDevicesIsTheLargest) {
     }
 }
 
+TEST(MemoryPeak, OfTheProgramIsThatOfThePartThatCounts) {
+    activity::Program program = two_steps();
+    program.allocation(20, 0x2000, 500).release(30, 0x2000);
+    program.allocation(250, 0x3000, 40).release(260, 0x3000);
+    program.allocation(500, 0x4000, 700);
+    model::CaptureRange capture;
+    capture.range = "step";
+    const Recorded recorded({program.recording()}, capture);
+    EXPECT_EQ(api_counts_of(recorded, {}).at("memory_peak").count, 140);
+    EXPECT_EQ(memory_peak({program}, {}).count, 800);
+}
+
 TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {
     const auto reason = [](const std::vector<activity::Program>& processes,
                            const model::Piece& piece) {

@@ -194,6 +194,9 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
         in_command([](Command& c) { c.exit_status = 2; }),
         in_command([](Command& c) { c.warm_up_runs = 2; }),
         in_command([](Command& c) { c.check = {"x"}; }),
+        in_command([](Command& c) { c.capture.profiler_api = true; }),
+        in_command([](Command& c) { c.capture.after_launches = 2; }),
+        in_command([](Command& c) { c.capture.range = "x"; }),
         in_command([](Command& c) {
             c.environment = {{"x", "y"}};
         }),

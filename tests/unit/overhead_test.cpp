@@ -33,7 +33,8 @@ CaseResult program(const std::vector<double>& overheads) {
     result.gates.clear();
     result.metrics.clear();
     const std::vector<double> same(overheads.size(), 1000);
-    for (const std::string metric : {"gpu_time", "span", "idle_share", "kernels", "wall_time"}) {
+    for (const std::string metric : {"gpu_time", "span", "idle_share", "communication_share",
+                                     "exposed_communication_share", "kernels", "wall_time"}) {
         result.gates.push_back({metric, {0.5, std::nullopt, 1}, 0});
         result.metrics[metric] = batches(same, metric == "kernels" ? "count" : "ns");
     }
@@ -43,7 +44,9 @@ CaseResult program(const std::vector<double>& overheads) {
 
 model::Run run_of(const CaseResult& result) {
     model::Run run = documents::run_of({result});
-    for (const std::string metric : {"span", "idle_share", "wall_time", "tracing_overhead"}) {
+    for (const std::string metric :
+         {"span", "idle_share", "communication_share", "exposed_communication_share", "wall_time",
+          "tracing_overhead"}) {
         run.metric_definitions[metric] =
             documents::definition(metric, "ns", model::MetricClass::timing);
     }
@@ -112,7 +115,8 @@ TEST(Overhead, AboveTheBoundWhatDependsOnTheHostIsInvalid) {
         const model::CaseVerdict& verdict = document.suites[0].cases[0];
         EXPECT_EQ(verdict.verdict, Verdict::invalid);
         EXPECT_EQ(document.exit_code, 3);
-        for (const char* metric : {"span", "idle_share"}) {
+        for (const char* metric :
+             {"span", "idle_share", "communication_share", "exposed_communication_share"}) {
             const model::MetricVerdict& invalid = find(verdict, metric);
             EXPECT_EQ(invalid.verdict, Verdict::invalid);
             EXPECT_NE(invalid.sentence.find("recording overhead of the program is +10.5 % (+9.3 to "

@@ -107,6 +107,11 @@ class Program {
         return *this;
     }
 
+    Program& profiler(ProfilerCallKind kind, std::uint64_t time) {
+        recording_.records.profiler_calls.push_back({time, main_thread, kind});
+        return *this;
+    }
+
     Program& code(const std::string& symbol, const std::string& fingerprint) {
         recording_.records.function_codes.push_back({id(symbol), id(fingerprint)});
         return *this;

@@ -287,6 +287,9 @@ workloads:
              {"exit: 3", "exit: 0 → 3"},
              {"gpus: 2", "gpus: 1 → 2"},
              {"warmup: 4", "warmup: 0 → 4"},
+             {"capture: profiler_api", "capture: the whole program → profiler_api"},
+             {"capture: {after_launches: 9, range: eval}",
+              "capture: the whole program → after_launches 9, range 'eval'"},
              {"max_overhead: 50%", "max_overhead: 5 % → 50 %"}}) {
         EXPECT_EQ(changed("    env:", "    " + key + "\n    env:"),
                   "program changed " + finding + " (1)");
@@ -595,6 +598,38 @@ TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
     EXPECT_NE(found("{n: /n}", "{n: /m}").find("program changed axes"), std::string::npos);
     EXPECT_NE(found("case: /name", "case: /title").find("program changed case"), std::string::npos);
     EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
+}
+
+TEST(Review, ListsWhatIsNotRecordedOfABenchmarkAnyMore) {
+    const std::string benchmark =
+        "name: mine\nworkloads:\n"
+        "  - benchmark: [./bench]\n    name: bench\n    format: google-benchmark\n"
+        "    max_overhead: 5%\n"
+        "    measure: {flash: {kernel: '*flash*'}, step: {nvtx: step}}\n"
+        "    tolerances: {real_time: 5%, flash.gpu_time: 2%}\n"
+        "    expect: {step.syncs: '== 0'}\n";
+    const auto found = [&](const std::string& was, const std::string& is) {
+        std::string after = benchmark;
+        after.replace(after.find(was), was.size(), is);
+        Files before_files, after_files;
+        before_files["suites/mine.yaml"] = {FileRole::suite, benchmark, ""};
+        after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
+        return in_words(reviewed(before_files, after_files));
+    };
+    EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 3%"),
+              "tolerance raised gpu_time: 2 % → 3 % (1)");
+    EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 1%"), "");
+    EXPECT_EQ(found("'*flash*'", "'*flash_fwd*'"),
+              "program changed measure: *flash* → *flash_fwd* (1)");
+    EXPECT_EQ(found("'== 0'", "'<= 1'"),
+              "relation removed bench/step.syncs == 0: bench/step.syncs == 0 → bench/step.syncs <= "
+              "1");
+    EXPECT_EQ(found("max_overhead: 5%", "max_overhead: 50%"),
+              "program changed max_overhead: 5 % → 50 % (2)");
+    EXPECT_EQ(found("flash: {kernel: '*flash*'}, step: {nvtx: step}}\n"
+                    "    tolerances: {real_time: 5%, flash.gpu_time: 2%}",
+                    "step: {nvtx: step}}\n    tolerances: {real_time: 5%}"),
+              "case removed mine: in the suite → not in it (1)");
 }
 
 TEST(Review, ListsCasesThatAreSkipped) {

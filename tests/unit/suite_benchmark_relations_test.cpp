@@ -67,20 +67,27 @@ const ReportedCases sorts = of({result("sort", {{"n", ParamValue(std::int64_t{8}
                                 result("copy", {{"Order", ParamValue("at random")}})});
 const ReportedCases sleeps = of({result("sleep 0.1"), result("sort")});
 
-/// The instances of each relation once the benchmarks have reported: "lead | partner | …".
+/// Of one relation: "lead | partner | …".
+Texts instances_of(const Suite& suite, std::size_t relation) {
+    Texts texts;
+    for (const auto& instance : suite.relations[relation].instances) {
+        std::string text;
+        for (const std::size_t index : instance) {
+            text += (text.empty() ? "" : " | ") + suite.cases[index].id;
+        }
+        texts.push_back(text);
+    }
+    return texts;
+}
+
+/// The instances of each relation once the benchmarks have reported.
 Texts instances(const std::string& expect, const std::map<std::size_t, ReportedCases>& reported) {
     Suite suite = parse(expect);
     set_reported_cases(reported, suite);
     EXPECT_TRUE(suite.open_relations.empty());
     Texts texts;
-    for (const SuiteRelation& relation : suite.relations) {
-        for (const auto& instance : relation.instances) {
-            std::string text;
-            for (const std::size_t index : instance) {
-                text += (text.empty() ? "" : " | ") + suite.cases[index].id;
-            }
-            texts.push_back(text);
-        }
+    for (std::size_t i = 0; i < suite.relations.size(); ++i) {
+        for (std::string& text : instances_of(suite, i)) texts.push_back(std::move(text));
     }
     return texts;
 }
@@ -198,6 +205,138 @@ TEST(BenchmarkRelations, ArePlannedWithTheReportedCases) {
     ASSERT_EQ(planned.suite.relations.size(), 1U);
     EXPECT_EQ(planned.suite.relations[0].instances,
               (std::vector<Texts>{{"bench/sort[n=8]"}, {"bench/sort[n=64]"}}));
+}
+
+// --- labels of `measure`, whose cases are those of a program
+
+const std::string with_labels =
+    "name: s\n"
+    "workloads:\n"
+    "  - benchmark: [./bench, '{n}', '{out}']\n"
+    "    name: bench\n"
+    "    format: google-benchmark\n"
+    "    warmup: 2\n"
+    "    matrix: {n: [1, 2]}\n"
+    "    measure: {flash: {kernel: '*flash*'}, flash-2: {nvtx: step}}\n"
+    "    tolerances: {real_time: 5%, flash.gpu_time: 2%, flash-2.kernels: 0}\n"
+    "    expect: {flash.registers: '<= 64'}\n"
+    "    health: [flash-2]\n";
+
+Suite labelled(const std::string& more = "") {
+    return parse_suite(with_labels + more, "s.yaml", test::workloads());
+}
+
+std::vector<std::string> ids(const Suite& suite) {
+    std::vector<std::string> all;
+    for (const SuiteCase& each : suite.cases) all.push_back(each.id);
+    return all;
+}
+
+TEST(BenchmarkLabels, AreCasesOfTheSameProgramRecorded) {
+    Suite suite = labelled();
+    EXPECT_EQ(ids(suite), (Texts{"bench/*[n=1]", "bench/flash[n=1]", "bench/flash-2[n=1]",
+                                 "bench/*[n=2]", "bench/flash[n=2]", "bench/flash-2[n=2]"}));
+    ASSERT_EQ(suite.commands.size(), 4U);
+    for (const std::size_t first : {0U, 2U}) {
+        const model::Command& reported = suite.commands[first];
+        const model::Command& recorded = suite.commands[first + 1];
+        ASSERT_TRUE(reported.benchmark);
+        EXPECT_FALSE(recorded.benchmark);
+        EXPECT_EQ(reported.words, (Texts{"./bench", first == 0 ? "1" : "2", "{out}"}));
+        EXPECT_EQ(recorded.words, reported.words);
+        EXPECT_EQ(recorded.out_extension, ".json");
+        EXPECT_EQ(reported.warm_up_runs, 2);
+        EXPECT_EQ(recorded.warm_up_runs, 0);
+    }
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+        EXPECT_EQ(suite.cases[i].program->command, i / 3 * 2 + (i % 3 == 0 ? 0 : 1));
+    }
+    const std::size_t known = suite.relations.size();
+    EXPECT_GT(known, 1U);  // `expect` and the limits of `health`: checked before anything has run
+    EXPECT_TRUE(suite.open_relations.empty());
+
+    set_reported_cases({{0, of({result("sort")})}, {2, of({result("sort"), result("copy")})}},
+                       suite);
+    EXPECT_EQ(ids(suite),
+              (Texts{"bench/sort[n=1]", "bench/flash[n=1]", "bench/flash-2[n=1]", "bench/sort[n=2]",
+                     "bench/copy[n=2]", "bench/flash[n=2]", "bench/flash-2[n=2]"}));
+    ASSERT_EQ(suite.relations.size(), known);
+    EXPECT_EQ(to_text(suite.relations[0].relation), "bench/flash.registers <= 64");
+    EXPECT_EQ(suite.relations[0].instances, (std::vector<std::vector<std::size_t>>{{1}, {5}}));
+
+    const model::PlannedSuite planned = plan_suite(suite, {}).suite;
+    ASSERT_EQ(planned.cases.size(), 7U);
+    ASSERT_EQ(planned.cases[0].gates.size(), 1U);
+    EXPECT_EQ(planned.cases[0].gates[0].metric, "real_time");
+    ASSERT_EQ(planned.cases[1].gates.size(), 1U);
+    EXPECT_EQ(planned.cases[1].gates[0].metric, "gpu_time");
+}
+
+TEST(BenchmarkLabels, WithoutMeasureThereIsOneCommand) {
+    EXPECT_EQ(parse("  other/x.real_time: \"<= 1s\"\n").commands.size(), 3U);
+}
+
+TEST(BenchmarkLabels, AreComparedWithEachOtherAndWithResults) {
+    Suite suite = labelled(
+        "expect:\n"
+        "  bench/flash.gpu_time: \"<= bench/flash-2[n=1].gpu_time\"\n"
+        "  bench/sort.real_time: \">= bench/flash.gpu_time\"\n"
+        "  bench/flash[n=2].gpu_time: \">= bench/sort[n=2].real_time\"\n"
+        "  'bench/\"flash.v2\".real_time': \"<= 1s\"\n");
+    const std::size_t known = suite.relations.size();
+    EXPECT_EQ(suite.open_relations.size(), 3U);  // those with results
+    EXPECT_EQ(instances_of(suite, 0), (Texts{"bench/flash[n=1] | bench/flash-2[n=1]",
+                                             "bench/flash[n=2] | bench/flash-2[n=1]"}));
+    const ReportedCases reported = of({result("sort"), result("flash.v2")});
+    set_reported_cases({{0, reported}, {2, reported}}, suite);
+    ASSERT_EQ(suite.relations.size(), known + 3);
+    EXPECT_EQ(instances_of(suite, known),
+              (Texts{"bench/sort[n=1] | bench/flash[n=1]", "bench/sort[n=2] | bench/flash[n=2]"}));
+    EXPECT_EQ(instances_of(suite, known + 1), (Texts{"bench/flash[n=2] | bench/sort[n=2]"}));
+    EXPECT_EQ(instances_of(suite, known + 2),
+              (Texts{"bench/flash.v2[n=1]", "bench/flash.v2[n=2]"}));
+}
+
+TEST(BenchmarkLabels, AreKnownIfTheBenchmarkFails) {
+    Suite suite = labelled("expect: {bench/sort.real_time: \">= bench/flash.gpu_time\"}\n");
+    set_reported_cases({{0, {{}, "it crashed", "log"}}, {2, of({result("sort")})}}, suite);
+    EXPECT_EQ(ids(suite), (Texts{"bench/*[n=1]", "bench/flash[n=1]", "bench/flash-2[n=1]",
+                                 "bench/sort[n=2]", "bench/flash[n=2]", "bench/flash-2[n=2]"}));
+    EXPECT_EQ(instances_of(suite, suite.relations.size() - 1),
+              (Texts{"bench/sort[n=2] | bench/flash[n=2]", "bench/*[n=1] | bench/*[n=1]"}));
+}
+
+TEST(BenchmarkLabels, HaveTheMetricsOfPrograms) {
+    const auto refused = [](const std::string& relation) {
+        return test::refusal([&] { labelled("expect:\n  " + relation + "\n"); });
+    };
+    EXPECT_EQ(refused("bench/flash.real_time: \"<= 1s\""),
+              "s.yaml:13:15: bench/flash[n=1] does not collect 'real_time'; expected it in its "
+              "'metrics'");
+    EXPECT_EQ(refused("bench/sort.gpu_time: \"<= 1s\""),
+              "s.yaml:13:14: unknown metric of the benchmark bench: 'gpu_time'; expected one of "
+              "real_time, cpu_time, items_per_second, bytes_per_second; did you mean 'cpu_time'?");
+    EXPECT_EQ(refused("bench/flash[n=3].gpu_time: \"<= 1s\""),
+              "s.yaml:13:3: the suite has no case of 'bench/flash[n=3]'; expected parameters and a "
+              "cache that its cases have, which `perfgate list` shows");
+    EXPECT_EQ(refused("bench/flash[k=3].gpu_time: \"<= 1s\""),
+              "s.yaml:13:15: unknown parameter 'k'; expected n");
+    EXPECT_EQ(refused("bench/flash.v2.real_time: \"<= 1s\""),
+              "s.yaml:13:15: unknown metric 'v2.real_time'; expected a metric that `perfgate "
+              "metrics` lists, or a CUPTI name; did you mean 'real_time'?");
+}
+
+TEST(BenchmarkLabels, MayNotHaveTheNameOfAResult) {
+    const auto refused = [](const std::string& name) {
+        Suite suite = labelled();
+        return test::refusal([&] {
+            set_reported_cases({{0, of({result("sort")})}, {2, of({result(name)})}}, suite);
+        });
+    };
+    EXPECT_EQ(refused("flash"),
+              "s.yaml:8:15: the label 'flash' of 'measure' and a result of the benchmark 'bench' "
+              "have one name; expected a name for each");
+    EXPECT_EQ(refused("flash-3"), "");
 }
 
 TEST(BenchmarkRelations, TheCostOfManyIsBounded) {

@@ -403,6 +403,7 @@ workloads:
     timeout: 90s
     exit: 3
     warmup: 2
+    capture: {after_launches: 7, range: "{mode}"}
     matrix: {size: [8], mode: ["a b"]}
     measure:
       step: {nvtx: step*, threads: own, skip: 3}
@@ -426,6 +427,7 @@ TEST(PlanSuite, AProgramHasACommandAndACaseForEachLabel) {
     EXPECT_EQ(command.time_limit_s, 90);
     EXPECT_EQ(command.exit_status, 3);
     EXPECT_EQ(command.warm_up_runs, 2);
+    EXPECT_EQ(command.capture, (model::CaptureRange{false, "{mode}", 7}));
 
     ASSERT_EQ(planned.cases.size(), 5U);
     const model::PlannedCase& step = planned.cases[2];

@@ -80,6 +80,9 @@ int profile(Options& options) {
         std::fprintf(stderr, "perfgate: %s was not written: the recording is not complete\n",
                      suite.c_str());
     }
+    for (const std::string& note : program.notes) {
+        std::fprintf(stderr, "perfgate: note: %s\n", note.c_str());
+    }
     for (const std::string& problem : program.problems) {
         std::fprintf(stderr, "perfgate: %s\n", problem.c_str());
     }
@@ -111,9 +114,16 @@ void add_profile(CLI::App& app, Invocation& invocation) {
                      "Reports this many seconds from there")
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");
-    verb->add_option("--range", options->request.analysis.range,
+    verb->add_option("--range", options->request.analysis.capture.range,
                      "Reports the time from the first to the last NVTX range with this name")
         ->type_name("NAME");
+    verb->add_flag("--profiler-api", options->request.analysis.capture.profiler_api,
+                   "Reports what lies between the program's calls of cudaProfilerStart and "
+                   "cudaProfilerStop");
+    verb->add_option("--after-launches", options->request.analysis.capture.after_launches,
+                     "Leaves out the first N kernel launches of each process, and all before them")
+        ->check(CLI::Range(std::uint64_t{1}, model::most_launches))
+        ->type_name("N");
     verb->add_flag(
         "--own-thread", options->request.analysis.own_thread,
         "Count for an NVTX range only the launches of its own thread, not of all threads");

@@ -2,6 +2,7 @@
 // Kernels whose counters are known: a copy of so many bytes and so many fused multiply-adds. With
 // the argument N they do N times the work. Another stream copies all the time, so that a kernel
 // that is not counted by itself counts that, too; not with the second argument `alone`, for times.
+// A third argument is the number of steps.
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -12,7 +13,7 @@
 namespace {
 
 constexpr size_t bytes = size_t{1} << 30;
-constexpr int steps = 4, blocks = 264, threads = 256, rounds = 4096;
+constexpr int blocks = 264, threads = 256, rounds = 4096;
 
 void check(cudaError_t code, const char* what) {
     if (code == cudaSuccess) return;
@@ -51,6 +52,7 @@ void disturb_from(cudaStream_t stream, float4* data) {
 int main(int argc, char** argv) {
     const int work = argc > 1 ? std::atoi(argv[1]) : 1;
     const bool alone = argc > 2 && std::strcmp(argv[2], "alone") == 0;
+    const int steps = argc > 3 ? std::atoi(argv[3]) : 4;
     cudaStream_t stream{}, other{};
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "cudaStreamCreate");
