@@ -57,7 +57,7 @@ MemoryUse::MemoryUse(const Recording& recording) {
     follow(recording);
     if (!problem_.empty()) return;
     if (const std::string call = unrecorded_call(recording); !call.empty()) {
-        problem_ = fmt::format("CUPTI recorded no memory for a call of {}, in a graph or apart",
+        problem_ = fmt::format("CUPTI has no record of the memory that a call of {} allocated",
                                model::printable(call, 80));
     }
 }

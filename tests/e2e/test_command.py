@@ -530,7 +530,7 @@ workloads:
                              ({"first": "export MOCK_LOSE_MEMORY=1", "more": "alloc 64 free"},
                               "the records of memory contradict each other: a release at 0x"),
                              ({"first": 'words="alloc 64 create 4096 $words"'},
-                              "CUPTI recorded no memory for a call of cuMemCreate")):
+                              "CUPTI has no record of the memory that a call of cuMemCreate allocated")):
             with self.subTest(reason):
                 self.app(**what)
                 self.run_suite(code=3)

@@ -108,7 +108,7 @@ TEST(MemoryUse, a_call_whose_memory_may_not_be_on_record_needs_a_record) {
                                    "cudaMallocFromPoolAsync_v11020", "cuGraphAddMemAllocNode"}) {
         Program recorded = program().allocation(10, 0x1000, 100);
         recorded.call(name, {20, 30}, main_thread, 77);
-        EXPECT_EQ("CUPTI recorded no memory for a call of " + name + ", in a graph or apart",
+        EXPECT_EQ("CUPTI has no record of the memory that a call of " + name + " allocated",
                   problem(recorded));
         MemoryEvent event;
         event.time_ns = 29;
