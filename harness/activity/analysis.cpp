@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "activity/capture.hpp"
+#include "activity/memory_use.hpp"
 #include "activity/overheads.hpp"
 #include "activity/range_kernels.hpp"
 #include "activity/waiting.hpp"
@@ -117,40 +118,6 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
     return ranges;
 }
 
-/// The most that was held at a time of the windows.
-std::uint64_t peak_memory(const Recording& recording, std::uint32_t device,
-                          const CapturedPart& part) {
-    std::vector<MemoryEvent> events = recording.records.memory_events;
-    std::stable_sort(events.begin(), events.end(),
-                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-    std::unordered_map<std::uint64_t, std::uint64_t> held;  // address → bytes
-    std::uint64_t now = 0, peak = 0, since = 0;
-    const auto hold_until = [&](std::uint64_t time) {
-        const bool counts =
-            std::any_of(part.windows.begin(), part.windows.end(), [&](const Interval& window) {
-                return intersection(window, {since, time}).length() != 0;
-            });
-        if (counts) peak = std::max(peak, now);
-        since = time;
-    };
-    for (const MemoryEvent& event : events) {
-        const bool on_device = event.kind == MemoryKind::device ||
-                               event.kind == MemoryKind::managed || event.kind == MemoryKind::array;
-        if (event.device != device || !on_device) continue;
-        if (event.release == 0) {
-            hold_until(event.time_ns);
-            now += event.bytes;
-            held[event.address] = event.bytes;
-        } else if (const auto found = held.find(event.address); found != held.end()) {
-            hold_until(event.time_ns);
-            now -= std::min(now, found->second);
-            held.erase(found);
-        }
-    }
-    hold_until(always.end);
-    return peak;
-}
-
 std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPart& part,
                                       std::span<const Work> launched) {
     const Recording& recording = timeline.recording();
@@ -161,6 +128,7 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPa
         busy[device].push_back(work.time);
         if (work.kind == WorkKind::kernel) ++kernels[device];
     }
+    const MemoryUse memory(recording);
     std::vector<DeviceSummary> devices;
     for (auto& [device, times] : busy) {
         DeviceSummary& summary = devices.emplace_back();
@@ -171,7 +139,12 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPa
         summary.sms = timeline.sm_count(device);
         summary.busy_ns = IntervalSet(std::move(times)).length();
         summary.kernels = kernels[device];
-        summary.peak_memory_bytes = peak_memory(recording, device, part);
+        if (memory.problem().empty()) {
+            for (const Interval& window : part.windows) {
+                summary.peak_memory_bytes =
+                    std::max(summary.peak_memory_bytes, memory.peak(device, window));
+            }
+        }
     }
     return devices;
 }

@@ -188,7 +188,7 @@ struct DeviceSummary {
     std::uint32_t sms = 0;  ///< 0: not on record
     std::uint64_t busy_ns = 0;
     std::uint64_t kernels = 0;
-    std::uint64_t peak_memory_bytes = 0;  ///< allocated through CUDA; 0 where not on record
+    std::uint64_t peak_memory_bytes = 0;  ///< allocated through CUDA; 0 where it is not known
 };
 
 struct Profile {

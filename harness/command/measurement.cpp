@@ -235,6 +235,10 @@ class BatchTaker {
             for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {
                 if (counted.count) add(i, metric, api_method, {*counted.count});
+                if (!counted.problem.empty() && is_gated(i, metric) &&
+                    results_[i].status != model::CaseStatus::error) {
+                    results_[i].not_collected.push_back({metric, counted.problem});
+                }
                 const auto series = results_[i].metrics.find(metric);
                 if (series != results_[i].metrics.end()) series->second.detail = counted.detail;
             }
@@ -377,10 +381,7 @@ class BatchTaker {
                           gate.metric) != result.not_applicable.end()) {
                 continue;
             }
-            result.not_collected.push_back(
-                {gate.metric, gate.metric == "peak_memory"
-                                  ? "the recording has no allocation of device memory"
-                                  : "the recording does not contain it"});
+            result.not_collected.push_back({gate.metric, "the recording does not contain it"});
         }
     }
 

@@ -14,6 +14,7 @@
 
 #include "activity/analysis.hpp"
 #include "activity/capture.hpp"
+#include "activity/memory_use.hpp"
 #include "activity/waiting.hpp"
 #include "command/instances.hpp"
 #include "model/interval.hpp"
@@ -326,6 +327,20 @@ class IdleTime {
     std::map<std::pair<activity::GapCause, std::string>, std::uint64_t> times_;
 };
 
+/// The most device memory that a process holds on a device in any of the windows.
+ApiCount memory_peak(const std::map<const Timeline*, std::vector<Interval>>& windows) {
+    bool any = false;
+    std::uint64_t most = 0;
+    for (const auto& [timeline, own] : windows) {
+        const activity::MemoryUse memory(timeline->recording());
+        if (!memory.problem().empty()) return {std::nullopt, "", memory.problem()};
+        any = any || memory.any();
+        for (const Interval& window : own) most = std::max(most, memory.peak(window));
+    }
+    if (!any) return {std::nullopt, "", "the recording has no allocation of device memory"};
+    return {as_double(most)};
+}
+
 }  // namespace
 
 PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
@@ -379,11 +394,12 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         if (found.counted.empty()) return counts;
         CallsByName waits, uncapturable;
         std::uint64_t synchronisations = 0;
-        std::map<const Timeline*, std::vector<Interval>> windows;
+        std::map<const Timeline*, std::vector<Interval>> windows, open;
         for (const Instance& each : found.counted) {
             const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
             synchronisations += work.synchronisations;
             windows[each.timeline].push_back(work.window);
+            open[each.timeline].push_back(each.time);
             for (const activity::UncapturableCall& call :
                  activity::uncapturable_calls(*each.timeline, each.time, each.thread)) {
                 uncapturable[{call.name, call.range}] += call.count;
@@ -395,28 +411,26 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         const std::size_t instances = found.counted.size();
         counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
         counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
+        counts["memory_peak"] = memory_peak(open);
         IdleTime idle;
         for (const auto& [timeline, own] : windows) idle.add(*timeline, own);
         const std::string causes = idle.text(instances);
         if (!causes.empty()) counts["idle_share"] = {std::nullopt, causes + " per instance"};
     } else if (piece.kind == model::Piece::Kind::program) {
         IdleTime idle;
-        const auto add = [&](const char* metric, std::uint64_t count) {
-            ApiCount& sum = counts[metric];
-            sum.count = sum.count.value_or(0) + as_double(count);
-        };
+        std::uint64_t synchronisations = 0;
+        std::map<const Timeline*, std::vector<Interval>> captured;
         activity::ProfileOptions options;
         options.capture = recorded.capture();
         for (const auto& [timeline, part] : recorded.processes()) {
             if (!part.missing.empty()) continue;
             const activity::Profile profile = activity::profile_of(timeline, options);
-            add("syncs", profile.program.synchronisations);
+            synchronisations += profile.program.synchronisations;
             idle.add(timeline, profile.windows);
-            if (timeline.recording().records.memory_events.empty()) continue;
-            for (const activity::DeviceSummary& device : profile.devices) {
-                add("peak_memory", device.peak_memory_bytes);
-            }
+            captured[&timeline] = part.windows;
         }
+        counts["syncs"] = {as_double(synchronisations)};
+        counts["memory_peak"] = memory_peak(captured);
         counts["idle_share"] = {std::nullopt, idle.text(1)};
     }
     return counts;

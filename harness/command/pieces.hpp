@@ -3,7 +3,7 @@
 //
 // A program may consist of several processes, each with a recording and a clock of its own. The
 // instances of ranges and kernels are those of all processes. For the program as a whole, times of
-// the device, counts and memory are added up; its span is the longest.
+// the device and counts are added up; its span is the longest, its memory_peak the largest.
 #pragma once
 
 #include <map>
@@ -46,14 +46,15 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
 struct ApiCount {
     /// Nothing for `idle_share`, which is measured in another recording.
     std::optional<double> count;
-    std::string detail{};  ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
+    std::string detail{};   ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
+    std::string problem{};  ///< why it could not be counted; empty: it could
 };
 
-/// What only a recording with API calls tells of the piece, by metric: of ranges, `syncs` and
-/// `uncapturable_calls` (means over the instances); of the program, `syncs` and, where allocations
-/// are on record, `peak_memory`; of both, what the host did while the device was idle, as the
-/// detail of `idle_share`: "after cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs per
-/// instance".
+/// What only a recording with API calls tells of a range or the program, by metric: `syncs` and, of
+/// ranges, `uncapturable_calls` (means over the instances); `memory_peak`, the most memory that a
+/// process holds on a device while an instance is open; what the host did while the device was
+/// idle, as the detail of `idle_share`: "after cudaStreamSynchronize 1.20 ms, nothing submitted
+/// 300.0 µs per instance".
 std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece);
 
 }  // namespace perfgate::command

@@ -58,12 +58,12 @@ constexpr std::array api_kinds{
 
 /// API calls that submit work, wait, allocate memory, take long, or cannot be captured. The others
 /// are numerous, short and uninformative.
-constexpr std::array<std::string_view, 25> recorded_calls{
+constexpr std::array<std::string_view, 26> recorded_calls{
     "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
     "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
     "WaitEvent",  "Prefetch",    "MemGetInfo",  "Reset",     "DeviceProperties", "StreamQuery",
     "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
-    "CtxDestroy"};
+    "CtxDestroy", "MemCreate"};
 
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 

@@ -242,8 +242,9 @@ std::vector<Metric> make_catalogue() {
                      "ns", lower, timing, Fold::sum}),
         of_own_pass(Source::api, {api_calls, "CUDA API calls that one launch of the case makes",
                                   "count", lower, exact, Fold::sum}),
-        of_own_pass(Source::memory, {memory_peak, "most device memory that the variant holds",
-                                     "bytes", lower, exact, Fold::max}),
+        of_own_pass(Source::memory,
+                    {memory_peak, "most device memory that the variant, range or program holds",
+                     "bytes", lower, exact, Fold::max}),
         of_own_pass(Source::memory, {leak, "growth of that memory over 1000 launches", "bytes",
                                      lower, exact, Fold::sum}),
 
@@ -329,8 +330,6 @@ std::vector<Metric> make_catalogue() {
         of_program({"exposed_communication_share",
                     "share of the span with NCCL or NVSHMEM kernels and no other kernel", "%",
                     lower, timing, Fold::max}),
-        of_program({"peak_memory", "most device memory allocated through CUDA at a time", "bytes",
-                    lower, counter, Fold::max}),
 
         // --- what benchmarks report themselves (`benchmark` in a suite)
         of_benchmark({"real_time", "time that a benchmark reports, of one iteration", "ns", lower,

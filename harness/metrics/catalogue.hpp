@@ -72,7 +72,7 @@ inline constexpr const char* ceiling_share = "ceiling_share";
 
 inline constexpr const char* submit_time = "submit_time";
 inline constexpr const char* api_calls = "api_calls";
-// Of one more instance of the case (measure/footprint.hpp).
+// Of one more instance of the case (measure/footprint.hpp); memory_peak also of programs.
 inline constexpr const char* memory_peak = "memory_peak";
 inline constexpr const char* leak = "leak";
 // Of one loop of launches in each process (measure/energy.hpp).

@@ -49,9 +49,9 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind) {
     names.insert(names.end(),
                  {"short_kernels", "host_launches", "graph_launches", "copies", "pageable_copies",
                   "copied_bytes", "memsets", "syncs", "underfilled_share", "communication_time",
-                  "communication_share", "exposed_communication_share"});
+                  "communication_share", "exposed_communication_share", metrics::memory_peak});
     if (kind == model::Piece::Kind::program) {
-        names.insert(names.end(), {"peak_memory", "wall_time"});
+        names.emplace_back("wall_time");
     } else {
         names.insert(names.end(), {"uncapturable_calls", "legacy_stream_launches"});
     }

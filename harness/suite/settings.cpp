@@ -288,7 +288,8 @@ bool applies(const metrics::Metric& metric, model::Target target) {
                    metric.source != Source::benchmark;
         case model::Target::program:
             return metric.source == Source::program || metric.source == Source::activity ||
-                   metric.source == Source::benchmark || is_of_kernels(metric);
+                   metric.source == Source::benchmark || is_of_kernels(metric) ||
+                   metric.definition.name == metrics::memory_peak;
     }
     return false;
 }

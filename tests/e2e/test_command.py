@@ -481,6 +481,70 @@ workloads:
         self.assertIn("cuMemAlloc_v2 1 in inner", (self.folder / "perfgate-out/junit.xml").read_text())
         self.assertEqual(21, self.value("step", "legacy_stream_launches"))
 
+    MEMORY = (("step.kernels: 0", "step.memory_peak: 0"), ("program.kernels: 0", "program.memory_peak: 1%"))
+
+    def test_more_memory_fails_and_the_peak_of_a_range_is_its_own(self):
+        self.suite(*self.MEMORY)
+        # What a step frees the next one allocates again.
+        self.app(first='words="alloc 1000000 $words"', more="alloc 4096 free")
+        self.refresh()
+        self.run_suite()
+        self.assertEqual([1_004_096] * 2, [self.value(label, "memory_peak") for label in ("step", "program")])
+        self.assertEqual("activity/api", self.cases()["step"]["metrics"]["memory_peak"]["method"])
+        self.assertNotIn("memory_peak", self.cases()["flash"]["metrics"])
+
+        def verdicts():
+            return {(case["id"].split("/")[1].split("[")[0], metric["metric"]): metric["verdict"]
+                    for suite in self.read_json("perfgate-out/verdict.json")["suites"] for case in suite["cases"]
+                    for metric in case["metrics"] if metric["metric"] == "memory_peak"}
+
+        # 2 % more after the steps: the program's alone.
+        self.app(first='words="alloc 1000000 $words alloc 20000"', more="alloc 4096 free")
+        done = self.run_suite("--verbose", code=1)
+        self.assertEqual({("step", "memory_peak"): "pass", ("program", "memory_peak"): "regressed"}, verdicts())
+        self.assertIn("why: more device memory held: memory_peak", " ".join(done.stdout.split()))
+        # 0.2 % more in a step: within the program's tolerance.
+        self.app(first='words="alloc 1000000 $words"', more="alloc 4096 alloc 2000 free free alloc 1000 free")
+        done = self.run_suite("--verbose", code=1)
+        self.assertEqual({("step", "memory_peak"): "regressed", ("program", "memory_peak"): "pass"}, verdicts())
+        self.assertIn("memory_peak", done.stdout)
+        # More allocations, but not at a time; the step's largest one outside of the steps.
+        self.app(first='words="alloc 4096 free alloc 1000000 $words alloc 4096 free"',
+                 more="alloc 4000 free alloc 4096 free")
+        self.run_suite()
+        self.assertEqual({("step", "memory_peak"): "pass", ("program", "memory_peak"): "pass"}, verdicts())
+
+    def test_memory_is_expected_without_a_baseline(self):
+        self.suite(('step.syncs: "<= 1"', 'program.memory_peak: "<= 1MiB"'))
+        self.app(more="alloc 1048576 free")
+        self.run_suite()
+        self.app(more="alloc 1048577 free")
+        self.assertIn("broken: train/program.memory_peak is", self.run_suite(code=1).stdout)
+        self.app()
+        done = " ".join(self.run_suite(code=3).stdout.split())
+        self.assertIn("memory_peak of train/program[steps=4] was not collected", done)
+
+    def test_memory_that_is_not_known_is_not_collected(self):
+        self.suite(*self.MEMORY)
+        for what, reason in (({}, "the recording has no allocation of device memory"),
+                             ({"first": "export MOCK_LOSE_MEMORY=1", "more": "alloc 64 free"},
+                              "the records of memory contradict each other: a release at 0x"),
+                             ({"first": 'words="alloc 64 create 4096 $words"'},
+                              "CUPTI has no record of the memory that a call of cuMemCreate allocated")):
+            with self.subTest(reason):
+                self.app(**what)
+                self.run_suite(code=3)
+                for label in ("step", "program"):
+                    case = self.cases()[label]
+                    self.assertNotIn("memory_peak", case["metrics"])
+                    self.assertIn("kernels", case["metrics"])
+                    missing, = case["not_collected"]
+                    self.assertEqual("memory_peak", missing["metric"])
+                    self.assertIn(reason, missing["reason"])
+        self.app(first="export MOCK_DISABLED=49", more="alloc 64 free")
+        self.run_suite(code=3)
+        self.assert_all_fail("the recording is incomplete", "activity of kind 49")
+
     def test_an_expectation_holds_without_a_baseline(self):
         self.app(more="copy 1 sync")
         done = self.run_suite(code=1)

@@ -91,6 +91,32 @@ TEST_F(Injection, levels) {
     EXPECT_EQ(1u, recording.records.synchronisations.size());
 }
 
+TEST_F(Injection, device_memory_is_recorded_at_level_api) {
+    settings_.level = Level::api;
+    run({"alloc", "64", "alloc", "4096", "free", "create", "512"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    const auto& events = recording.records.memory_events;
+    ASSERT_EQ(3u, events.size());
+    EXPECT_EQ(64u, events[0].bytes);
+    EXPECT_EQ(4096u, events[1].bytes);
+    EXPECT_EQ(activity::MemoryKind::device, events[1].kind);
+    EXPECT_EQ(0u, events[1].release);
+    EXPECT_EQ(1u, events[2].release);
+    EXPECT_EQ(events[1].address, events[2].address);
+    ASSERT_EQ(4u, recording.records.api_calls.size());
+    EXPECT_EQ(events[0].correlation, recording.records.api_calls[0].correlation);
+    EXPECT_EQ("cuMemCreate", recording.text(recording.records.api_calls[3].name));
+}
+
+TEST_F(Injection, memory_that_cannot_be_recorded_makes_it_incomplete) {
+    settings_.level = Level::api;
+    environment_ = {{"MOCK_DISABLED", "49"}};
+    run({"alloc", "64"});
+    ASSERT_EQ(1u, this->recording().incomplete.size());
+    EXPECT_NE(std::string::npos, this->recording().incomplete[0].find("activity of kind 49"));
+}
+
 TEST_F(Injection, ranges_that_open_before_cuda_is_used) {
     run({"noinit", "push", "load", "init", "kernels", "1", "k", "pop"});
     const Recording recording = this->recording();

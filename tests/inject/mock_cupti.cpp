@@ -11,11 +11,12 @@
 // (someone else has subscribed), MOCK_LOSE and MOCK_NO_TIME and MOCK_REVERSED (so many kernels
 // without record, time, order), MOCK_CALLS_NO_TIME and MOCK_WAITS_NO_TIME and MOCK_MARKERS_NO_TIME
 // (so many calls, synchronisations, markers), MOCK_UNFINISHED (so many calls without end),
-// MOCK_DROP (records said to be dropped), MOCK_DISABLED (a kind that cannot be enabled).
-// MOCK_WORK_NS: how long each kernel, copy and memset takes. MOCK_SMS: how many SMs the GPU has
-// (4). MOCK_REGISTERS: of a kernel's threads (32). MOCK_STALE_NAMES: once a module was unloaded,
-// records of kernels have the name of the last one before. MOCK_SUBSCRIBE_INITIALISES:
-// cuptiSubscribe initialises the driver, which calls the injection library, and calls that itself.
+// MOCK_DROP (records said to be dropped), MOCK_LOSE_MEMORY (so many allocations without record),
+// MOCK_DISABLED (a kind that cannot be enabled). MOCK_WORK_NS: how long each kernel, copy and
+// memset takes. MOCK_SMS: how many SMs the GPU has (4). MOCK_REGISTERS: of a kernel's threads (32).
+// MOCK_STALE_NAMES: once a module was unloaded, records of kernels have the name of the last one
+// before. MOCK_SUBSCRIBE_INITIALISES: cuptiSubscribe initialises the driver, which calls the
+// injection library, and calls that itself.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -77,8 +78,9 @@ struct State {
     const char* last_name = nullptr;   ///< of a kernel
     const char* stale_name = nullptr;  ///< what records of kernels have instead of theirs
     Fault lose{"MOCK_LOSE"}, no_time{"MOCK_NO_TIME"}, reversed{"MOCK_REVERSED"}, drop{"MOCK_DROP"},
-        calls_no_time{"MOCK_CALLS_NO_TIME"}, waits_no_time{"MOCK_WAITS_NO_TIME"},
-        markers_no_time{"MOCK_MARKERS_NO_TIME"}, unfinished{"MOCK_UNFINISHED"};
+        lose_memory{"MOCK_LOSE_MEMORY"}, calls_no_time{"MOCK_CALLS_NO_TIME"},
+        waits_no_time{"MOCK_WAITS_NO_TIME"}, markers_no_time{"MOCK_MARKERS_NO_TIME"},
+        unfinished{"MOCK_UNFINISHED"};
 };
 
 State& state() {
@@ -296,10 +298,25 @@ void on_module_unloads() {
     if (std::getenv("MOCK_STALE_NAMES") != nullptr) own.stale_name = own.last_name;
 }
 
+void on_memory(const Memory& memory) {
+    if (!memory.release && state().lose_memory.strikes()) return;
+    CUpti_ActivityMemory4 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+    record.memoryOperationType = memory.release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+                                                : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+    record.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    record.timestamp = now();
+    record.address = memory.address;
+    record.bytes = memory.bytes;
+    record.contextId = 1;
+    record.correlationId = memory.correlation;
+    add(record);
+}
+
 /// Finds the driver's mock, where the program has it.
 void attach() {
-    static const Hooks hooks{&on_call, &on_work, &on_context_destroyed, &on_module,
-                             &on_module_unloads};
+    static const Hooks hooks{&on_call,   &on_work,           &on_context_destroyed,
+                             &on_module, &on_module_unloads, &on_memory};
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (driver == nullptr) return;
     if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks"))) {
@@ -404,6 +421,12 @@ EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32
                 return CUPTI_SUCCESS;
             case CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2:
                 *name = "cuMemAlloc_v2";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2:
+                *name = "cuMemFree_v2";
+                return CUPTI_SUCCESS;
+            case CUPTI_DRIVER_TRACE_CBID_cuMemCreate:
+                *name = "cuMemCreate";
                 return CUPTI_SUCCESS;
             case CUPTI_DRIVER_TRACE_CBID_cuEventQuery:
                 *name = "cuEventQuery";

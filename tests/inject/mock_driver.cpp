@@ -190,10 +190,28 @@ EXPORT CUresult cuCtxSynchronize() {
 
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
     const cuMemAlloc_v2_params parameters{address, bytes};
-    return call(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, parameters, [&](std::uint32_t) {
-        *address = 0;
+    return call(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, parameters, [&](std::uint32_t correlation) {
+        static std::atomic<CUdeviceptr> next{CUdeviceptr{1} << 40};
+        if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+        *address = next.fetch_add(bytes);
+        if (hooks != nullptr) hooks->memory({false, *address, bytes, correlation});
         return CUDA_SUCCESS;
     });
+}
+
+EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
+    const cuMemFree_v2_params parameters{address};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, parameters, [&](std::uint32_t correlation) {
+        if (hooks != nullptr) hooks->memory({true, address, 0, correlation});
+        return CUDA_SUCCESS;
+    });
+}
+
+EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                            const CUmemAllocationProp* properties, unsigned long long flags) {
+    const cuMemCreate_params parameters{handle, bytes, properties, flags};
+    return call(CUPTI_DRIVER_TRACE_CBID_cuMemCreate, parameters,
+                [](std::uint32_t) { return CUDA_SUCCESS; });
 }
 
 EXPORT CUresult cuEventQuery(CUevent event) {

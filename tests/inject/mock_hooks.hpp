@@ -22,6 +22,13 @@ struct Work {
     std::uint64_t graph_node = 0;
 };
 
+struct Memory {
+    bool release = false;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t correlation = 0;
+};
+
 struct Hooks {
     /// Of the runtime if `runtime`, else of the driver.
     void (*call)(bool runtime, std::uint32_t callback_id, const void* parameters, CUresult result,
@@ -30,6 +37,7 @@ struct Hooks {
     void (*context_destroyed)();
     void (*module_loaded)(const char* cubin, std::size_t bytes);
     void (*module_unloads)();
+    void (*memory)(const Memory& memory);
 };
 
 /// Exported by the mock of the driver.

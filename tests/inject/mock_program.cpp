@@ -3,12 +3,13 @@
 //
 //     kernels N NAME, grid BLOCKS (of the kernels from here on), copy BYTES, memset BYTES, graph
 //     NODES, capture N (or N =NAME), fail N, module FILE, unload, push NAME, pop, range NAME (start
-//     and end), sync, alloc BYTES, query, destroy, sleep MS, fork (the child makes calls and
-//     exits), forkexec WORD (itself, with that word), threads N, leave (_exit), crash, terminate
-//     (SIGTERM to itself), context N (of the launches from here on), node NAME (of a graph, without
-//     capture), endcapture, forkbusy (forks while ranges come and go), handler (its own for
-//     SIGTERM), start and stop (the profiler, by the driver), cudastart and cudastop (by the
-//     runtime), forever (kernels, and their number on stdout), noinit (first: without CUDA)
+//     and end), sync, alloc BYTES, free (the latest), create BYTES (cuMemCreate), query, destroy,
+//     sleep MS, fork (the child makes calls and exits), forkexec WORD (itself, with that word),
+//     threads N, leave (_exit), crash, terminate (SIGTERM to itself), context N (of the launches
+//     from here on), node NAME (of a graph, without capture), endcapture, forkbusy (forks while
+//     ranges come and go), handler (its own for SIGTERM), start and stop (the profiler, by the
+//     driver), cudastart and cudastop (by the runtime), forever (kernels, and their number on
+//     stdout), noinit (first: without CUDA)
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <nvtx3/nvToolsExt.h>
@@ -75,6 +76,7 @@ void fork_between_ranges() {
 
 int main(int argc, char** argv) {
     int next = 1;
+    std::vector<CUdeviceptr> allocated;
     const auto word = [&] { return next < argc ? argv[next++] : const_cast<char*>(""); };
     const auto number = [&] { return std::atoi(word()); };
     if (argc > 1 && std::string(argv[1]) == "noinit") {
@@ -136,8 +138,14 @@ int main(int argc, char** argv) {
         } else if (what == "sync") {
             cuCtxSynchronize();
         } else if (what == "alloc") {
-            CUdeviceptr address = 0;
-            cuMemAlloc(&address, static_cast<std::size_t>(number()));
+            cuMemAlloc(&allocated.emplace_back(), static_cast<std::size_t>(number()));
+        } else if (what == "free") {
+            cuMemFree(allocated.back());
+            allocated.pop_back();
+        } else if (what == "create") {
+            CUmemGenericAllocationHandle handle = 0;
+            const CUmemAllocationProp properties{};
+            cuMemCreate(&handle, static_cast<std::size_t>(number()), &properties, 0);
         } else if (what == "query") {
             cuEventQuery(nullptr);
         } else if (what == "start") {

@@ -211,9 +211,9 @@ TEST(CapturedPart, restrictions_apply_together) {
 TEST(CapturedPart, the_peak_of_memory_is_that_of_the_part) {
     Program program;
     program.profiler(watched, 0).kernel("a", 210, {210, 220});
-    program.memory(10, 1, 100, false).memory(20, 2, 1000, false).memory(30, 2, 0, true);
-    program.profiler(start, 200).memory(230, 3, 50, false).memory(240, 3, 0, true);
-    program.profiler(stop, 300).memory(310, 4, 7000, false);
+    program.level("api").allocation(10, 1, 100).allocation(20, 2, 1000).release(30, 2);
+    program.profiler(start, 200).allocation(230, 3, 50).release(240, 3);
+    program.profiler(stop, 300).allocation(310, 4, 7000);
     EXPECT_EQ(7100u, program.profile().devices.at(0).peak_memory_bytes);
     EXPECT_EQ(150u, program.profile(profiler_api()).devices.at(0).peak_memory_bytes)
         << "with what was allocated before";

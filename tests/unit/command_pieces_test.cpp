@@ -283,6 +283,86 @@ TEST(IdleShare, WithoutIdleTimeHasNoDetail) {
     EXPECT_FALSE(api_counts_of(Recorded(std::move(recordings)), step).contains("idle_share"));
 }
 
+/// A program of two steps, before which it holds 100 bytes of a device.
+activity::Program two_steps() {
+    activity::Program program;
+    program.level("api")
+        .allocation(10, 0x1000, 100)
+        .range("step", {100, 200})
+        .kernel("a", 110, {120, 130})
+        .range("step", {300, 400})
+        .kernel("a", 310, {320, 330});
+    return program;
+}
+
+ApiCount memory_peak(const std::vector<activity::Program>& processes, const model::Piece& piece) {
+    std::vector<activity::Recording> recordings;
+    for (const activity::Program& each : processes) recordings.push_back(each.recording());
+    return api_counts_of(Recorded(std::move(recordings)), piece).at("memory_peak");
+}
+
+TEST(MemoryPeak, OfARangeIsTheMostWhileAnInstanceIsOpen) {
+    activity::Program program = two_steps();
+    EXPECT_EQ(memory_peak({program}, step).count, 100) << "held when they begin";
+    program.allocation(350, 0x2000, 20).release(360, 0x2000);
+    EXPECT_EQ(memory_peak({program}, step).count, 120) << "of the second one";
+    program.allocation(250, 0x2000, 500).release(260, 0x2000);
+    EXPECT_EQ(memory_peak({program}, step).count, 120) << "between the instances";
+    EXPECT_EQ(memory_peak({program}, {}).count, 600) << "of the whole program";
+    program.allocation(150, 0x2000, 50).release(160, 0x2000);
+    EXPECT_EQ(memory_peak({program}, step).count, 150);
+    model::Piece skipping = step;
+    skipping.skip = 1;
+    EXPECT_EQ(memory_peak({program}, skipping).count, 120) << "the first one does not count";
+}
+
+TEST(MemoryPeak, OfSeveralProcessesAndDevicesIsTheLargest) {
+    activity::Program other = two_steps();
+    other.allocation(150, 0x2000, 70).allocation(160, 0x3000, 130, 1);
+    for (const model::Piece& piece : {step, model::Piece{}}) {
+        EXPECT_EQ(memory_peak({two_steps(), two_steps()}, piece).count, 100);
+        EXPECT_EQ(memory_peak({two_steps(), other}, piece).count, 170);
+    }
+}
+
+TEST(MemoryPeak, OfTheProgramIsThatOfThePartThatCounts) {
+    activity::Program program = two_steps();
+    program.allocation(20, 0x2000, 500).release(30, 0x2000);
+    program.allocation(250, 0x3000, 40).release(260, 0x3000);
+    program.allocation(500, 0x4000, 700);
+    model::CaptureRange capture;
+    capture.range = "step";
+    const Recorded recorded({program.recording()}, capture);
+    EXPECT_EQ(api_counts_of(recorded, {}).at("memory_peak").count, 140);
+    EXPECT_EQ(memory_peak({program}, {}).count, 800);
+}
+
+TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {
+    const auto reason = [](const std::vector<activity::Program>& processes,
+                           const model::Piece& piece) {
+        const ApiCount found = memory_peak(processes, piece);
+        EXPECT_EQ(found.count, std::nullopt);
+        return found.problem;
+    };
+    activity::Program without;
+    without.level("api").range("step", {100, 200}).kernel("a", 110, {120, 130});
+    activity::Program unknown = two_steps();
+    unknown.release(150, 0x2000);
+    activity::Program other_level = two_steps();
+    other_level.level("callbacks");
+    for (const model::Piece& piece : {step, model::Piece{}}) {
+        EXPECT_EQ(reason({without, without}, piece),
+                  "the recording has no allocation of device memory");
+        EXPECT_EQ(reason({two_steps(), unknown}, piece),
+                  "the records of memory contradict each other: a release at 0x2000 is not of an "
+                  "allocation on record");
+        EXPECT_EQ(reason({other_level}, piece),
+                  "the recording has no allocations of memory: they are recorded at level api");
+        EXPECT_EQ(memory_peak({without, two_steps()}, piece).count, 100)
+            << "a process without memory beside one with some";
+    }
+}
+
 /// The overhead of ranges whose host times, in µs, are these without and with recording; each
 /// launches a kernel of that length when it begins.
 std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,

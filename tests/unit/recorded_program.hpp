@@ -102,19 +102,13 @@ class Program {
         return *this;
     }
 
-    Program& profiler(ProfilerCallKind kind, std::uint64_t time) {
-        recording_.records.profiler_calls.push_back({time, main_thread, kind});
+    Program& last_call_failed() {
+        recording_.records.api_calls.back().result = 2;
         return *this;
     }
 
-    Program& memory(std::uint64_t time, std::uint64_t address, std::uint64_t bytes, bool release) {
-        MemoryEvent event;
-        event.time_ns = time;
-        event.address = address;
-        event.bytes = bytes;
-        event.kind = MemoryKind::device;
-        event.release = release ? 1 : 0;
-        recording_.records.memory_events.push_back(event);
+    Program& profiler(ProfilerCallKind kind, std::uint64_t time) {
+        recording_.records.profiler_calls.push_back({time, main_thread, kind});
         return *this;
     }
 
@@ -127,6 +121,35 @@ class Program {
         Device device;
         device.sm_count = sms;
         recording_.records.devices.push_back(device);
+        return *this;
+    }
+
+    Program& level(const std::string& level) {
+        recording_.header["level"] = level;
+        return *this;
+    }
+
+    Program& memory(MemoryEvent event) {
+        recording_.records.memory_events.push_back(event);
+        return *this;
+    }
+
+    Program& allocation(std::uint64_t time, std::uint64_t address, std::uint64_t bytes,
+                        std::uint32_t device = 0, MemoryKind kind = MemoryKind::device) {
+        MemoryEvent event;
+        event.time_ns = time;
+        event.address = address;
+        event.bytes = bytes;
+        event.device = device;
+        event.kind = kind;
+        event.correlation = ++correlations_;
+        return memory(event);
+    }
+
+    Program& release(std::uint64_t time, std::uint64_t address,
+                     MemoryKind kind = MemoryKind::device) {
+        allocation(time, address, 0, 0, kind);
+        recording_.records.memory_events.back().release = 1;
         return *this;
     }
 
