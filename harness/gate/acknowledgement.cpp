@@ -116,8 +116,7 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
             break;
         case Standing::impossible:
             answer.words = "worse than " + known +
-                           " by more than 10 times the tolerance, with too few processes to judge "
-                           "it: measure in more processes";
+                           ", with too few processes to judge it: measure in more processes";
             break;
         default:
             answer.words = "worse than " + known;

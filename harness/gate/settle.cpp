@@ -20,12 +20,17 @@ void doubt(model::Doubt why, Judgement& judgement) {
     judgement.doubt = why;
 }
 
-constexpr const char* too_few_for_so_much =
-    "more than 10 times what the tolerance allows, and too few processes to judge it: measure in "
-    "more processes";
+constexpr const char* too_few_to_judge =
+    "more than the tolerance allows, and too few processes to judge it: measure in more processes";
 
-/// A time, or a rate, far beyond its tolerance that the processes could not show to be: whatever
-/// the policy, it must not pass.
+/// The spread that there is puts a time beyond its tolerance, but no test of so few processes
+/// reaches the level, however much slower it is: whatever the policy, it must not pass.
+bool beyond_and_too_few(const Comparison& comparison, const Judgement& judgement) {
+    return judgement.verdict == Verdict::inconclusive && judgement.doubt == model::Doubt::unclear &&
+           judgement.too_few_processes && is_time(comparison) && shown_worse(comparison, judgement);
+}
+
+/// The same without an interval, for more than 10 times what the tolerance allows.
 bool far_beyond_and_undecided(const Comparison& comparison, const Judgement& judgement) {
     const bool undecided = judgement.verdict == Verdict::inconclusive ||
                            (judgement.verdict == Verdict::pass && !judgement.shown);
@@ -58,9 +63,10 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
         beyond_any_machine(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
         why = beyond_any_machine_words(comparison);
-    } else if (far_beyond_and_undecided(comparison, judgement)) {
+    } else if (beyond_and_too_few(comparison, judgement) ||
+               far_beyond_and_undecided(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
-        why = too_few_for_so_much;
+        why = too_few_to_judge;
     } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
         doubt(model::Doubt::baseline_disagrees, judgement);
         why = disagreement_words;

@@ -318,18 +318,26 @@ void add_interval(const Comparison& comparison, const std::optional<stats::Inter
 
 namespace {
 
-/// Whether all of the interval is beyond the tolerance, on the good side.
-bool shown_better(const Comparison& comparison, const Judgement& judgement) {
-    if (!judgement.interval) return false;
-    const double nearest = comparison.definition->direction == Direction::higher
-                               ? judgement.interval->low
-                               : judgement.interval->high;
+/// The change to the end of the interval that is nearest to the baseline.
+std::optional<Change> least_change(const Comparison& comparison, const Judgement& judgement) {
+    if (!judgement.interval) return std::nullopt;
+    const double nearest = judgement.measured > judgement.baseline ? judgement.interval->low
+                                                                   : judgement.interval->high;
     const double end = judgement.baseline + nearest * std::fabs(judgement.baseline);
-    const Change change = change_between(comparison, judgement.baseline, end);
-    return change.counts && change.good_way;
+    return change_between(comparison, judgement.baseline, end);
+}
+
+bool shown_better(const Comparison& comparison, const Judgement& judgement) {
+    const auto change = least_change(comparison, judgement);
+    return change && change->counts && change->good_way;
 }
 
 }  // namespace
+
+bool shown_worse(const Comparison& comparison, const Judgement& judgement) {
+    const auto change = least_change(comparison, judgement);
+    return change && change->counts && !change->good_way;
+}
 
 void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
                           const Levels& levels, const Probability& probability,

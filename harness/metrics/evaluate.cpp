@@ -160,9 +160,11 @@ Selection select_counters(std::span<const Metric> metrics, const CounterExists& 
             selection.not_applicable.push_back(name);
         } else {
             selection.unavailable.push_back(
-                {name, fmt::format("{} has no counter {}; leave the metric out for this device",
-                                   chip.empty() ? "the chip" : chip,
-                                   model::printable(missing_counters(metric, exists)))});
+                {name,
+                 fmt::format("{} has no counter {}, or this machine does not offer it; leave the "
+                             "metric out for this device",
+                             chip.empty() ? "the chip" : chip,
+                             model::printable(missing_counters(metric, exists)))});
         }
     }
     return selection;

@@ -170,19 +170,19 @@ class ConfirmWithTheGate : public testing::Test {
     model::Policy policy_;
     gate::BatchRule rule_{policy_};
     gate::BaselineSet baselines_ =
-        documents::stored(documents::baseline_of(documents::run_of({measured_around(1000, 20)})));
-    FakeMeasuring measuring_{documents::run_of({measured_around(1100, 5)})};
+        documents::stored(documents::baseline_of(documents::run_of({measured_around(100000, 20)})));
+    FakeMeasuring measuring_{documents::run_of({measured_around(110000, 5)})};
 };
 
 TEST_F(ConfirmWithTheGate, ARegressionIsConfirmedByFreshProcesses) {
-    const model::VerdictDocument verdict = verdict_where_further_processes_take(1100);
+    const model::VerdictDocument verdict = verdict_where_further_processes_take(110000);
     EXPECT_EQ(measuring_.calls, (std::vector<Call>{{{{0, 0}}, 1, gate::round_size(1)}}));
     EXPECT_EQ(verdict.suites[0].cases[0].verdict, model::Verdict::regressed);
     EXPECT_EQ(verdict.exit_code, 1);
 }
 
 TEST_F(ConfirmWithTheGate, AnUnluckyFirstRoundIsCleared) {
-    const model::VerdictDocument verdict = verdict_where_further_processes_take(1000);
+    const model::VerdictDocument verdict = verdict_where_further_processes_take(100000);
     EXPECT_EQ(measuring_.calls, (std::vector<Call>{{{{0, 0}}, 1, gate::round_size(1)}}));
     EXPECT_EQ(verdict.suites[0].cases[0].verdict, model::Verdict::pass);
     EXPECT_EQ(verdict.exit_code, 0);

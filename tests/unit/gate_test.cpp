@@ -698,6 +698,25 @@ TEST(Shown, TooFewProcessesDoNotLetAThousandfoldPass) {
     EXPECT_EQ(time_of(pair).verdict, Verdict::inconclusive) << "within 10 times the tolerance";
 }
 
+TEST(Shown, WhatIsBeyondTheToleranceDoesNotPassForTooFewProcesses) {
+    // Of 6 and 5 processes no test reaches the level, though all of them are slower.
+    Pair pair;
+    const auto verdict_of = [&](double change, std::size_t baseline) {
+        pair.then().metrics["gpu_time"] = processes(100000, 0.002, baseline);
+        pair.now().metrics["gpu_time"] = processes(100000 * (1 + change), 0.002, 5);
+        return time_of(pair);
+    };
+    const MetricVerdict twice = verdict_of(1, 6);
+    EXPECT_EQ(twice.verdict, Verdict::invalid) << twice.sentence;
+    EXPECT_TRUE(says(twice.sentence, "too few processes to judge it")) << twice.sentence;
+    EXPECT_EQ(exit_of(pair, {}), 3);
+    EXPECT_EQ(verdict_of(0.1, 6).verdict, Verdict::invalid);
+    EXPECT_EQ(verdict_of(1, 20).verdict, Verdict::regressed) << "enough can tell";
+    EXPECT_EQ(verdict_of(0, 6).verdict, Verdict::pass);
+    EXPECT_EQ(verdict_of(-0.5, 6).verdict, Verdict::improved);
+    EXPECT_EQ(time_of(spreading(0.11)).verdict, Verdict::inconclusive) << "it may be within";
+}
+
 TEST(Shown, UnchangedCodeNeedsNoTime) {
     Pair pair = spreading(0.11);
     model::Kernel kernel;

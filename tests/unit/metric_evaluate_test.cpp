@@ -141,8 +141,10 @@ TEST(SelectCounters, SharesCountersAndTellsWhatTheChipLacks) {
     EXPECT_EQ(selection.metrics[0].definition.name, "present");
     ASSERT_EQ(selection.unavailable.size(), 1u);
     EXPECT_EQ(selection.unavailable[0].metric, "missing");
-    EXPECT_EQ(selection.unavailable[0].reason,
-              "GB100 has no counter x or y; leave the metric out for this device");
+    EXPECT_EQ(
+        selection.unavailable[0].reason,
+        "GB100 has no counter x or y, or this machine does not offer it; leave the metric out for "
+        "this device");
     EXPECT_EQ(selection.not_applicable, (std::vector<std::string>{"lacking"}));
 
     // On another chip, or one that is not told, it should have been there.
