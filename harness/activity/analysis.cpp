@@ -23,21 +23,6 @@ std::uint64_t nanoseconds(double seconds) {
     return static_cast<std::uint64_t>(std::min(seconds, 1e9) * 1e9);
 }
 
-/// What the program's summary covers. Throws model::Error if that is nothing.
-CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options) {
-    CapturedPart part = captured_part(timeline, options.capture);
-    if (part.missing.empty() && options.timed()) {
-        const std::uint64_t begin = timeline.span().begin + nanoseconds(options.delay_s);
-        const std::uint64_t end = begin + nanoseconds(options.duration_s);
-        part.restrict_to({{begin, std::min(end, timeline.span().end)}});
-        if (part.windows.empty() && options.capture.is_stated()) {
-            part.missing = "--delay and --duration leave nothing of what else is asked for";
-        }
-    }
-    if (!part.missing.empty()) throw model::Error(part.missing);
-    return part;
-}
-
 std::vector<CopySummary> copies_in(const Timeline& timeline, std::span<const Work> launched) {
     struct Seen {
         std::vector<std::uint64_t> bytes, lengths;
@@ -151,6 +136,20 @@ std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPa
 
 }  // namespace
 
+CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options) {
+    CapturedPart part = captured_part(timeline, options.capture);
+    if (part.missing.empty() && options.timed()) {
+        const std::uint64_t begin = timeline.span().begin + nanoseconds(options.delay_s);
+        const std::uint64_t end = begin + nanoseconds(options.duration_s);
+        part.restrict_to({{begin, std::min(end, timeline.span().end)}});
+        if (part.windows.empty()) {
+            part.missing = fmt::format("--delay and --duration leave nothing of the {}",
+                                       options.capture.is_stated() ? "capture range" : "program");
+        }
+    }
+    return part;
+}
+
 Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     const Recording& recording = timeline.recording();
     Profile profile;
@@ -162,6 +161,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     profile.without_launch = profile.by_launch ? timeline.without_launch() : 0;
 
     const CapturedPart part = part_of(timeline, options);
+    if (!part.missing.empty()) throw model::Error(part.missing);
     profile.windows = part.whole ? std::vector{timeline.device_span()} : part.windows;
     profile.window = profile.windows.empty()
                          ? Interval{}

@@ -32,7 +32,10 @@ struct ProfileOptions {
     [[nodiscard]] bool restricted() const { return timed() || capture.is_stated(); }
 };
 
-/// Throws model::Error where the options leave nothing of the program.
+/// The part of a process that these options leave; `missing` says why there is none.
+CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options);
+
+/// Throws model::Error if the options leave no part.
 Profile profile_of(const Timeline& timeline, const ProfileOptions& options = {});
 
 /// The summary of what was launched in [begin, end).

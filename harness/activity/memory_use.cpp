@@ -26,8 +26,8 @@ bool is_elsewhere(MemoryKind kind) {
 
 /// Calls that allocate and of which CUPTI may have no record: physical memory that is mapped apart,
 /// memory nodes of graphs, and allocations in a stream, which may be captured into a graph.
-constexpr std::array<std::string_view, 5> calls_in_doubt{"MemCreate", "MemAllocNode", "MallocAsync",
-                                                         "MemAllocAsync", "FromPoolAsync"};
+constexpr std::array<std::string_view, 6> calls_in_doubt{
+    "MemCreate", "MemAllocNode", "GraphAddNode", "MallocAsync", "MemAllocAsync", "FromPoolAsync"};
 
 /// The name of such a call that succeeded and has no record; empty: there is none.
 std::string unrecorded_call(const Recording& recording) {
@@ -81,7 +81,7 @@ void MemoryUse::follow(const Recording& recording) {
         if (event.time_ns == 0) {
             wrong = "has no time";
         } else if (releases) {
-            if (block == held.end()) wrong = "is not of an allocation on record";
+            if (block == held.end()) wrong = "matches no recorded allocation";
         } else if (!is_on_device(event.kind)) {
             wrong = "is of an unknown kind of memory";
         } else if (event.bytes == 0 || event.address == 0) {

@@ -36,6 +36,12 @@ constexpr const char* wall_method = "wall";
 constexpr const char* recorded_method = "activity/callbacks";
 constexpr const char* api_method = "activity/api";
 
+/// Values of another number of captured processes are not comparable.
+std::string method_of(const char* level, const Recorded& recorded) {
+    if (!recorded.capture().is_stated() || recorded.counted() < 2) return level;
+    return fmt::format("{}/{} processes", level, recorded.counted());
+}
+
 /// One batch of one command.
 class BatchTaker {
   public:
@@ -163,17 +169,20 @@ class BatchTaker {
     void measure(const std::optional<Bare>& bare) {
         double recorded_ns = 0;
         const auto recorded = record(inject::Level::callbacks, recorded_ns);
+        const std::string method = method_of(recorded_method, *recorded);
+        const std::vector<std::string> notes = recorded->notes();
         for (std::size_t i = 0; i < results_.size(); ++i) {
+            results_[i].notes.insert(results_[i].notes.end(), notes.begin(), notes.end());
             PieceValues values = values_of(*recorded, request_.cases[i]->program->piece);
             if (!values.problem.empty()) {
                 model::set_error(results_[i], values.problem);
                 continue;
             }
             for (auto& [metric, samples] : values.samples) {
-                add(i, metric, recorded_method, spaced(std::move(samples)));
+                add(i, metric, method, spaced(std::move(samples)));
             }
             for (const auto& [metric, count] : values.counts) {
-                add(i, metric, recorded_method, {count});
+                add(i, metric, method, {count});
             }
             if (request_.first) {
                 results_[i].kernels = kernels_of(*recorded, request_.cases[i]->program->piece);
@@ -223,7 +232,12 @@ class BatchTaker {
         if (bare.ranges != nullptr) {
             own = recording_overhead(*bare.ranges, recorded, request_.cases[index]->program->piece);
         }
-        const double whole = (recorded_ns - bare.wall_ns) / bare.wall_ns;
+        // Of a part, all that recording added may be in it.
+        const auto span = results_[index].metrics.find("span");
+        const bool captured = recorded.capture().is_stated() &&
+                              span != results_[index].metrics.end() && span->second.value > 0;
+        const double whole =
+            (recorded_ns - bare.wall_ns) / (captured ? span->second.value : bare.wall_ns);
         add(index, "tracing_overhead", own ? model::range_overhead_method : recorded_method,
             {100 * own.value_or(whole)});
     }
@@ -231,10 +245,11 @@ class BatchTaker {
     void count_once() {
         double ignored = 0;
         const auto recorded = record(inject::Level::api, ignored);
+        const std::string method = method_of(api_method, *recorded);
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {
-                if (counted.count) add(i, metric, api_method, {*counted.count});
+                if (counted.count) add(i, metric, method, {*counted.count});
                 if (!counted.problem.empty() && is_gated(i, metric) &&
                     results_[i].status != model::CaseStatus::error) {
                     results_[i].not_collected.push_back({metric, counted.problem});

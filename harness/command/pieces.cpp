@@ -422,6 +422,7 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         std::map<const Timeline*, std::vector<Interval>> captured;
         activity::ProfileOptions options;
         options.capture = recorded.capture();
+        if (!recorded.missing().empty()) return {};
         for (const auto& [timeline, part] : recorded.processes()) {
             if (!part.missing.empty()) continue;
             const activity::Profile profile = activity::profile_of(timeline, options);

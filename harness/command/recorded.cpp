@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "model/text.hpp"
 
 namespace perfgate::command {
 
@@ -23,6 +26,28 @@ std::string Recorded::missing() const {
         if (first.empty()) first = process.part.missing;
     }
     return first;
+}
+
+std::size_t Recorded::counted() const {
+    return static_cast<std::size_t>(
+        std::count_if(processes_.begin(), processes_.end(),
+                      [](const auto& process) { return process.part.missing.empty(); }));
+}
+
+std::vector<std::string> Recorded::notes() const {
+    std::vector<std::string> notes;
+    for (const RecordedProcess& process : processes_) {
+        const std::string& note = process.part.note;
+        if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end()) {
+            notes.push_back(note);
+        }
+    }
+    const std::size_t left_out = processes_.size() - counted();
+    if (left_out != 0 && counted() != 0) {
+        notes.push_back(fmt::format("{} of {} left out: nothing is{}", left_out,
+                                    model::counted(processes_.size(), "process"), where()));
+    }
+    return notes;
 }
 
 std::string Recorded::where() const {

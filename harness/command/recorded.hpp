@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ class Recorded {
     [[nodiscard]] const model::CaptureRange& capture() const { return capture_; }
     /// Why nothing of any process counts; empty if something does.
     [[nodiscard]] std::string missing() const;
+    /// Of how many processes something counts.
+    [[nodiscard]] std::size_t counted() const;
+    /// What a reader of the values should know: processes that do not count, and notes of parts.
+    [[nodiscard]] std::vector<std::string> notes() const;
     /// " in the capture range (profiler_api)"; empty if the whole program counts.
     [[nodiscard]] std::string where() const;
 

@@ -258,7 +258,7 @@ std::vector<Rule> make_rules() {
           {"communication_time", no_rise, 0.1, 10 * microsecond}},
          "less computation beside the communication",
          "more computation beside the communication",
-         "look for a stream or an event that orders what ran concurrently"},
+         "look for a stream or an event that serialises what ran concurrently"},
         {"uncapturable_calls",
          {{"uncapturable_calls", rises, 0.01, 0.5}},
          "more calls that a CUDA graph cannot capture",

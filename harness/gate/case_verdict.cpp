@@ -26,6 +26,12 @@ namespace perfgate::gate {
 
 namespace {
 
+/// "activity/callbacks/8 processes" without the number.
+std::string_view without_processes(std::string_view method) {
+    constexpr std::string_view suffix = " processes";
+    return method.ends_with(suffix) ? method.substr(0, method.rfind('/')) : method;
+}
+
 using model::BaselineCase;
 using model::CaseResult;
 using model::CaseStatus;
@@ -293,9 +299,9 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
         metric.sentence = no_baseline_sentence(gate.metric, measured);
     } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
         metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
-        // Counters of another number of a program's processes: one may have vanished.
-        if (measured.method.starts_with(model::program_counter_method) &&
-            baseline->method.starts_with(model::program_counter_method)) {
+        // Of another number of a program's processes: one may have vanished.
+        if (baseline->unit == measured.unit &&
+            without_processes(baseline->method) == without_processes(measured.method)) {
             metric.verdict = Verdict::invalid;
         }
         verdict.notes.push_back(metric.sentence);

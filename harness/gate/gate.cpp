@@ -118,9 +118,14 @@ class Judging {
             Settled settled = settle(pending.comparison, compared.code, *compared.result,
                                      *compared.expected, judgements.at(i));
             Judgement& judgement = settled.judgement;
+            MetricVerdict& metric = verdict.metrics[pending.metric];
+            // An acknowledgement covers it as it covers what is proved, and what only warns may
+            // stay undecided.
+            if (settled.too_few && (metric.warns || known[i].standing == Standing::acknowledged)) {
+                judgement.verdict = Verdict::inconclusive;
+            }
             const bool invalid = judgement.verdict == Verdict::invalid;
             apply_acknowledgement(known[i], judgement);
-            MetricVerdict& metric = verdict.metrics[pending.metric];
             if (metric.warns && judgement.verdict == Verdict::regressed) {
                 judgement.verdict = Verdict::warned;
             }

@@ -30,7 +30,7 @@ bool beyond_and_too_few(const Comparison& comparison, const Judgement& judgement
            judgement.too_few_processes && is_time(comparison) && shown_worse(comparison, judgement);
 }
 
-/// The same without an interval, for more than 10 times what the tolerance allows.
+/// More than 10 times what the tolerance allows, and not shown to be: whatever the policy, too.
 bool far_beyond_and_undecided(const Comparison& comparison, const Judgement& judgement) {
     const bool undecided = judgement.verdict == Verdict::inconclusive ||
                            (judgement.verdict == Verdict::pass && !judgement.shown);
@@ -59,13 +59,17 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
         (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
     const bool same_code = shown_by_code(code, *comparison.definition);
     std::string why;
+    bool too_few = false;
     if ((aside.excuses || undecided || !clock.empty()) &&
         beyond_any_machine(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
         why = beyond_any_machine_words(comparison);
-    } else if (beyond_and_too_few(comparison, judgement) ||
-               far_beyond_and_undecided(comparison, judgement)) {
+    } else if (far_beyond_and_undecided(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
+        why = too_few_to_judge;
+    } else if (beyond_and_too_few(comparison, judgement)) {
+        judgement.verdict = Verdict::invalid;
+        too_few = true;
         why = too_few_to_judge;
     } else if (judgement.verdict == Verdict::pass && judgement.baseline_disagrees) {
         doubt(model::Doubt::baseline_disagrees, judgement);
@@ -84,7 +88,10 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
     if (judgement.verdict == Verdict::pass && same_code && !judgement.shown) {
         aside.words = "shown by its code";
     }
-    return {judgement, std::move(aside.words), {clock, std::move(aside.detail), std::move(why)}};
+    return {judgement,
+            too_few,
+            std::move(aside.words),
+            {clock, std::move(aside.detail), std::move(why)}};
 }
 
 }  // namespace perfgate::gate

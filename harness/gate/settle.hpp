@@ -15,6 +15,8 @@ namespace perfgate::gate {
 
 struct Settled {
     Judgement judgement;
+    /// It is invalid because its processes are too few for any test, not for what was measured.
+    bool too_few = false;
     std::string aside;                 ///< for judged_sentence()
     std::vector<std::string> reasons;  ///< to append to the sentence; some are empty
 };

@@ -335,6 +335,7 @@ bool shown_better(const Comparison& comparison, const Judgement& judgement) {
 }  // namespace
 
 bool shown_worse(const Comparison& comparison, const Judgement& judgement) {
+    if (change_between(comparison, judgement.baseline, judgement.measured).good_way) return false;
     const auto change = least_change(comparison, judgement);
     return change && change->counts && !change->good_way;
 }

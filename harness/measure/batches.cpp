@@ -23,7 +23,7 @@ void join_notes(model::CaseResult& result, const model::CaseResult& more) {
     // What differs from process to process, such as a number in it, must not fill reports.
     constexpr std::size_t most_notes = 20;
     const std::string limit =
-        fmt::format("further processes have other notes: {} are listed", most_notes);
+        fmt::format("further processes have other notes: only {} are listed", most_notes);
     std::vector<std::string>& notes = result.notes;
     for (const std::string& note : more.notes) {
         if (!notes.empty() && notes.back() == limit) return;

@@ -107,8 +107,15 @@ void check_sides(const AbRequest& request) {
                        "--base and --head");
     } else if (!request.base_env.empty() || !request.head_env.empty()) {
         refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::source},
-                       "--base-env and --head-env change only programs and benchmarks: name also "
-                       "two builds (--base, --head) or checkouts (--base-root, --head-root)");
+                       "--base-env and --head-env change only programs and benchmarks: also name "
+                       "two builds (--base, --head), for sources a git revision (--base-rev) or "
+                       "two checkouts (--base-root, --head-root)");
+        const Checkouts sides = named_sides(request);
+        if (differing_names(sides.base.variables, sides.head.variables).empty()) {
+            throw model::InputError(
+                "--base-env and --head-env give both sides the same variables, and nothing else "
+                "differs");
+        }
     } else {
         throw model::InputError(
             "nothing to compare: name two builds (--base, --head), for programs and sources a git "

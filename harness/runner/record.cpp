@@ -107,7 +107,7 @@ void analyse(const fs::path& folder, const activity::ProfileOptions& options,
     for (const activity::Recording& recording : result.recordings) {
         if (!recording.incomplete.empty()) result.exit_code = 3;
         activity::Timeline timeline(recording);
-        std::string why = activity::captured_part(timeline, options.capture).missing;
+        std::string why = activity::part_of(timeline, options).missing;
         if (!why.empty()) {
             missing.push_back(
                 fmt::format("process {}: {}", model::printable(recording.field("pid")), why));

@@ -46,7 +46,7 @@ void check_labels(const Suite& suite, const std::map<std::size_t, ReportedCases>
         if (found == results.end() || !found->second.contains(label)) continue;
         problems.add(suite.entries[suite_case.entry].at,
                      fmt::format("the label {} of 'measure' and a result of the benchmark {} have "
-                                 "one name; expected a name for each",
+                                 "the same name; expected different names",
                                  in_quotes(label), in_quotes(suite_case.spec.workload)));
     }
     problems.throw_if_any();

@@ -206,7 +206,7 @@ class BenchmarkKernels(tool.Case):
         self.bench(result="flash")
         done = self.run_suite(code=2)
         self.assertRegex(done.stderr, r"suite.yaml:\d+:7: the label 'flash' of 'measure' and a result of the benchmark "
-                                      "'bench' have one name")
+                                      "'bench' have the same name")
         self.assertEqual(0, self.runs()[1])
 
     def test_another_injector_is_refused(self):

@@ -806,6 +806,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
     def test_environments_that_cannot_be_compared(self):
         for words, *expected in (
                 (["--base-env", "CUDA_VISIBLE_DEVICES=1"], "--base-env", "is set by perfgate"),
+                (["--base-env", "A=1", "--head-env", "A=1"], "--base-env", "the same variables"),
                 (["--head-env", "WORK"], "--head-env WORK: expected NAME=VALUE")):
             done = self.run_tool("ab", "suite.yaml", *HOST, *words, code=2)
             self.assert_one_line(done.stderr, *expected)

@@ -133,7 +133,8 @@ class Profile(tool.Case):
                 (["--range", "early", "--after-launches", "6"],
                  ["push", "early", "pop", *ATTENTION, *ATTENTION], "nothing of the program is in its capture range"),
                 (["--profiler-api", "--delay", "100"], ["start", *ATTENTION, "stop"],
-                 "--delay and --duration leave nothing")):
+                 "--delay and --duration leave nothing of the capture range"),
+                (["--delay", "100"], ATTENTION, "--delay and --duration leave nothing of the program")):
             with self.subTest(reason):
                 done = self.profile(*options, "--json", "none.json", program=program, code=3)
                 self.assertIn(reason, done.stderr)

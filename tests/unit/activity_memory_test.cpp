@@ -86,11 +86,11 @@ TEST(MemoryUse, records_that_contradict_each_other_are_no_value) {
         EXPECT_EQ("the records of memory contradict each other: " + what, problem(recorded));
     };
     contradicts(program().allocation(10, 0x1000, 100).release(20, 0x2000),
-                "a release at 0x2000 is not of an allocation on record");
+                "a release at 0x2000 matches no recorded allocation");
     contradicts(program().allocation(10, 0x1000, 1).release(20, 0x1000).release(30, 0x1000),
-                "a release at 0x1000 is not of an allocation on record");
+                "a release at 0x1000 matches no recorded allocation");
     contradicts(program().release(10, 0x1000, MemoryKind::unknown),
-                "a release at 0x1000 is not of an allocation on record");
+                "a release at 0x1000 matches no recorded allocation");
     contradicts(program().allocation(10, 0x1000, 100).allocation(20, 0x1000, 50),
                 "an allocation at 0x1000 is of memory that is still in use");
     contradicts(program().allocation(10, 0x1000, 0),

@@ -97,7 +97,7 @@ TEST(JoinBatches, NotesThatDifferInEachProcessEndWithOneThatSaysSo) {
     ASSERT_EQ(result.notes.size(), 21U);
     EXPECT_EQ(result.notes[0], "every process");
     EXPECT_EQ(result.notes[19], "process 18");
-    EXPECT_EQ(result.notes[20], "further processes have other notes: 20 are listed");
+    EXPECT_EQ(result.notes[20], "further processes have other notes: only 20 are listed");
 }
 
 TEST(JoinBatches, ASecondProcessMasksTheArgumentsThatItHasOtherwise) {

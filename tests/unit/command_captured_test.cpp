@@ -163,6 +163,32 @@ TEST(Captured, NothingInsideIsAProblemThatSaysWhy) {
               "'step'");
 }
 
+TEST(Captured, WhatTheRunWithApiCallsDidNotReachIsNotCounted) {
+    const auto counts = with({steps()}, {.after_launches = 100},
+                             [](const Recorded& recorded) { return api_counts_of(recorded, {}); });
+    EXPECT_TRUE(counts.empty()) << "a count of zero would pass";
+}
+
+TEST(Captured, ProcessesThatAreLeftOutAreNoted) {
+    activity::Program silent;
+    silent.profiler(ProfilerCallKind::watched, 0).kernel("gemm", 15, {15, 55});
+    activity::Program unstopped;
+    unstopped.profiler(ProfilerCallKind::watched, 0)
+        .profiler(ProfilerCallKind::start, 5)
+        .kernel("gemm", 15, {15, 55});
+    using Notes = std::vector<std::string>;
+    const auto notes = [](const Recorded& recorded) { return recorded.notes(); };
+    const auto counted = [](const Recorded& recorded) { return recorded.counted(); };
+    EXPECT_EQ(with({silent, steps()}, profiler_api, notes),
+              Notes{"1 of 2 processes left out: nothing is in the capture range (profiler_api)"});
+    EXPECT_EQ(with({silent, steps()}, profiler_api, counted), 1U);
+    EXPECT_EQ(with({steps(), steps()}, profiler_api, notes), Notes{});
+    EXPECT_EQ(with({steps(), steps()}, profiler_api, counted), 2U);
+    EXPECT_EQ(with({unstopped}, profiler_api, notes),
+              Notes{"The last cudaProfilerStart() has no cudaProfilerStop(): all that follows it "
+                    "counts."});
+}
+
 TEST(Captured, AProcessOutsideCountsForNothing) {
     activity::Program silent;
     silent.profiler(ProfilerCallKind::watched, 0)

@@ -354,8 +354,8 @@ TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {
         EXPECT_EQ(reason({without, without}, piece),
                   "the recording has no allocation of device memory");
         EXPECT_EQ(reason({two_steps(), unknown}, piece),
-                  "the records of memory contradict each other: a release at 0x2000 is not of an "
-                  "allocation on record");
+                  "the records of memory contradict each other: a release at 0x2000 matches "
+                  "no recorded allocation");
         EXPECT_EQ(reason({other_level}, piece),
                   "the recording has no allocations of memory: they are recorded at level api");
         EXPECT_EQ(memory_peak({without, two_steps()}, piece).count, 100)

@@ -711,10 +711,27 @@ TEST(Shown, WhatIsBeyondTheToleranceDoesNotPassForTooFewProcesses) {
     EXPECT_TRUE(says(twice.sentence, "too few processes to judge it")) << twice.sentence;
     EXPECT_EQ(exit_of(pair, {}), 3);
     EXPECT_EQ(verdict_of(0.1, 6).verdict, Verdict::invalid);
+    for (model::GateRule& gate : pair.now().gates) gate.tolerance.severity = model::Severity::warn;
+    EXPECT_EQ(exit_of(pair, {}), 0) << "what only warns may stay undecided";
+    for (model::GateRule& gate : pair.now().gates) gate.tolerance.severity.reset();
     EXPECT_EQ(verdict_of(1, 20).verdict, Verdict::regressed) << "enough can tell";
     EXPECT_EQ(verdict_of(0, 6).verdict, Verdict::pass);
     EXPECT_EQ(verdict_of(-0.5, 6).verdict, Verdict::improved);
     EXPECT_EQ(time_of(spreading(0.11)).verdict, Verdict::inconclusive) << "it may be within";
+}
+
+TEST(Gate, ValuesOfAnotherNumberOfProcessesAreInvalid) {
+    Pair pair;
+    const auto verdict_of = [&](const char* before, const char* after) {
+        pair.then().metrics["gpu_time"].method = before;
+        pair.now().metrics["gpu_time"].method = after;
+        return time_of(pair).verdict;
+    };
+    EXPECT_EQ(verdict_of("activity/callbacks/8 processes", "activity/callbacks/7 processes"),
+              Verdict::invalid);
+    EXPECT_EQ(verdict_of("activity/callbacks/2 processes", "activity/callbacks"), Verdict::invalid)
+        << "one may have vanished";
+    EXPECT_EQ(verdict_of("activity/cold", "activity/hot"), Verdict::no_baseline);
 }
 
 TEST(Shown, UnchangedCodeNeedsNoTime) {

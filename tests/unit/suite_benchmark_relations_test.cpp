@@ -335,7 +335,7 @@ TEST(BenchmarkLabels, MayNotHaveTheNameOfAResult) {
     };
     EXPECT_EQ(refused("flash"),
               "s.yaml:8:15: the label 'flash' of 'measure' and a result of the benchmark 'bench' "
-              "have one name; expected a name for each");
+              "have the same name; expected different names");
     EXPECT_EQ(refused("flash-3"), "");
 }
 

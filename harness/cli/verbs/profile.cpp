@@ -161,7 +161,8 @@ void add_profile(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE");
     verb->footer(
         "The program runs as it is, with an injection library that the driver loads. Exit code: 0; "
-        "2 for usage; 3 where the\nprogram failed or the recording is not complete.");
+        "2 for usage; 3 if the\nprogram failed, the recording is not complete, or nothing is left "
+        "to report.");
     verb->callback(
         [&invocation, options] { invocation.body = [options] { return profile(*options); }; });
 }
