@@ -26,8 +26,6 @@
 #include "program/capture.hpp"
 #include "program/process_tree.hpp"
 
-extern char** environ;
-
 namespace perfgate::program {
 namespace {
 
@@ -46,7 +44,9 @@ std::string new_mark() {
 /// Our environment, with the program's variables replacing ours of the same name.
 std::vector<std::string> environment_of(const Program& program, const std::string& mark) {
     std::vector<std::string> own = {mark};
-    for (const auto& [name, value] : program.environment) own.push_back(name + "=" + value);
+    for (const auto& [name, value] : program.environment) {
+        own.push_back(fmt::format("{}={}", name, value));
+    }
     std::vector<std::string> all = own;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view inherited = *entry;
@@ -134,8 +134,9 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     int error = 0;
     ssize_t got = 0;
     if (child > 0) {
-        do got = ::read(failure[0], &error, sizeof(error));
-        while (got < 0 && errno == EINTR);
+        do {
+            got = ::read(failure[0], &error, sizeof(error));
+        } while (got < 0 && errno == EINTR);
     }
     ::close(failure[0]);
     if (child < 0) throw model::Error(fmt::format("cannot fork: {}", std::strerror(fork_error)));
