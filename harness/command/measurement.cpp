@@ -232,12 +232,13 @@ class BatchTaker {
         if (bare.ranges != nullptr) {
             own = recording_overhead(*bare.ranges, recorded, request_.cases[index]->program->piece);
         }
-        // Of a part, all that recording added may be in it.
+        double length = bare.wall_ns;
         const auto span = results_[index].metrics.find("span");
-        const bool captured = recorded.capture().is_stated() &&
-                              span != results_[index].metrics.end() && span->second.value > 0;
-        const double whole =
-            (recorded_ns - bare.wall_ns) / (captured ? span->second.value : bare.wall_ns);
+        if (recorded.capture().is_stated() && span != results_[index].metrics.end() &&
+            request_.cases[index]->program->piece.kind == model::Piece::Kind::program) {
+            length = span->second.value;  // all that recording added may be in this part
+        }
+        const double whole = (recorded_ns - bare.wall_ns) / length;
         add(index, "tracing_overhead", own ? model::range_overhead_method : recorded_method,
             {100 * own.value_or(whole)});
     }

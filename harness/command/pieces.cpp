@@ -388,6 +388,7 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
 }
 
 std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
+    if (!recorded.missing().empty()) return {};
     std::map<std::string, ApiCount> counts;
     if (piece.kind == model::Piece::Kind::range) {
         const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
@@ -422,7 +423,6 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         std::map<const Timeline*, std::vector<Interval>> captured;
         activity::ProfileOptions options;
         options.capture = recorded.capture();
-        if (!recorded.missing().empty()) return {};
         for (const auto& [timeline, part] : recorded.processes()) {
             if (!part.missing.empty()) continue;
             const activity::Profile profile = activity::profile_of(timeline, options);

@@ -300,8 +300,12 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
         metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
         // Of another number of a program's processes: one may have vanished.
-        if (baseline->unit == measured.unit &&
-            without_processes(baseline->method) == without_processes(measured.method)) {
+        const auto is_counter = [](const std::string& method) {
+            return method.starts_with(model::program_counter_method);
+        };
+        if ((is_counter(baseline->method) && is_counter(measured.method)) ||
+            (baseline->method != measured.method &&
+             without_processes(baseline->method) == without_processes(measured.method))) {
             metric.verdict = Verdict::invalid;
         }
         verdict.notes.push_back(metric.sentence);

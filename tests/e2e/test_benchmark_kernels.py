@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import stat
 import unittest
 
 import tool
@@ -76,10 +75,6 @@ class BenchmarkKernels(tool.Case):
         self.script(f"{folder}/bench", BENCH.format(time=time, result=result, kernel=kernel, registers=registers,
                                                     work_ns=work_ns, first=first, program=PROGRAM))
         self.script(f"{folder}/check", "#!/bin/sh\nexit 0\n")
-
-    def script(self, name, text):
-        path = self.write(name, text)
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def run_suite(self, *words, processes=5, **kwargs):
         return self.run_tool("run", "suite.yaml", *HOST, "--processes", processes, *words, **kwargs)

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import stat
 import time
 import unittest
 import xml.etree.ElementTree as xml
@@ -60,11 +59,6 @@ class Command(tool.Case):
         self.suite()
         self.app()
         self.script("check", "#!/bin/sh\nexit 0\n")
-
-    def script(self, name, text):
-        path = self.write(name, text)
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return path
 
     def app(self, flash=" kernels 10 flash_fwd", more="", work_ns=5000, first="", last=""):
         self.script("app", APP.format(flash=flash, more=more, work_ns=work_ns, first=first,

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 import unittest
@@ -53,6 +54,11 @@ class Case(unittest.TestCase):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        return path
+
+    def script(self, name, text):
+        path = self.write(name, text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
     def read_json(self, name):

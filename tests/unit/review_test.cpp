@@ -576,6 +576,16 @@ TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
     EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
 }
 
+/// What is found where a text of a suite is replaced.
+std::string found_in(const std::string& suite, const std::string& was, const std::string& is) {
+    std::string after = suite;
+    after.replace(after.find(was), was.size(), is);
+    Files before_files, after_files;
+    before_files["suites/mine.yaml"] = {FileRole::suite, suite, ""};
+    after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
+    return in_words(reviewed(before_files, after_files));
+}
+
 TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
     const std::string benchmark =
         "name: mine\nworkloads:\n"
@@ -584,12 +594,7 @@ TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
         "    values: {misses: {from: /misses, better: lower}}\n"
         "    tolerances: {misses: 0}\n";
     const auto found = [&](const std::string& was, const std::string& is) {
-        std::string after = benchmark;
-        after.replace(after.find(was), was.size(), is);
-        Files before_files, after_files;
-        before_files["suites/mine.yaml"] = {FileRole::suite, benchmark, ""};
-        after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
-        return in_words(reviewed(before_files, after_files));
+        return found_in(benchmark, was, is);
     };
     EXPECT_NE(found("better: lower", "better: higher").find("program changed values.misses"),
               std::string::npos);
@@ -609,12 +614,7 @@ TEST(Review, ListsWhatIsNotRecordedOfABenchmarkAnyMore) {
         "    tolerances: {real_time: 5%, flash.gpu_time: 2%}\n"
         "    expect: {step.syncs: '== 0'}\n";
     const auto found = [&](const std::string& was, const std::string& is) {
-        std::string after = benchmark;
-        after.replace(after.find(was), was.size(), is);
-        Files before_files, after_files;
-        before_files["suites/mine.yaml"] = {FileRole::suite, benchmark, ""};
-        after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
-        return in_words(reviewed(before_files, after_files));
+        return found_in(benchmark, was, is);
     };
     EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 3%"),
               "tolerance raised gpu_time: 2 % → 3 % (1)");
