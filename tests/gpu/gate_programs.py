@@ -3,8 +3,9 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, graphs,
-replays, counters, benchmark_kernels, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and nvlink
-(which need two).
+replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and
+nvlink (which need two). nvbench needs PERFGATE_NVBENCH_EXAMPLES: a folder with nvbench's own examples in `base`, and in
+`slow` the same with kernels in nvbench/test_kernels.cuh that do 3 % more.
 `unchanged:4` runs four times, `edits:NAME` tries one edit alone. A failure ends its part, not the others.
 
 What the runs leave is kept in --keep DIR; the baseline of the training step that is there is used again. Processes
@@ -12,6 +13,7 @@ of a baseline and of a run: PERFGATE_GATE_PROCESSES and PERFGATE_GATE_RUN_PROCES
 """
 
 import argparse
+import collections
 import functools
 import html
 import json
@@ -196,6 +198,11 @@ row = {"name": "whole", "copied_bytes": stated["copied_bytes"], "seconds": time.
 with open(out, "w") as file:
     json.dump({"rows": [row]}, file)
 """
+
+# Examples of nvbench, as they are. A few of their benchmarks: all of `axes` takes half a minute a process.
+NVBENCH = {"axes": ["copy_sweep_grid_shape", "copy_type_sweep"], "throughput": [], "stream": [], "skip": [], "exec_tag_sync": []}
+NVBENCH_RUNS = 10
+UNSLOWED = ("exec_tag_sync", "Duration=0,")  # runs Thrust's kernel; sleeps for nothing
 
 TORCH_COUNTERS = """
 name: training
@@ -617,6 +624,57 @@ def part_benchmark_kernels():
     for label, metric in (("whole", "copied"), ("copy", "gpu_time"), ("add", "gpu_time"), ("add", "instructions")):
         verdict = folder.verdicts(label).get(metric)
         tools.expect(verdict == "regressed", f"twice the work: {label}.{metric} is {verdict}")
+
+
+def nvbench_suite():
+    lines = ["name: nvbench", "workloads:"]
+    for name, benchmarks in NVBENCH.items():
+        chosen = [word for each in benchmarks for word in ("--benchmark", each)]
+        command = [f"./{name}", "--devices", "0", "--no-batch", "--stopping-criterion", "sample-count",
+                   "--target-samples", "50", *chosen, "--jsonbin", "{out}"]
+        lines += [f"  - benchmark: {json.dumps(command)}", f"    name: {name}", "    format: nvbench",
+                  "    tolerances: {real_time: 1.5%}"]
+    return "\n".join(lines) + "\n"
+
+
+def part_nvbench():
+    """nvbench's own examples: ten unchanged runs pass, and 3 % more work is found where there is any."""
+    programs = os.environ.get("PERFGATE_NVBENCH_EXAMPLES")
+    if not programs:
+        tools.say("PERFGATE_NVBENCH_EXAMPLES names no folder")
+        return
+    folder = fresh(nvbench_suite())
+    # One path for both sides, as after a build.
+    shutil.copytree(pathlib.Path(programs) / "base", folder.path, dirs_exist_ok=True)
+    refreshed(folder)
+    flagged = collections.Counter()
+    for _ in range(NVBENCH_RUNS):
+        done = folder.tool("run", folder.path / "suite.yaml", codes=(0, 1, 3))
+        flagged[f"exit {done.returncode}"] += 1
+        for case, verdict in real_times(folder):
+            flagged[verdict] += 1
+            if verdict != "pass":
+                tools.say(f"  {case}: {verdict}")
+    tools.say(f"unchanged: {dict(flagged)}")
+    shutil.copytree(pathlib.Path(programs) / "slow", folder.path, dirs_exist_ok=True)
+    folder.tool("run", folder.path / "suite.yaml", codes=(1,))
+    slowed, others = collections.Counter(), collections.Counter()
+    for case, verdict in real_times(folder):
+        known = others if any(word in case for word in UNSLOWED) else slowed
+        known[verdict] += 1
+        if verdict != ("regressed" if known is slowed else "pass"):
+            tools.say(f"  {case}: {verdict}")
+    tools.say(f"3 % more: {dict(slowed)}; the others: {dict(others)}")
+    tools.expect(flagged["exit 0"] == NVBENCH_RUNS, "ten unchanged runs pass")
+    tools.expect(2 * slowed["regressed"] > slowed.total() and not others["regressed"], "3 % more work is found")
+
+
+def real_times(folder):
+    """Ids of the cases that have a real_time, with its verdict."""
+    for case in json.loads((folder.out / "verdict.json").read_text())["suites"][0]["cases"]:
+        for metric in case["metrics"]:
+            if metric["metric"] == "real_time":
+                yield case["id"], metric["verdict"]
 
 
 def part_torch_counters():
