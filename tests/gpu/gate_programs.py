@@ -201,6 +201,7 @@ with open(out, "w") as file:
 
 # Examples of nvbench, as they are. A few of their benchmarks: all of `axes` takes half a minute a process.
 NVBENCH = {"axes": ["copy_sweep_grid_shape", "copy_type_sweep"], "throughput": [], "stream": [], "skip": [], "exec_tag_sync": []}
+NVBENCH_TOLERANCES = {"exec_tag_sync": "10%"}  # waits for the host; processes differ by more than 1.5 %
 NVBENCH_RUNS, NVBENCH_PROCESSES = 10, 20  # with 12, five of a run cannot reach the level that 38 cases leave each
 UNSLOWED = ("exec_tag_sync", "Duration=0,")  # runs Thrust's kernel; sleeps for nothing
 
@@ -633,7 +634,7 @@ def nvbench_suite():
         command = [f"./{name}", "--devices", "0", "--no-batch", "--stopping-criterion", "sample-count",
                    "--target-samples", "50", *chosen, "--jsonbin", "{out}"]
         lines += [f"  - benchmark: {json.dumps(command)}", f"    name: {name}", "    format: nvbench",
-                  "    tolerances: {real_time: 1.5%}"]
+                  f"    tolerances: {{real_time: {NVBENCH_TOLERANCES.get(name, '1.5%')}}}"]
     return "\n".join(lines) + "\n"
 
 
