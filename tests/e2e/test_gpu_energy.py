@@ -15,8 +15,18 @@ ELEMENTS = 67108864
 ENERGY = """
 name: waste
 defaults:
-  metrics: [gpu_time, instructions, dram_bytes, energy, bytes_per_joule]
-  tolerances: {gpu_time: 4%, energy: 4%}
+  metrics: [gpu_time, instructions, dram_bytes, energy, power, efficiency, bytes_per_joule]
+  tolerances: {gpu_time: 4%, energy: 4%, power: 4%, efficiency: 4%, bytes_per_joule: 4%}
+  cache: hot
+  time_budget: 20ms
+workloads: [{workload: waste, variants: [device]}]
+"""
+
+CEILING = """
+name: waste
+defaults:
+  metrics: [gpu_time, instructions, ceiling_share]
+  tolerances: {ceiling_share: 3pt}
   cache: hot
   time_budget: 20ms
 workloads: [{workload: waste, variants: [device]}]
@@ -78,8 +88,9 @@ class Energy(Waste):
 
     def test_arithmetic_beside_the_copy_costs_energy_and_no_time(self):
         verdicts, case = self.judge("waste_energy", 1, "10")
-        self.assertEqual("regressed", verdicts["energy"]["verdict"])
-        self.assertGreater(verdicts["energy"]["change"], 0.05)
+        for name, sign in (("energy", 1), ("power", 1), ("efficiency", -1), ("bytes_per_joule", -1)):
+            self.assertEqual("regressed", verdicts[name]["verdict"], name)
+            self.assertGreater(sign * verdicts[name]["change"], 0.045, name)
         self.assertNotIn(verdicts["gpu_time"]["verdict"], ("regressed", "improved"))
         self.assertIn("energy", [cause["rule"] for cause in case["why"]])
 
@@ -88,6 +99,19 @@ class Energy(Waste):
             verdicts, _ = self.judge("waste_base", (0, 4), "3")
             for name, verdict in verdicts.items():
                 self.assertIn(verdict["verdict"], ("pass", "inconclusive"), name)
+
+
+class CeilingShare(Waste):
+    SUITE = CEILING
+
+    def test_arithmetic_that_the_copy_does_not_hide_lowers_its_share(self):
+        verdicts, case = self.judge("waste_time", 1, "10")
+        self.assertEqual("regressed", verdicts["ceiling_share"]["verdict"])
+        self.assertIn("instructions", [cause["rule"] for cause in case["why"]])
+
+    def test_an_unchanged_one_passes(self):
+        verdicts, _ = self.judge("waste_base", 0, "10")
+        self.assertEqual("pass", verdicts["ceiling_share"]["verdict"])
 
 
 class Footprint(Waste):

@@ -2,8 +2,8 @@
 """A suite with real programs on a GPU: gate_programs.py [--keep DIR] [PART...].
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
-found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, graphs,
-replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and
+found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, sensors,
+graphs, replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and
 nvlink (which need two). nvbench needs PERFGATE_NVBENCH_EXAMPLES: a folder with nvbench's own examples in `base`, and in
 `slow` the same with kernels in nvbench/test_kernels.cuh that do 3 % more.
 `unchanged:4` runs four times, `edits:NAME` tries one edit alone. A failure ends its part, not the others.
@@ -154,6 +154,23 @@ workloads:
       spin: {{kernel: "*spin*", skip: 4, count: 2}}
       node: {{kernel: "*node*"}}
     tolerances: {{spin.instructions: 0, node.instructions: 0}}
+"""
+
+# One kernel in two sizes. A step of it is the part that counts.
+SENSORS = """
+name: sensors
+workloads:
+  - command: ["{program}", "{mib}", "{kind}"]
+    name: sensors
+    max_overhead: 10000%
+    capture: {capture}
+    measure:
+      step: {{nvtx: step, skip: 2}}
+      camera: {{kernel: "*scale*", grid: 1024, block: 256}}
+      lidar: {{kernel: "*scale*", grid: 64, block: 128}}
+    tolerances: {{step.memory_peak: 0, program.memory_peak: 0, camera.gpu_time: 10%, camera.stack: 0,
+                 lidar.gpu_time: 10%, lidar.kernels: 0}}
+    expect: {{camera.kernels: "== {launches}"}}
 """
 
 # A program that states its own numbers, and its kernels. Each process has another number of steps, as with benchmarks
@@ -542,6 +559,44 @@ def part_ab_cpp():
                     folder.path / head, "--processes", PROCESSES, codes=codes)
         tools.say(f"  {head}: {folder.verdicts('spin')}")
     tools.expect(folder.verdicts("spin")["gpu_time"] == "regressed", "spin.gpu_time regressed")
+
+
+def part_sensors():
+    """Parts of a program, launches by their size, memory, stacks and environments."""
+    program = tools.PROGRAMS / "two_sensors"
+    known = json.loads(tools.run([program, 16]).stdout)
+
+    def suite(capture="profiler_api", launches=known["steps"], mib=16, kind="flat"):
+        return SENSORS.format(program=program, capture=capture, launches=launches, mib=mib, kind=kind)
+
+    folder = fresh(suite())
+    for capture, launches in (("{range: measured}", known["steps"]),
+                              (f"{{after_launches: {known['before']}}}", known["steps"] + known["after"])):
+        (folder.path / "suite.yaml").write_text(suite(capture, launches))
+        folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(4,))
+        tools.expect(True, f"capture: {capture} has {launches} launches of camera's size")
+    (folder.path / "suite.yaml").write_text(suite())
+    refreshed(folder)
+    folder.tool("run", folder.path / "suite.yaml")
+    cases = folder.cases("run.json")
+    for label in ("step", "program"):
+        value = cases[label]["metrics"]["memory_peak"]["value"]
+        tools.expect(value == known["memory_peak"], f"{label}.memory_peak is {value:.10g}, known {known['memory_peak']}")
+    times = {label: cases[label]["metrics"]["gpu_time"]["value"] for label in ("camera", "lidar")}
+    tools.expect(times["camera"] != times["lidar"], f"two cases of one kernel: {times}")
+
+    for changed, label, metric in (({"mib": 17}, "step", "memory_peak"), ({"kind": "deep"}, "camera", "stack")):
+        (folder.path / "suite.yaml").write_text(suite(**changed))
+        folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
+        verdict = folder.verdicts(label).get(metric)
+        tools.expect(verdict == "regressed", f"{changed}: {label}.{metric} is {verdict}")
+
+    (folder.path / "suite.yaml").write_text(suite())
+    for base, head, codes in (("LIDAR_WORK=1", "UNREAD=1", (0,)), ("LIDAR_WORK=1", "LIDAR_WORK=2", (1,))):
+        folder.tool("ab", folder.path / "suite.yaml", "--base-env", base, "--head-env", head, "--processes", PROCESSES,
+                    codes=codes)
+    found = {label: folder.verdicts(label)["gpu_time"] for label in times}
+    tools.expect(found == {"camera": "pass", "lidar": "regressed"}, f"with twice lidar's work: {found}")
 
 
 def counters_of(folder):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waste workload: y = x. Its kinds waste something else than time: energy, memory, API calls,
-// the host's time; only CUDA variants.
+// The waste workload: y = x. Its kinds waste energy, memory, API calls, the host's time, or the GPU's;
+// only CUDA variants.
 #include "perfgate.hpp"
 
 namespace {
@@ -19,7 +19,9 @@ Plugin plugin() {
         Param::integer("n", "elements, a multiple of 4", 4, std::int64_t{1} << 40, "67108864")};
     workload.variants = {device};
     workload.work = [](const Values& values) {
-        return Work{0, 8 * static_cast<double>(values.integer("n"))};
+        // An operation per element, which a copy does not have, so that there is an `efficiency`.
+        const auto n = static_cast<double>(values.integer("n"));
+        return Work{n, 8 * n, Arithmetic::f32};
     };
     return {.name = "waste", .cuda_module = PROBE_CUDA_MODULE, .workloads = {workload}};
 }

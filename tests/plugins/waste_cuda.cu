@@ -13,6 +13,8 @@ constexpr int threads = 256;
 /// Multiply-adds per element, hidden behind the memory: an H100 or H200 could do twice as many.
 #if defined(WASTE_ENERGY)
 constexpr int extra = 8;
+#elif defined(WASTE_TIME)
+constexpr int extra = 160;  // more than the memory can hide
 #else
 constexpr int extra = 0;
 #endif
