@@ -55,7 +55,8 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
     return text;
 }
 
-/// What pooling found: how small tolerances can be, and which counts do not repeat.
+/// What pooling found: how small tolerances can be, which counts do not repeat, and that drift is
+/// not known.
 std::string findings_text(const baseline::PoolingFindings& findings) {
     constexpr std::size_t most_names = 20;
     const auto number = [](double value) {
@@ -99,6 +100,12 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
         text += fmt::format("  {}: {} did not repeat and is judged by its spread\n",
                             model::printable(findings.demotions[i].id),
                             model::printable(findings.demotions[i].metric));
+    }
+    if (findings.one_session) {
+        text +=
+            "  note: recorded in one session: how much sessions differ is not known, and a drift "
+            "between them counts as a change of the code; 'perfgate baseline refresh --runs 5 "
+            "SUITE' records five\n";
     }
     return text;
 }
