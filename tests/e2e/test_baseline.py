@@ -227,6 +227,8 @@ class Baselines(tool.Case):
         one = self.run_tool("baseline", "refresh", "base.json")
         self.assertIn("note: recorded in one session: ", one.stdout)
         self.assertIn("'perfgate baseline refresh --runs 5 SUITE'", one.stdout)
+        board = self.run_tool("baseline", "refresh", "--add-board", "base.json")
+        self.assertIn("'perfgate baseline refresh --add-board --runs 5 SUITE'", board.stdout)
         two = self.run_tool("baseline", "refresh", "base.json", "base.json")
         self.assertNotIn("session", two.stdout)
 
