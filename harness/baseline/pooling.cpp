@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <string_view>
@@ -222,6 +223,27 @@ std::optional<Unshown> unshown_of(const PooledMetric& pooled, const gate::Rule& 
     return Unshown{pooled.id, pooled.gate->metric, allowed, needed, in_points(*pooled.definition)};
 }
 
+/// See PoolingFindings.
+bool of_one_session(const Run& run, const model::Baseline& baseline) {
+    bool times = false;
+    for (const auto& [id, expected] : baseline.cases) {
+        for (const auto& [metric, series] : expected.metrics) {
+            const auto definition = run.metric_definitions.find(metric);
+            if (definition == run.metric_definitions.end() ||
+                definition->second.metric_class != model::MetricClass::timing) {
+                continue;
+            }
+            times = true;
+            std::map<std::string, std::int64_t> sessions;  // by board
+            for (const model::Batch* batch : gate::batches_in_use(series)) {
+                const auto first = sessions.try_emplace(batch->device, batch->run).first;
+                if (first->second != batch->run) return false;
+            }
+        }
+    }
+    return times;
+}
+
 }  // namespace
 
 Run combine_runs(std::vector<Run> runs) {
@@ -292,6 +314,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     const std::vector<gate::Judgement> finest = rule.judge(without);
 
     PoolingFindings result;
+    result.one_session = of_one_session(run, baseline);
     struct Seen {
         std::vector<std::pair<double, std::string>> tolerances;
         std::size_t too_fine = 0;

@@ -15,6 +15,7 @@
 #include "gate/overhead.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
+#include "gate/significance.hpp"
 #include "gate/too_fast.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
@@ -289,8 +290,8 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
         }
     }
     Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0, compared.suite};
-    if (baseline != nullptr && definition.metric_class == model::MetricClass::timing) {
-        consider_boards(compared, gate.cross_board, comparison);
+    if (baseline != nullptr) {
+        consider_boards(run_, result, *expected, gate.cross_board, of_boards_, comparison);
         baseline = comparison.baseline;
     }
     metric.tolerance = tolerance_words(comparison);
@@ -318,21 +319,18 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     }
 }
 
-/// A time is compared with its own board's. For a board that the baseline does not have, what
-/// boards differ by is allowed: as learned from those of the baseline, or as the suite says.
-void CaseVerdicts::consider_boards(const ComparedCase& compared, double leeway,
-                                   Comparison& comparison) {
+void consider_boards(const Run& run, const CaseResult& result, const BaselineCase& expected,
+                     double cross_board, std::deque<MetricSeries>& parts, Comparison& comparison) {
     constexpr std::size_t least_processes = 2;  // one says nothing about their spread
-    const std::string board = model::board_of(run_, *compared.result);
+    if (!is_time(comparison)) return;
+    const std::string board = model::board_of(run, result);
     const std::map<std::string, std::size_t> boards = boards_of(*comparison.baseline);
     const auto own = boards.find(board);
     if (boards.size() > 1 && own != boards.end() && own->second >= least_processes) {
-        comparison.baseline =
-            &of_boards_.emplace_back(series_of_board(*comparison.baseline, board));
-    } else if (other_board(run_, *compared.result, *compared.expected) ||
-               (boards.size() > 1 && !board.empty())) {
+        comparison.baseline = &parts.emplace_back(series_of_board(*comparison.baseline, board));
+    } else if (other_board(run, result, expected) || (boards.size() > 1 && !board.empty())) {
         comparison.new_board = boards.size() >= least_boards;
-        if (!comparison.new_board) comparison.leeway = leeway;
+        if (!comparison.new_board) comparison.leeway = cross_board;
     }
 }
 

@@ -31,6 +31,13 @@ struct Pending {
     Comparison comparison;
 };
 
+/// A time is compared with its own board's. For a board that the baseline does not have, what
+/// boards differ by is allowed: as learned from those of the baseline, or as the suite says
+/// (`cross_board`). The part of a baseline that the comparison then points to is added to `parts`.
+void consider_boards(const model::Run& run, const model::CaseResult& result,
+                     const model::BaselineCase& expected, double cross_board,
+                     std::deque<model::MetricSeries>& parts, Comparison& comparison);
+
 /// Of the cases of one run. The pending metrics point into it, the run and the baselines.
 class CaseVerdicts {
   public:
@@ -48,7 +55,6 @@ class CaseVerdicts {
     void add_metrics(const ComparedCase& compared, model::CaseVerdict& verdict);
     void add_gated(const ComparedCase& compared, const model::GateRule& gate,
                    model::CaseVerdict& verdict);
-    void consider_boards(const ComparedCase& compared, double leeway, Comparison& comparison);
 
     const model::Run& run_;
     const model::Policy& policy_;

@@ -7,10 +7,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/case_verdict.hpp"
 #include "gate/gate.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/relation_proof.hpp"
@@ -53,9 +55,14 @@ bool comparable(const MetricSeries& measured, const MetricSeries& expected) {
     return measured.unit == expected.unit && measured.method == expected.method;
 }
 
-std::vector<Comparison> comparisons_of(const model::Run& run, const CaseResult& result,
-                                       const BaselineCase& expected) {
+/// What the gate compares of a case.
+struct Compared {
     std::vector<Comparison> comparisons;
+    std::deque<MetricSeries> parts;  ///< of the baseline, that comparisons point to
+};
+
+Compared compared(const model::Run& run, const CaseResult& result, const BaselineCase& expected) {
+    Compared found;
     for (const model::GateRule& gate : result.gates) {
         const auto measured = result.metrics.find(gate.metric);
         const auto baseline = expected.metrics.find(gate.metric);
@@ -65,10 +72,11 @@ std::vector<Comparison> comparisons_of(const model::Run& run, const CaseResult& 
             !comparable(measured->second, baseline->second)) {
             continue;
         }
-        comparisons.push_back(
-            {&definition->second, &baseline->second, &measured->second, gate.tolerance, 0});
+        Comparison& comparison = found.comparisons.emplace_back();
+        comparison = {&definition->second, &baseline->second, &measured->second, gate.tolerance};
+        consider_boards(run, result, expected, gate.cross_board, found.parts, comparison);
     }
-    return comparisons;
+    return found;
 }
 
 /// Processes by round, as a run that measures a flagged time again to the end.
@@ -120,7 +128,7 @@ class Proving {
     Proof all() {
         for_each_case(
             [&](const model::SuiteResult&, const CaseResult& result, const BaselineCase& expected,
-                bool) { tests_ += tests_by_spread(comparisons_of(run_, result, expected)); });
+                bool) { tests_ += tests_by_spread(compared(run_, result, expected).comparisons); });
         for_each_case([&](const model::SuiteResult& suite, const CaseResult& result,
                           const BaselineCase& expected,
                           bool first) { try_case(suite, result, expected, first); });
@@ -149,7 +157,8 @@ class Proving {
 
     void try_case(const model::SuiteResult& suite, const CaseResult& result,
                   const BaselineCase& expected, bool first) {
-        const std::vector<Comparison> comparisons = comparisons_of(run_, result, expected);
+        const Compared found = compared(run_, result, expected);
+        const std::vector<Comparison>& comparisons = found.comparisons;
         const std::size_t applicable = static_cast<std::size_t>(std::count_if(
             result.gates.begin(), result.gates.end(),
             [&](const model::GateRule& gate) { return result.metrics.contains(gate.metric); }));
@@ -157,6 +166,7 @@ class Proving {
         if (comparisons.empty()) return;
         ++proof_.cases;
         id_ = model::case_id(result.spec);
+        board_ = model::board_of(run_, result);
 
         Alone alone{frame_, {}};
         model::SuiteResult& only = alone.run.suites.emplace_back();
@@ -178,7 +188,7 @@ class Proving {
             std::max(static_cast<double>(tests_by_spread(comparisons)), 1.0) / tests;
         for (const Comparison& comparison : comparisons) {
             alone.result().metrics[comparison.definition->name] =
-                replayed(*comparison.baseline, rounds_of(comparison, policy));
+                replayed(*comparison.baseline, rounds_of(comparison, policy), board_);
         }
         const VerdictDocument unchanged = alone.judged(policy);
         for (const Comparison& comparison : comparisons) {
@@ -243,7 +253,8 @@ class Proving {
         const MetricSeries& from = from_known ? known->second.known : *comparison.baseline;
         change_code(alone.result());
         alone.result().metrics[metric] =
-            moved(replayed(from, rounds_of(comparison, policy)), estimate_of(from), amount, metric);
+            moved(replayed(from, rounds_of(comparison, policy), board_), estimate_of(from), amount,
+                  metric);
         const VerdictDocument document = alone.judged(policy);
         const MetricVerdict* verdict = find(document, metric);
         const bool warns = verdict != nullptr && verdict->warns;
@@ -320,19 +331,21 @@ class Proving {
     const KnownDirection& known_direction_;
     model::Run frame_;  ///< the run without suites
     std::size_t tests_ = 0;
-    std::string id_;
+    std::string id_, board_;  ///< of the case that is tried
     Proof proof_;
 };
 
 }  // namespace
 
-MetricSeries replayed(const MetricSeries& series, const std::vector<std::size_t>& by_round) {
+MetricSeries replayed(const MetricSeries& series, const std::vector<std::size_t>& by_round,
+                      const std::string& board) {
     std::vector<double> values = batch_values(series);
     if (values.empty()) values = {series.value};
     std::sort(values.begin(), values.end());
     MetricSeries result = series;
     result.batches.clear();
     model::Batch like = series.batches.empty() ? model::Batch{} : series.batches.front();
+    like.device = board;
     like.excluded.clear();
     like.run = 0;
     like.sm_clock_mhz.reset();

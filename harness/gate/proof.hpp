@@ -34,7 +34,8 @@ struct Proof {
     std::string sentence() const;
 };
 
-/// For each metric that a measured case gates and its baseline has, by the run's level:
+/// For each metric that a measured case gates and its baseline has, by the run's level, a time
+/// against those processes of the baseline that the gate compares the run's board with:
 /// - worse by twice what the gate claims to detect (without a claim: twice the tolerance), with
 ///   other machine code: `regressed`, exit code 1; a gate that only warns: `warned`, exit code 0.
 ///   Without a direction, either way.
@@ -46,9 +47,10 @@ struct Proof {
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction);
 
-/// The series as if so many processes had measured it in each round: their values are the quantiles
-/// of its own.
+/// The series as if so many processes had measured it in each round on this board: their values are
+/// the quantiles of its own.
 model::MetricSeries replayed(const model::MetricSeries& series,
-                             const std::vector<std::size_t>& processes_by_round);
+                             const std::vector<std::size_t>& processes_by_round,
+                             const std::string& board);
 
 }  // namespace perfgate::gate

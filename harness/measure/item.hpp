@@ -43,7 +43,7 @@ struct Item {
     const model::Command* command = nullptr;  ///< of a program's case
     model::CaseResult* result = nullptr;
     CaseFacts facts;
-    std::optional<std::size_t> chain;  ///< the device that has begun with it
+    std::optional<std::size_t> chain;  ///< the device that is to measure it, or has begun to
     bool begun = false;                ///< it has a result
     bool counted = false;              ///< its counters were asked for
     std::size_t passes = 0;            ///< processes that took, or should have taken, batches

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
 #include "model/board.hpp"
+#include "model/case.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::measure {
@@ -37,6 +40,16 @@ bool has_counters(const model::CaseResult& result, const std::vector<std::string
     });
 }
 
+/// The chain of the device that measured the case, if there is one.
+std::optional<std::size_t> chain_of(const model::CaseResult& result,
+                                    const std::vector<MeasuredDevice>& devices) {
+    const std::string board = model::board_of(result);
+    const auto found = std::find_if(devices.begin(), devices.end(),
+                                    [&](const auto& device) { return device.board == board; });
+    if (board.empty() || found == devices.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - devices.begin());
+}
+
 /// Takes over the results of an earlier execution.
 void take_over(std::vector<Item>& items, const JournalContent& journal,
                const std::vector<MeasuredDevice>& devices) {
@@ -48,10 +61,7 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
         item.begun = true;
         item.counted = has_counters(*item.result, item.planned->metrics);
         item.passes = std::max<std::size_t>(1, processes_in_round(*item.result, 0));
-        const std::string board = model::board_of(*item.result);
-        for (std::size_t i = 0; i < devices.size(); ++i) {
-            if (devices[i].board == board) item.chain = i;
-        }
+        item.chain = chain_of(*item.result, devices);
     }
 }
 
@@ -125,6 +135,21 @@ void Session::prepare(Unsupported unsupported) {
         return true;
     });
     if (options_.resumed) take_over(items_, *options_.resumed, devices_);
+}
+
+void Session::keep_devices_of(const model::Run& earlier) {
+    std::map<std::pair<std::string, std::string>, std::size_t> chains;
+    for (const model::SuiteResult& suite : earlier.suites) {
+        for (const model::CaseResult& result : suite.cases) {
+            if (const auto chain = chain_of(result, devices_)) {
+                chains[{suite.name, model::case_id(result.spec)}] = *chain;
+            }
+        }
+    }
+    for (Item& item : items_) {
+        const auto found = chains.find({*item.suite, model::case_id(item.planned->spec)});
+        if (found != chains.end()) item.chain = found->second;
+    }
 }
 
 std::vector<RecordedLaunch> Session::record_launches() {

@@ -53,6 +53,10 @@ class Session final : public Measuring {
     /// variants do not support, and takes over resumed results.
     void prepare(Unsupported unsupported);
 
+    /// Cases that an earlier run measured on one of these devices are measured on the same one.
+    /// Between prepare() and measuring.
+    void keep_devices_of(const model::Run& earlier);
+
     /// One launch of each case that has no result yet. A case that fails here is left out:
     /// measuring it says why.
     std::vector<RecordedLaunch> record_launches();

@@ -25,10 +25,13 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
     return found;
 }
 
-model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice) {
+/// `first`: of several runs, whose cases stay on their devices; null: this is it.
+model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice,
+                       const model::Run* first) {
     OpenedBackend backend = open_to_measure(choice);
     const model::Plan plan = plan_for(suites, choice, backend);
     Execution execution(choice, backend, plan);
+    if (first != nullptr) execution.session().keep_devices_of(*first);
     measure_for_baseline(execution.session(), choice.processes.value_or(baseline_processes));
     return execution.finish(suites.front());
 }
@@ -50,7 +53,7 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
         if (runs > 1) {
             each.out = (std::filesystem::path(choice.out) / fmt::format("run-{}", i + 1)).string();
         }
-        measured.push_back(measure_one(suites, each));
+        measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front()));
         if (measured.back().interrupted) break;
     }
     return measured;

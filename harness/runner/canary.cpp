@@ -13,6 +13,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "gate/proof.hpp"
+#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/text.hpp"
 #include "runner/devices.hpp"
@@ -103,7 +104,8 @@ std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Po
     }
     canary.processes = gate::processes_of_canary(own, policy.false_alarms);
     if (canary.processes == 0) return canary;
-    const model::MetricSeries again = gate::replayed(time, {canary.processes});
+    const model::MetricSeries again =
+        gate::replayed(time, {canary.processes}, model::board_of(run, *quickest));
     const gate::Comparison comparison{&run.metric_definitions.at(gate.metric), &time, &again,
                                       tolerance, 0};
     const auto claim = gate::BatchRule(deciding_at_once(policy))

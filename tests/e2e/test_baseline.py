@@ -223,6 +223,15 @@ class Baselines(tool.Case):
                        for line in lines[first:last + 1])
         return hashlib.sha256(text.removesuffix(",").encode()).hexdigest()[:32]
 
+    def test_a_refresh_says_when_drift_is_not_known(self):
+        one = self.run_tool("baseline", "refresh", "base.json")
+        self.assertIn("note: recorded in one session: ", one.stdout)
+        self.assertIn("'perfgate baseline refresh --runs 5 SUITE'", one.stdout)
+        board = self.run_tool("baseline", "refresh", "--add-board", "base.json")
+        self.assertIn("'perfgate baseline refresh --add-board --runs 5 SUITE'", board.stdout)
+        two = self.run_tool("baseline", "refresh", "base.json", "base.json")
+        self.assertNotIn("session", two.stdout)
+
     def test_verify_sees_any_edit_after_a_refresh(self):
         (refresh,) = self.entries()
         self.assertEqual(self.digest(self.first), refresh["digests"][self.first])

@@ -62,6 +62,14 @@ class Shards(tool.Case):
         done = self.run_tool("merge", parts[0], "other.json", code=2)
         self.assert_one_line(done.stderr, "device.key", "another", "other.json")
 
+    def test_the_profiles_proof_is_of_the_merged_run(self):
+        self.write("profile.yaml", "prove: true")
+        self.run_tool("baseline", "refresh", *self.quick)
+        parts = [self.shard("1/2"), self.shard("2/2")]
+        done = self.run_tool("merge", *parts, "--out", "merged", "--profile", "profile.yaml")
+        self.assertIn("perfgate: proof: 5 gates of 5 cases tried, 1 relation: ", done.stderr)
+        self.assertEqual("", self.run_tool("merge", *parts, "--out", "merged").stderr)
+
     def test_a_slow_case_gets_a_shard_of_its_own(self):
         costs = self.read_json(self.shard("1/1"))
         for case in costs["suites"][0]["cases"]:

@@ -312,6 +312,19 @@ TEST(PoolingFindings, WithTooFewProcessesNoToleranceIsOffered) {
     EXPECT_FALSE(found[0].needed);
 }
 
+TEST(PoolingFindings, ABaselineOfOneSessionDoesNotTellWhatSessionsDifferBy) {
+    Pooled pooled({0.01, 0.01});
+    EXPECT_TRUE(pooled.findings().one_session);
+    std::vector<model::Batch>& times =
+        pooled.baseline.cases.at("gemm/tiled[m=2]").metrics.at("gpu_time").batches;
+    times[3].run = 1;
+    EXPECT_FALSE(pooled.findings().one_session) << "one time is enough";
+    times[3].device = "board-b";
+    EXPECT_TRUE(pooled.findings().one_session) << "that may be what boards differ by";
+    for (auto& [id, expected] : pooled.baseline.cases) expected.metrics.erase("gpu_time");
+    EXPECT_FALSE(pooled.findings().one_session) << "only times drift";
+}
+
 TEST(PoolingFindings, AnExactMetricThatVariesIsNamed) {
     Pooled pooled({0.01});
     model::MetricSeries& registers = pooled.baseline.cases.begin()->second.metrics.at("registers");

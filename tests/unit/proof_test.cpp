@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "unit/gate_pair.hpp"
@@ -131,6 +132,62 @@ TEST(Proof, AnAcknowledgedRegressionFailsWhereItGetsWorse) {
     pair.then().acknowledged["gpu_time"] = {"2026-12-01", "Ada", "meant",
                                             processes(1100, 0.002, 20)};
     EXPECT_TRUE(proved(pair).problems.empty());
+}
+
+/// So many processes of a time on a board.
+model::MetricSeries on_board(const std::string& board, double centre, std::size_t count = 20) {
+    model::MetricSeries result = processes(centre, 0.01, count);
+    for (model::Batch& batch : result.batches) batch.device = board;
+    return result;
+}
+
+/// A time that the baseline has of these boards and the run of the last one.
+Pair of_boards(const std::vector<std::pair<std::string, double>>& boards) {
+    Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
+                       {0.03, {}, 0});
+    model::MetricSeries& baseline = pair.then().metrics["gpu_time"];
+    baseline.batches.clear();
+    for (const auto& [board, centre] : boards) {
+        const model::MetricSeries part = on_board(board, centre);
+        baseline.batches.insert(baseline.batches.end(), part.batches.begin(), part.batches.end());
+    }
+    pair.now().metrics["gpu_time"] = on_board(boards.back().first, boards.back().second, 5);
+    documents::move_to_board(boards.back().first, pair.run);
+    return pair;
+}
+
+TEST(Proof, ATimeIsTriedAgainstItsOwnBoardsProcesses) {
+    for (const double other : {800, 980, 1020, 1250}) {
+        const Pair pair = of_boards({{"board-a", other}, {"board-b", 1000}});
+        const Proof proof = proved(pair);
+        EXPECT_EQ(proof.gates, 1U);
+        EXPECT_TRUE(proof.problems.empty()) << other << ": " << proof.problems.front();
+    }
+    const Pair three = of_boards({{"board-a", 900}, {"board-c", 1150}, {"board-b", 1000}});
+    EXPECT_TRUE(proved(three).problems.empty()) << proved(three).problems.front();
+}
+
+TEST(Proof, AnotherBoardIsTriedWithTheLeewayBetweenBoards) {
+    Pair pair =
+        gating(documents::definition("bandwidth", "count", MetricClass::timing, Direction::higher),
+               1000, 0.01, {0.03, {}, 0});
+    documents::move_to_board("board-b", pair.run);
+    EXPECT_TRUE(proved(pair).problems.empty());
+    pair.now().gates.front().cross_board = 1;
+    EXPECT_TRUE(says(problem_of(pair), "cannot fail")) << problem_of(pair);
+    Pair one = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0,
+                      {0.03, {}, 0}, 1);
+    documents::move_to_board("board-b", one.run);
+    one.now().gates.front().cross_board = 0.05;
+    EXPECT_TRUE(proved(one).problems.empty()) << problem_of(one);
+}
+
+TEST(Proof, ANewBoardIsTriedWithWhatTheBaselinesBoardsDifferBy) {
+    Pair pair = of_boards({{"board-a", 900}, {"board-b", 1000}, {"board-c", 1100}});
+    documents::move_to_board("board-d", pair.run);
+    const Proof proof = proved(pair);
+    EXPECT_EQ(proof.gates, 1U);
+    EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
 }
 
 TEST(Proof, TheLevelIsThatOfTheWholeRun) {

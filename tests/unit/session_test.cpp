@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "measure/journal.hpp"
+#include "model/board.hpp"
 #include "model/error.hpp"
 #include "unit/temporary_folder.hpp"
 
@@ -60,12 +61,28 @@ class SeveralDevices : public testing::Test {
         }
     }
 
-    /// The usual run; then `further` may ask for more.
-    model::Run run(const std::function<void(Session&)>& further = [](Session&) {}) {
+    /// Whose batches name it as their board.
+    void add_devices_with_names(int count) {
+        for (int i = 0; i < count; ++i) {
+            const std::string name = "board " + std::to_string(i);
+            add_device({"/bin/sh", "-c",
+                        "{ \"$@\" 3>&1 1>&2 | sed -u 's/\"device\":\"host\"/\"device\":\"" + name +
+                            "\"/g' >&3; }",
+                        "sh", PERFGATE_BINARY, "worker", "--backend", "host", "--plugin",
+                        PERFGATE_FAULT_PLUGIN});
+        }
+    }
+
+    /// The usual run, with each case on the device of an earlier one if there is one; then
+    /// `further` may ask for more.
+    model::Run run(
+        const std::function<void(Session&)>& further = [](Session&) {},
+        const model::Run* earlier = nullptr) {
         Journal journal(folder_, JournalHeader{"2026-11-21T10:00:00Z", 1, {}});
         const Capabilities capabilities{};
         Session session(plan_, capabilities, devices_, options_, journal);
         session.prepare(Session::Unsupported::refuse);
+        if (earlier != nullptr) session.keep_devices_of(*earlier);
         session.measure_all();
         further(session);
         session.replace_excluded();
@@ -132,6 +149,28 @@ TEST_F(SeveralDevices, CasesCanGetMoreProcessesOfTheUsualRun) {
         }
     }
     EXPECT_LE(*std::max_element(steps_.begin(), steps_.end()), 10U);
+}
+
+TEST_F(SeveralDevices, ACaseIsMeasuredOnTheDeviceOfAnEarlierRun) {
+    add_cases("ok", 8);
+    add_devices_with_names(3);
+    model::Run earlier = run();
+    const auto board_of = [](int item) {
+        return item < 7 ? "board " + std::to_string(2 - item % 2) : "a board that is gone";
+    };
+    for (int item = 0; item < 8; ++item) {
+        for (auto& [name, series] : earlier.suites[0].cases[item].metrics) {
+            for (model::Batch& batch : series.batches) batch.device = board_of(item);
+        }
+    }
+    const model::Run measured = run([](Session&) {}, &earlier);
+    for (int item = 0; item < 8; ++item) {
+        const model::CaseResult& result = measured.suites[0].cases[item];
+        ASSERT_EQ(result.status, model::CaseStatus::measured) << result.reason;
+        if (item < 7) {
+            EXPECT_EQ(model::board_of(result), board_of(item));
+        }
+    }
 }
 
 TEST_F(SeveralDevices, NoCaseTakesThePlaceOfAnother) {

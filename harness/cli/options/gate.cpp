@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/gate.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <optional>
 
 #include "cli/options/output.hpp"
@@ -94,6 +97,14 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
     take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
     take_unless_given(verb, "--out", profile.out, output_options.out);
     return profile;
+}
+
+void note_unproved(const suite::Profile& profile, std::string_view mode) {
+    if (!profile.prove) return;
+    fmt::print(stderr,
+               "perfgate: the profile's 'prove: true' has no effect with {}: only gates with a "
+               "stored baseline are proved\n",
+               mode);
 }
 
 model::Policy policy_of(const GateOptions& options) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/selection.hpp"
 #include "model/verdict.hpp"
@@ -51,6 +52,9 @@ void take_unless_given(const CLI::App& verb, const std::string& option,
 /// other options.
 suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                              runner::OutputOptions& output_options);
+
+/// Says that the profile's `prove` does nothing with this verb or option, if it is set.
+void note_unproved(const suite::Profile& profile, std::string_view mode);
 
 model::Policy policy_of(const GateOptions& options);
 

@@ -21,9 +21,10 @@ struct AbOptions {
 
 int compare(const CLI::App& verb, AbOptions& options) {
     runner::AbRequest& request = options.request;
-    apply_measuring_profile(verb, apply_profile(verb, options.gate, request.reports),
-                            request.measuring);
+    const suite::Profile profile = apply_profile(verb, options.gate, request.reports);
+    apply_measuring_profile(verb, profile, request.measuring);
     check_outputs(verb, request.reports);
+    note_unproved(profile, "ab");
     request.measuring.filters = options.gate.selection.filters;
     request.measuring.tags = options.gate.selection.tags;
     request.measuring.out = request.reports.out;

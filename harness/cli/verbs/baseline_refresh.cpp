@@ -55,8 +55,9 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
     return text;
 }
 
-/// What pooling found: how small tolerances can be, and which counts do not repeat.
-std::string findings_text(const baseline::PoolingFindings& findings) {
+/// What pooling found: how small tolerances can be, which counts do not repeat, and that drift is
+/// not known.
+std::string findings_text(const baseline::PoolingFindings& findings, bool add_board) {
     constexpr std::size_t most_names = 20;
     const auto number = [](double value) {
         return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
@@ -100,6 +101,13 @@ std::string findings_text(const baseline::PoolingFindings& findings) {
                             model::printable(findings.demotions[i].id),
                             model::printable(findings.demotions[i].metric));
     }
+    if (findings.one_session) {
+        text += fmt::format(
+            "  note: recorded in one session: how much sessions differ is not known, and a drift "
+            "between them counts as a change of the code; 'perfgate baseline refresh {}--runs 5 "
+            "SUITE' records five\n",
+            add_board ? "--add-board " : "");
+    }
     return text;
 }
 
@@ -119,7 +127,8 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     if (!refreshed) return 130;
     std::string text;
     for (const runner::RefreshedSuite& suite : *refreshed) {
-        text += refreshed_text(suite.result, suite.file) + findings_text(suite.findings);
+        text += refreshed_text(suite.result, suite.file) +
+                findings_text(suite.findings, options.add_board);
     }
     model::write_file_atomically("-", text);
     return 0;

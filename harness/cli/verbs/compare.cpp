@@ -113,8 +113,9 @@ int judge_head(const CLI::App& verb, CompareOptions& options) {
         throw model::InputError(fmt::format(
             "{} has no meaning with --base, which takes the baselines' place: leave it out", name));
     }
-    apply_profile(verb, options.gate, options.output);
+    const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
+    note_unproved(profile, "--base");
     const auto read = [&](const std::vector<std::string>& files) {
         return model::select_cases(runner::read_run_or_results(files, options.results),
                                    options.gate.selection);

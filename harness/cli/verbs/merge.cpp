@@ -45,6 +45,7 @@ void add_merge(CLI::App& app, Invocation& invocation) {
         ->required()
         ->type_name("FILE");
     add_judging_options(*verb, options->gate);
+    add_prove_option(*verb, options->gate);
     add_output_options(*verb, options->output);
     verb->footer(
         "Writes run.json, verdict.json and junit.xml into the output folder, as run does. Refuses "
