@@ -309,6 +309,12 @@ class Measured(Given):
         self.run_suite(code=3)
         self.assertIn("took longer than 1 s", self.reason())
 
+    def test_mps_and_other_profilers_are_refused_before_it_runs(self):
+        for name, words in (("CUDA_INJECTION64_PATH", "another profiler"), ("CUDA_MPS_PIPE_DIRECTORY", "an MPS server")):
+            done = self.run_suite(code=2, env={name: "/somewhere"})
+            self.assert_one_line(done.stderr, words, name)
+        self.assertFalse((self.folder / "started").exists())
+
     def test_a_result_without_a_time_is_an_error_alone(self):
         self.refresh()
         self.give(ROWS[:2] + [row("copy", 8, [0])])
