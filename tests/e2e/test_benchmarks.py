@@ -431,6 +431,10 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
         self.give(self.slower(2, "copy"))
         done = self.run_tool("ab", "suite.yaml", *HOST, "--processes", 6, "--base-env", "GIVEN=base.json", code=1)
         self.assertIn("environments differ in GIVEN", " ".join(done.stdout.split()))
+        # Its value is the user's, who may have a secret there.
+        base = self.read_json("perfgate-out/base/run.json")["suites"][0]["cases"][0]
+        self.assertEqual([{"name": "GIVEN"}], base["env"])
+        self.assertNotIn("env", self.cases()["bench/sort[n=64]"])
         self.assertEqual({"bench/sort[n=8]": "no_baseline", "bench/sort[n=64]": "pass",
                           "bench/copy[n=8]": "regressed"}, self.verdicts())
         done = self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "RESULTS={out}", code=2)

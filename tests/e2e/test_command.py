@@ -103,6 +103,7 @@ class Command(tool.Case):
         for case in cases.values():
             self.assertEqual("measured", case["status"], case)
             self.assertEqual(["./app", "4"], case["command"])
+            self.assertEqual([{"name": "LD_LIBRARY_PATH", "value": str(MOCKS)}], case["env"])
             self.assertTrue(case["verification"]["passed"])
         self.assertEqual(21 * 5000, self.value("step", "gpu_time"))
         self.assertEqual(20, self.value("step", "kernels"))
