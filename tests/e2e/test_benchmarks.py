@@ -309,6 +309,19 @@ class Measured(Given):
         self.run_suite(code=3)
         self.assertIn("took longer than 1 s", self.reason())
 
+    def test_a_benchmark_that_ignores_term_is_killed_with_its_child(self):
+        ignoring = "trap '' TERM; (echo $BASHPID >> pids; sleep 100) & echo $$ >> pids; sleep 100"
+        self.write("suite.yaml", SUITE.replace('[./bench, "{out}"]', json.dumps(["bash", "-c", ignoring]))
+                   + "    timeout: 1s\n")
+        self.run_suite(code=3)
+        self.assertIn("took longer than 1 s", self.reason())
+        self.assertEqual({"error"}, {case["status"] for case in self.cases().values()})
+        pids = (self.folder / "pids").read_text().split()
+        self.assertEqual(2, len(pids))
+        for pid in pids:
+            state = pathlib.Path(f"/proc/{pid}/stat")
+            self.assertTrue(not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z", pid)
+
     def test_mps_and_other_profilers_are_refused_before_it_runs(self):
         for name, words in (("CUDA_INJECTION64_PATH", "another profiler"), ("CUDA_MPS_PIPE_DIRECTORY", "an MPS server")):
             done = self.run_suite(code=2, env={name: "/somewhere"})
