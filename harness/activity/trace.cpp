@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "activity/profile.hpp"
+#include "activity/tracks.hpp"
 #include "document/json_writer.hpp"
 #include "model/text.hpp"
 
@@ -32,6 +35,58 @@ std::int64_t number(const std::string& text) {
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
 }
+
+/// The tracks of device work: one for each stream, and more where its work overlaps, as parallel
+/// branches of a CUDA graph do. Slices of one track must nest.
+class DeviceTracks {
+  public:
+    struct Track {
+        std::uint32_t device = 0;
+        std::int64_t thread = 0;
+        std::string name;
+    };
+
+    explicit DeviceTracks(const Timeline& timeline) : threads_(timeline.work().size()) {
+        const auto work = timeline.work();
+        struct Stream {
+            Rows rows;
+            std::int64_t first_thread = 0;
+        };
+        // A stream has a number in each context.
+        std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Stream> streams;
+        const auto stream_of = [&](std::size_t index) -> Stream& {
+            const Place& place = timeline.place(work[index]);
+            return streams[{place.device, place.context, place.stream}];
+        };
+        std::vector<std::size_t> by_begin(work.size());
+        std::iota(by_begin.begin(), by_begin.end(), std::size_t{0});
+        std::stable_sort(by_begin.begin(), by_begin.end(), [&](std::size_t a, std::size_t b) {
+            return work[a].time.begin < work[b].time.begin;
+        });
+        for (const std::size_t i : by_begin) {
+            threads_[i] = stream_of(i).rows.row_for(work[i].time);
+        }
+        std::int64_t next_thread = 1;
+        for (auto& [key, stream] : streams) {
+            const auto& [device, context, number] = key;
+            stream.first_thread = next_thread;
+            for (std::uint32_t row = 0; row < stream.rows.count(); ++row) {
+                all_.push_back({device, next_thread++,
+                                row == 0 ? fmt::format("stream {}", number)
+                                         : fmt::format("stream {} ({})", number, row + 1)});
+            }
+        }
+        for (std::size_t i = 0; i < work.size(); ++i) threads_[i] += stream_of(i).first_thread;
+    }
+
+    [[nodiscard]] const std::vector<Track>& all() const { return all_; }
+    /// Of a piece of the timeline's work.
+    [[nodiscard]] std::int64_t thread(std::size_t work) const { return threads_[work]; }
+
+  private:
+    std::vector<Track> all_;
+    std::vector<std::int64_t> threads_;
+};
 
 class Writer {
   public:
@@ -142,18 +197,17 @@ void Writer::add_calls(const Timeline& timeline, std::int64_t pid) {
 
 void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t order) {
     const Recording& recording = timeline.recording();
+    const DeviceTracks tracks(timeline);
     std::set<std::uint32_t> devices;
-    std::set<std::pair<std::uint32_t, std::int64_t>> streams;
     std::unordered_map<std::uint32_t, std::string> names;  // configuration → demangled
     const auto device_pid = [&](std::uint32_t device) {
         return device_pids + order * 1000 + device;
     };
-    for (const Work& work : timeline.work()) {
+    for (std::size_t i = 0; i < timeline.work().size(); ++i) {
+        const Work& work = timeline.work()[i];
         const Place& place = timeline.place(work);
-        // A stream has a number in each context.
-        const std::int64_t thread = std::int64_t{place.context} * 100'000 + place.stream;
+        const std::int64_t thread = tracks.thread(i);
         devices.insert(place.device);
-        streams.emplace(place.device, thread);
         std::string_view category = "memset", name = "memset";
         if (work.kind == WorkKind::kernel) {
             const std::uint32_t id = recording.records.kernels[work.index].configuration;
@@ -205,8 +259,8 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
         name("process_name", device_pid(device), 0,
              fmt::format("GPU {} {} (process {})", device, model, pid));
     }
-    for (const auto& [device, thread] : streams) {
-        name("thread_name", device_pid(device), thread, fmt::format("stream {}", thread % 100'000));
+    for (const DeviceTracks::Track& track : tracks.all()) {
+        name("thread_name", device_pid(track.device), track.thread, track.name);
     }
 }
 

@@ -26,16 +26,9 @@ void assign_rows(Track& track) {
     std::stable_sort(track.events.begin(), track.events.end(), [](const auto& a, const auto& b) {
         return a.time.begin != b.time.begin ? a.time.begin < b.time.begin : a.time.end > b.time.end;
     });
-    std::vector<std::uint64_t> ends;  // of each row
-    for (TrackEvent& event : track.events) {
-        std::size_t row = 0;
-        while (row < ends.size() && ends[row] > event.time.begin) ++row;
-        row = std::min(row, most_rows(track.kind) - 1);
-        if (row == ends.size()) ends.push_back(0);
-        ends[row] = std::max(ends[row], event.time.end);
-        event.row = static_cast<std::uint32_t>(row);
-    }
-    track.rows = static_cast<std::uint32_t>(ends.size());
+    Rows rows(most_rows(track.kind));
+    for (TrackEvent& event : track.events) event.row = rows.row_for(event.time);
+    track.rows = rows.count();
     std::stable_sort(track.events.begin(), track.events.end(),
                      [](const auto& a, const auto& b) { return a.row < b.row; });
 }
@@ -104,6 +97,15 @@ void merge_short(Track& track, std::uint64_t longer_than, double share) {
 }
 
 }  // namespace
+
+std::uint32_t Rows::row_for(Interval time) {
+    std::size_t row = 0;
+    while (row < ends_.size() && ends_[row] > time.begin) ++row;
+    row = std::min(row, most_ - 1);
+    if (row == ends_.size()) ends_.push_back(0);
+    ends_[row] = std::max(ends_[row], time.end);
+    return static_cast<std::uint32_t>(row);
+}
 
 std::vector<Track> tracks_of(const Timeline& timeline, Interval window) {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Track> streams;

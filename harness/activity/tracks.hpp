@@ -32,6 +32,20 @@ struct Track {
     std::vector<TrackEvent> events;  ///< by row, then by begin
 };
 
+/// Gives intervals rows, in the order of their begins: those that overlap are in different rows,
+/// but for the last one where there is a most.
+class Rows {
+  public:
+    explicit Rows(std::size_t most = SIZE_MAX) : most_(most) {}
+
+    std::uint32_t row_for(Interval time);
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(ends_.size()); }
+
+  private:
+    std::size_t most_;
+    std::vector<std::uint64_t> ends_;  ///< of each row
+};
+
 /// Streams by device, then for each thread its ranges and its calls. Events of a track that overlap
 /// are in different rows; where there are more than a drawing has room for, the last row has the
 /// rest.

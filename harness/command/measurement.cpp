@@ -413,7 +413,11 @@ class BatchTaker {
 }  // namespace
 
 Measurement::Measurement(MeasurementOptions options) : options_(std::move(options)) {
-    if (options_.records) require_recorder(options_.library);
+    if (options_.records) {
+        require_recorder(options_.library);
+    } else {
+        require_no_other_tools();
+    }
 }
 
 bool Measurement::measure(const measure::ProgramRequest& request,

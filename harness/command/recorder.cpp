@@ -33,7 +33,7 @@ RecordingFolder::RecordingFolder(const std::string& named) {
     }
 }
 
-void require_recorder(const fs::path& library) {
+void require_no_other_tools() {
     for (const char* name : inject::injection_variables) {
         if (std::getenv(name) != nullptr) {
             throw model::InputError(fmt::format(
@@ -47,6 +47,11 @@ void require_recorder(const fs::path& library) {
             "an MPS server is in use, so other programs may share the GPU: stop it (echo quit | "
             "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
     }
+}
+
+void require_recorder(const fs::path& library) {
+    require_no_other_tools();
+    std::error_code error;
     if (!fs::exists(library, error)) {
         throw model::Error(
             fmt::format("{} is missing: this perfgate was built without CUDA's headers and cannot "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording a program needs: a folder, the injection library, and no other profiler.
+// What measuring and recording a program needs: a GPU without other tools, a folder, the injection
+// library.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +25,11 @@ class RecordingFolder {
 };
 
 /// Throws model::InputError where another profiler would be in the program too, or other programs
-/// share its GPU through MPS: two tools in one process fight over CUPTI. Throws model::Error where
-/// the injection library is missing.
+/// share its GPU through MPS: its times would not be its own, and two tools in one process fight
+/// over CUPTI.
+void require_no_other_tools();
+
+/// So does this, and throws model::Error where the injection library is missing.
 void require_recorder(const std::filesystem::path& library);
 
 }  // namespace perfgate::command

@@ -153,6 +153,12 @@ void describe(Archive& archive, Described<Archive, model::Reading>& reading) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::SetVariable>& variable) {
+    archive.required("name", variable.name);
+    archive.optional("value", variable.value);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.derived("id", [&] { return case_id(result.spec); });
     archive.required("workload", result.spec.workload);
@@ -177,6 +183,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("libraries", result.libraries);
     archive.optional("memory_operations", result.memory_operations);
     archive.optional("command", result.command);
+    archive.optional("env", result.env);
     archive.optional("source", result.source);
     archive.optional("instance", result.instance);
     archive.optional("max_overhead", result.max_overhead, not_negative);

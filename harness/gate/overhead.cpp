@@ -57,6 +57,31 @@ std::string to_text(const Overhead& overhead) {
                        signed_percent(*overhead.low), signed_percent(*overhead.high));
 }
 
+std::vector<std::string> overhead_notes(const model::SuiteResult& suite) {
+    struct Found {
+        Overhead overhead;
+        std::string id;
+    };
+    std::map<std::string, std::vector<Found>> programs;
+    for (const model::CaseResult& result : suite.cases) {
+        if (const auto overhead = overhead_of(result.metrics)) {
+            programs[result.spec.workload].push_back({*overhead, case_id(result.spec)});
+        }
+    }
+    std::vector<std::string> notes;
+    for (const auto& [name, found] : programs) {
+        const auto [least, most] = std::minmax_element(
+            found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return a.overhead.mean < b.overhead.mean; });
+        const std::string low = to_text(least->overhead), high = to_text(most->overhead);
+        notes.push_back(low == high
+                            ? fmt::format("recording overhead of {}: {}", name, low)
+                            : fmt::format("recording overhead of {}: from {} for {} to {} for {}",
+                                          name, low, least->id, high, most->id));
+    }
+    return notes;
+}
+
 std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,
                        std::string_view metric) {
     if (!max_overhead || std::find(std::begin(host_metrics), std::end(host_metrics), metric) ==

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/run.hpp"
 
@@ -27,6 +28,10 @@ std::optional<Overhead> overhead_of(const Metrics& metrics);
 
 /// "+1.2 % (+0.4 to +2.1 %)".
 std::string to_text(const Overhead& overhead);
+
+/// One line for each program of a suite, for every report: "recording overhead of train: +1.2 %
+/// (+0.4 to +2.1 %)"; where its cases differ, the least and the most.
+std::vector<std::string> overhead_notes(const model::SuiteResult& suite);
 
 /// Why a metric is invalid: it includes the host's time (`span`, `idle_share`), and the interval
 /// lies above the bound. Empty: it is valid, or there is no bound.

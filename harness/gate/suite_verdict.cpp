@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gate/overhead.hpp"
 #include "gate/provenance_change.hpp"
 #include "model/selection.hpp"
 #include "model/text.hpp"
@@ -179,6 +180,7 @@ void finish_suite(const model::Run& run, const model::SuiteResult& suite,
     } else if (baseline != nullptr) {
         add_missing(run, suite, *baseline, verdict);
     }
+    for (std::string& note : overhead_notes(suite)) verdict.notes.push_back(std::move(note));
 }
 
 }  // namespace perfgate::gate

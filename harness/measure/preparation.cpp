@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
@@ -30,6 +33,16 @@ std::string instance_of(const model::PlannedCase& planned) {
             return "iteration";
     }
     return "";
+}
+
+std::vector<model::SetVariable> set_variables_of(const model::Command& command) {
+    std::vector<model::SetVariable> variables;
+    for (const auto& [name, value] : command.environment) {
+        const auto& hidden = command.overridden;
+        const bool of_suite = std::find(hidden.begin(), hidden.end(), name) == hidden.end();
+        variables.push_back({name, of_suite ? std::optional(value) : std::nullopt});
+    }
+    return variables;
 }
 
 /// The metrics that a suite defines for its benchmark.
@@ -62,6 +75,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             if (planned.program) {
                 const model::Command& command = suite.commands[planned.program->command];
                 entry.command = command.words;
+                entry.env = set_variables_of(command);
                 entry.instance = instance_of(planned);
                 if (!command.benchmark) entry.max_overhead = command.max_overhead;
                 define_own_metrics(command, run);

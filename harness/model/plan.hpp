@@ -62,7 +62,9 @@ struct Command {
     /// Empty: the result is not checked.
     std::vector<std::string> check;
     Variables environment;  ///< beside the inherited ones
-    std::string folder;     ///< to run in; relative: to the suite's folder
+    /// Those whose value is the command line's, not the suite's.
+    std::vector<std::string> overridden = {};
+    std::string folder;  ///< to run in; relative: to the suite's folder
     double time_limit_s = 600;
     int exit_status = 0;                       ///< the expected exit status
     int warm_up_runs = 0;                      ///< before the first one that counts

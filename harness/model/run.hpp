@@ -134,6 +134,15 @@ struct Reading {
     bool operator==(const Reading&) const = default;
 };
 
+/// A variable that is set for a program.
+struct SetVariable {
+    std::string name;
+    /// As the suite sets it. Absent: the command line set it, and its value is not recorded.
+    std::optional<std::string> value = std::nullopt;
+
+    bool operator==(const SetVariable&) const = default;
+};
+
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;
@@ -164,6 +173,8 @@ struct CaseResult {
     /// The program's command line; empty: a plugin's or a source's case. A program's or a source's
     /// case without `verification` was not verified, because its suite has no `check`.
     std::vector<std::string> command = {};
+    /// The variables that are set for it, beside the inherited ones. Older documents have none.
+    std::vector<SetVariable> env = {};
     /// The source, as the suite names it, whose kernel is measured; empty: not a source's case.
     std::string source = {};
     /// Of a program's case: the unit that its counts refer to, as named in reports ("step",

@@ -66,8 +66,9 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
         // As `run` does: without a GPU it measures on the host.
         std::vector<measure::Diagnosis> found{
             {Level::warning, "GPU", error.what(),
-             "none is needed to measure host variants and programs; where a GPU is expected, use "
-             "'perfgate doctor --backend cuda', which fails without one"}};
+             "without a GPU only host variants and benchmarks of the CPU can be measured; where "
+             "one "
+             "is expected, use 'perfgate doctor --backend cuda', which fails without it"}};
         for (measure::Diagnosis& entry : diagnosed_by("host", choice)) {
             found.push_back(std::move(entry));
         }

@@ -13,6 +13,7 @@
 
 #include "benchmark/results.hpp"
 #include "command/benchmark_batch.hpp"
+#include "command/recorder.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -128,6 +129,7 @@ class Planning {
 
     /// Runs each benchmark once in the folders of `plan`.
     ReportedBySuite ask(const model::Plan& plan) const {
+        command::require_no_other_tools();
         const command::MeasurementOptions options{
             .library = {},
             .out = std::filesystem::path(choice_.out) / "commands",

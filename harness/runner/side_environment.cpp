@@ -51,6 +51,7 @@ void set_variables(const model::Variables& variables, model::Plan& plan) {
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::Command& command : suite.commands) {
             for (const auto& [name, value] : variables) {
+                command.overridden.push_back(name);
                 const auto found = with_name(command.environment, name);
                 if (found != command.environment.end()) {
                     found->second = value;

@@ -309,6 +309,25 @@ class Measured(Given):
         self.run_suite(code=3)
         self.assertIn("took longer than 1 s", self.reason())
 
+    def test_a_benchmark_that_ignores_term_is_killed_with_its_child(self):
+        ignoring = "trap '' TERM; (echo $BASHPID >> pids; sleep 100) & echo $$ >> pids; sleep 100"
+        self.write("suite.yaml", SUITE.replace('[./bench, "{out}"]', json.dumps(["bash", "-c", ignoring]))
+                   + "    timeout: 1s\n")
+        self.run_suite(code=3)
+        self.assertIn("took longer than 1 s", self.reason())
+        self.assertEqual({"error"}, {case["status"] for case in self.cases().values()})
+        pids = (self.folder / "pids").read_text().split()
+        self.assertEqual(2, len(pids))
+        for pid in pids:
+            state = pathlib.Path(f"/proc/{pid}/stat")
+            self.assertTrue(not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z", pid)
+
+    def test_mps_and_other_profilers_are_refused_before_it_runs(self):
+        for name, words in (("CUDA_INJECTION64_PATH", "another profiler"), ("CUDA_MPS_PIPE_DIRECTORY", "an MPS server")):
+            done = self.run_suite(code=2, env={name: "/somewhere"})
+            self.assert_one_line(done.stderr, words, name)
+        self.assertFalse((self.folder / "started").exists())
+
     def test_a_result_without_a_time_is_an_error_alone(self):
         self.refresh()
         self.give(ROWS[:2] + [row("copy", 8, [0])])
@@ -425,6 +444,10 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
         self.give(self.slower(2, "copy"))
         done = self.run_tool("ab", "suite.yaml", *HOST, "--processes", 6, "--base-env", "GIVEN=base.json", code=1)
         self.assertIn("environments differ in GIVEN", " ".join(done.stdout.split()))
+        # Its value is the user's, who may have a secret there.
+        base = self.read_json("perfgate-out/base/run.json")["suites"][0]["cases"][0]
+        self.assertEqual([{"name": "GIVEN"}], base["env"])
+        self.assertNotIn("env", self.cases()["bench/sort[n=64]"])
         self.assertEqual({"bench/sort[n=8]": "no_baseline", "bench/sort[n=64]": "pass",
                           "bench/copy[n=8]": "regressed"}, self.verdicts())
         done = self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "RESULTS={out}", code=2)

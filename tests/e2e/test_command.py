@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program in a suite, from recording to verdict: with the mocks of driver and CUPTI instead of a GPU."""
 
+import html
 import os
 import pathlib
 import re
@@ -102,6 +103,7 @@ class Command(tool.Case):
         for case in cases.values():
             self.assertEqual("measured", case["status"], case)
             self.assertEqual(["./app", "4"], case["command"])
+            self.assertEqual([{"name": "LD_LIBRARY_PATH", "value": str(MOCKS)}], case["env"])
             self.assertTrue(case["verification"]["passed"])
         self.assertEqual(21 * 5000, self.value("step", "gpu_time"))
         self.assertEqual(20, self.value("step", "kernels"))
@@ -338,6 +340,16 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         # With a bound that allows it, it is judged.
         self.suite(gated, bounded)
         self.run_suite()
+
+    def test_every_report_has_the_overhead_with_its_interval(self):
+        done = self.run_suite("--markdown", "report.md", "--html", "report.html", "--junit", "junit.xml", processes=3)
+        notes = self.read_json("perfgate-out/verdict.json")["suites"][0]["notes"]
+        note = next(each for each in notes if each.startswith("recording overhead of train: "))
+        self.assertRegex(note, r"\S+ % \(\S+ to \S+ %\)")
+        # The console wraps its lines.
+        self.assertIn("note: " + note, " ".join(done.stdout.split()))
+        for name in ("report.md", "report.html", "junit.xml"):
+            self.assertIn(note, html.unescape((self.folder / name).read_text()).replace("\\", ""), name)
 
     def overhead(self, label):
         return self.cases()[label]["metrics"]["tracing_overhead"]

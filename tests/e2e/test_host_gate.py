@@ -119,6 +119,13 @@ class HostGate(tool.Case):
                              env={"CUDA_VISIBLE_DEVICES": ""})
         self.assert_one_line(done.stderr, "no GPU", "host backend")
 
+    def test_doctor_says_what_can_be_measured_without_a_gpu(self):
+        self.run_tool("doctor", "--json", "doctor.json", env={"CUDA_VISIBLE_DEVICES": ""})
+        check = next(each for each in self.read_json("doctor.json")["checks"] if each["topic"] == "GPU")
+        self.assertEqual("warning", check["level"])
+        self.assertEqual("without a GPU only host variants and benchmarks of the CPU can be measured; where one is "
+                         "expected, use 'perfgate doctor --backend cuda', which fails without it", check["remedy"])
+
     def test_the_cuda_backend_never_falls_back(self):
         done = self.run_tool("run", "probe.yaml", "--backend", "cuda", *self.plugin("probe_base"),
                              env={"CUDA_VISIBLE_DEVICES": ""}, code=3)

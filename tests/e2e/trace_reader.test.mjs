@@ -68,7 +68,11 @@ for (const [name, kernels] of [["graphs", 2220], ["cupy", 120]]) {
 
 test("events that do not nest are found", async () => {
   const trace = path.join(folder, "crossing.json");
-  const event = (ph, name, ts) => ({ ph, name, ts, pid: 1, tid: 1, cat: "kernel" });
-  fs.writeFileSync(trace, JSON.stringify({ traceEvents: [event("B", "a", 0), event("B", "b", 1), event("E", "a", 2), event("E", "b", 3)] }));
-  assert.notDeepEqual((await read(trace)).said, []);
+  const event = (ph, name, ts, more = {}) => ({ ph, name, ts, pid: 1, tid: 1, cat: "kernel", ...more });
+  const ends = [event("B", "a", 0), event("B", "b", 1), event("E", "a", 2), event("E", "b", 3)];
+  const slices = (tid) => [event("X", "a", 0, { dur: 2 }), event("X", "b", 1, { dur: 2, tid })];
+  for (const [events, nest] of [[ends, false], [slices(1), false], [slices(2), true]]) {
+    fs.writeFileSync(trace, JSON.stringify({ traceEvents: events }));
+    assert.equal((await read(trace)).said.length === 0, nest, JSON.stringify(events));
+  }
 });

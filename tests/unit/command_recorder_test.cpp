@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "command/measurement.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::command {
@@ -46,6 +47,17 @@ TEST_F(RequireRecorder, RefusesAnotherProfiler) {
     setenv("CUDA_INJECTION64_PATH", "/other.so", 1);
     EXPECT_EQ("CUDA_INJECTION64_PATH is set, so another profiler would be loaded as well: unset it",
               refusal());
+}
+
+TEST_F(RequireRecorder, WhatIsOnlyRunIsToRunAloneToo) {
+    const MeasurementOptions options{
+        .library = {}, .out = {}, .visible_devices = {}, .stop = {}, .records = false};
+    EXPECT_NO_THROW(Measurement{options});
+    for (const char* name : {"CUDA_MPS_PIPE_DIRECTORY", "CUDA_INJECTION64_PATH"}) {
+        setenv(name, "/somewhere", 1);
+        EXPECT_THROW(Measurement{options}, model::InputError) << name;
+        unsetenv(name);
+    }
 }
 
 TEST_F(RequireRecorder, NamesALibraryThatIsMissing) {

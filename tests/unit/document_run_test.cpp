@@ -83,6 +83,9 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
     result.unchanged = any.coin();
     result.skipped_by_suite = any.coin();
     result.command = any.texts();
+    result.env = any.list([&] {
+        return SetVariable{any.text(), any.coin() ? std::optional(any.text()) : std::nullopt};
+    });
     result.instance = any.text();
     for (auto& [name, series] : result.metrics) series.detail = any.text();
     result.readings = any.list([&] { return Reading{any.count(), any.text(), any.board_state()}; });

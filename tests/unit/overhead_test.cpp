@@ -174,6 +174,35 @@ TEST(Overhead, IsANoteOfTheCase) {
               notes.end());
 }
 
+TEST(Overhead, IsANoteOfTheSuiteForEachProgram) {
+    const auto notes_of = [](const std::vector<CaseResult>& cases) {
+        model::Run run = run_of(cases.front());
+        run.suites[0].cases = cases;
+        return judged(run, false).suites[0].notes;
+    };
+    const auto contains = [](const std::vector<std::string>& notes, const std::string& note) {
+        return std::find(notes.begin(), notes.end(), note) != notes.end();
+    };
+    CaseResult first = program({1, 1, 1}), second = program({1, 1, 1});
+    first.spec.workload = second.spec.workload = "train";
+    first.spec.variant = "step";
+    second.spec.variant = "eval";
+    CaseResult other = program({3});
+    other.spec.workload = "infer";
+    const auto alike = notes_of({first, second, other});
+    EXPECT_TRUE(contains(alike, "recording overhead of train: +1.0 % (+1.0 to +1.0 %)"));
+    EXPECT_TRUE(contains(alike, "recording overhead of infer: +3.0 % (one batch: no interval)"));
+    second.metrics["tracing_overhead"] = batches({2, 2, 2}, "%");
+    EXPECT_TRUE(contains(notes_of({first, second}),
+                         "recording overhead of train: from +1.0 % (+1.0 to +1.0 %) for " +
+                             case_id(first.spec) + " to +2.0 % (+2.0 to +2.0 %) for " +
+                             case_id(second.spec)));
+    first.metrics.erase("tracing_overhead");
+    for (const std::string& note : notes_of({first})) {
+        EXPECT_EQ(note.find("overhead"), std::string::npos) << note;
+    }
+}
+
 TEST(Overhead, AnExpectationOnWhatIsInvalidCannotBeJudged) {
     CaseResult result = program({10, 10.5, 11});
     result.gates.clear();

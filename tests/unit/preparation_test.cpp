@@ -58,6 +58,19 @@ struct Prepared {
     std::vector<Item> items;
 };
 
+TEST(Preparation, AProgramsVariablesHaveTheSuitesValuesAndNoOthers) {
+    model::Plan with_program = plan();
+    model::PlannedSuite& suite = with_program.suites[0];
+    suite.commands.resize(1);
+    suite.commands[0].environment = {{"OMP_NUM_THREADS", "4"}, {"TOKEN", "secret"}};
+    suite.commands[0].overridden = {"TOKEN"};
+    suite.cases[0].program = model::PlannedProgram{};
+    const model::Run run = empty_run(with_program, Prepared::here(), {});
+    EXPECT_EQ(run.suites[0].cases[0].env,
+              (std::vector<model::SetVariable>{{"OMP_NUM_THREADS", "4"}, {"TOKEN"}}));
+    EXPECT_TRUE(run.suites[0].cases[1].env.empty()) << "a plugin's case";
+}
+
 TEST(Preparation, TheEmptyRunHasThePlansCasesAsTheSuiteStatesThem) {
     MeasureOptions options;
     options.verify_only = true;

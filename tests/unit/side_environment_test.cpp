@@ -55,6 +55,7 @@ TEST(RunnersSideEnvironment, TakesThePlaceOfTheSuitesVariablesOfTheSameName) {
               (model::Variables{{"A", "suite"}, {"B", "side"}, {"C", "side"}}));
     EXPECT_EQ(side.suites[0].commands[1].environment,
               (model::Variables{{"B", "side"}, {"C", "side"}}));
+    EXPECT_EQ(side.suites[0].commands[0].overridden, (std::vector<std::string>{"B", "C"}));
     EXPECT_EQ(side.suites[0].commands[1].folder, "/here");
 }
 
