@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An nvbench program for tests/e2e/test_gpu_nvbench.py, which perfgate's build leaves out: link it
-// to nvbench::nvbench. With -DPERCENT=103 (`head`) it does 3 % more iterations in `fma` and copies
-// 3 % more elements in `copy` than without (`base`).
+// An nvbench program for tests/e2e/test_gpu_nvbench.py, which tests/gpu/nvbench builds. With
+// -DPERCENT=103 (`slow`) it does 3 % more iterations in `fma` and copies 3 % more elements in
+// `copy` than without (`base`).
 #include <nvbench/nvbench.cuh>
 
 #include <cuda_runtime.h>

@@ -95,6 +95,20 @@ class BenchGpu(tool.Case):
     def result(self, suite):
         return self.read_json(f"out/{suite}/result.json")
 
+    def test_a_kernel_is_the_same_by_either_tool(self):
+        function_name = runpy.run_path(str(PROGRAM))["function_name"]
+        for expected, *names in (
+                ("transpose_naive", "void (anonymous namespace)::transpose_naive<unsigned int>(int, int)",
+                 "void unnamed>::transpose_naive<unsigned int>(int, int, const T1 *, T1 *)",
+                 "void <unnamed>::transpose_naive<unsigned int>(int, int, const T1 *, T1 *)"),
+                ("launch_step", "unnamed>::launch_step(int, unsigned int *)", "(anonymous namespace)::launch_step(int)"),
+                ("eager_unary", "void unnamed>::eager_unary<unnamed>::Clamp>(T1, float *)",
+                 "void (anonymous namespace)::eager_unary<(anonymous namespace)::Clamp>((anonymous namespace)::Clamp)"),
+                ("attention_flash", "void attention::<unnamed>::attention_flash<attention::<unnamed>::Shape<128, 0>>(int)"),
+                ("nvjet_sm90_hss_64x48", "nvjet_sm90_hss_64x48"), ("copy", "copy<float>(float*)")):
+            for name in names:
+                self.assertEqual(expected, function_name(name), name)
+
     def test_suites_are_compared_apart_and_without_graphs(self):
         done = self.bench("suites/launch.yaml", "suites/transfer.yaml")
         launch, transfer = self.result("launch"), self.result("transfer")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a GPU: two programs with nvbench, of which `head` does 3 % more work, and the template's. PERFGATE_NVBENCH is a
-folder with `base` and `head` (tests/benchmarks/nvbench_gpu.cu) and `template` (its bench.cu)."""
+"""On a GPU: two programs with nvbench (tests/benchmarks/nvbench_gpu.cu), of which the one in `slow` does 3 % more work, and
+the template's. PERFGATE_NVBENCH is the folder that tests/gpu/nvbench builds."""
 
 import os
 import pathlib
@@ -25,14 +25,14 @@ expect:
 """
 
 
-@unittest.skipUnless((PROGRAMS / "base").exists(), "PERFGATE_NVBENCH names no folder with the programs")
+@unittest.skipUnless((PROGRAMS / "base/bench").exists(), "PERFGATE_NVBENCH names no folder with the programs")
 class GpuNvbench(tool.Case):
     def setUp(self):
         super().setUp()
         self.write("suite.yaml", SUITE % "--jsonbin")
-        for side in ("base", "head"):
+        for side in ("base", "slow"):
             (self.folder / side).mkdir()
-            shutil.copy(PROGRAMS / side, self.folder / side / "bench")
+            shutil.copy(PROGRAMS / side / "bench", self.folder / side)
 
     def cases(self):
         return {case["id"]: case for suite in self.read_json("perfgate-out/verdict.json")["suites"]
@@ -52,14 +52,14 @@ class GpuNvbench(tool.Case):
                           "bench/copy[Bytes=16777216,Order=random]", "bench/copy[Bytes=134217728,Order=random]"},
                          set(cases))
         self.assertEqual("skipped", cases["bench/copy[Bytes=16777216,Order=random]"]["verdict"])
-        self.ab("base", "head", 1)
+        self.ab("base", "slow", 1)
         for dtype in ("F32", "F64"):
             self.assertEqual("regressed", self.cases()[f"bench/fma[Iterations=10000,T={dtype}]"]["verdict"])
-        self.ab("head", "base", 0)
+        self.ab("slow", "base", 0)
 
     def test_its_medians_without_samples(self):
         self.write("suite.yaml", SUITE % "--json")
-        self.ab("base", "head", 1)
+        self.ab("base", "slow", 1)
         run = self.read_json("perfgate-out/run.json")
         time = next(case for case in run["suites"][0]["cases"]
                     if case["id"] == "bench/fma[Iterations=10000,T=F32]")["metrics"]["real_time"]
@@ -71,7 +71,7 @@ class GpuNvbench(tool.Case):
         self.assertEqual(2, len(commands), text)
         project = self.folder / "project"
         (project / "build").mkdir()
-        shutil.copy(PROGRAMS / "template", project / "build/bench")
+        shutil.copy(PROGRAMS / "template/bench", project / "build")
         for command in commands:
             self.run_tool(*command.split(), cwd=project, patience_s=300)
         self.assertIn("bench/scale[N=1048576,T=F32]", (project / "perfgate-out/run.json").read_text())

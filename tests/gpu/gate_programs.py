@@ -3,9 +3,9 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, sensors,
-graphs, replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health, gpus, and ranks and
-nvlink (which need two). nvbench needs PERFGATE_NVBENCH_EXAMPLES: a folder with nvbench's own examples in `base`, and in
-`slow` the same with kernels in nvbench/test_kernels.cuh that do 3 % more.
+graphs, replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health, gpus, and
+ranks and nvlink (which need two). nvbench needs PERFGATE_NVBENCH: what tests/gpu/nvbench builds, nvbench's own examples
+in `base`, and in `slow` the same with kernels in nvbench/test_kernels.cuh that do 3 % more.
 `unchanged:4` runs four times, `edits:NAME` tries one edit alone. A failure ends its part, not the others.
 
 What the runs leave is kept in --keep DIR; the baseline of the training step that is there is used again. Processes
@@ -695,8 +695,8 @@ def nvbench_suite():
 
 def part_nvbench():
     """nvbench's own examples: ten unchanged runs pass, and 3 % more work is found where there is any."""
-    programs = os.environ.get("PERFGATE_NVBENCH_EXAMPLES")
-    tools.expect(programs, "PERFGATE_NVBENCH_EXAMPLES names a folder with base and slow")
+    programs = os.environ.get("PERFGATE_NVBENCH")
+    tools.expect(programs, "PERFGATE_NVBENCH names a folder with base and slow")
     folder = fresh(nvbench_suite())
     # One path for both sides, as after a build.
     shutil.copytree(pathlib.Path(programs) / "base", folder.path, dirs_exist_ok=True)
