@@ -58,7 +58,8 @@ elif words[0] == "run":
         for kernel in range(kernels(case)):
             known = counters(case, kernel, names)
             metrics = {{name: bench.evaluate(row, known) for name, row in rows.items()}}
-            record = {{"name": "spin", "metrics": {{k: v for k, v in metrics.items() if v is not None}}}}
+            facts = {{name: metrics.pop(name) for name in bench.FACTS if rows}}
+            record = {{"name": "spin", **facts, "metrics": {{k: v for k, v in metrics.items() if v is not None}}}}
             if found and found[-1] == record:
                 record["count"] = 2
                 found.pop()
