@@ -99,6 +99,15 @@ class Planted(tool.Case):
             self.assertGreaterEqual(share, 1)
             self.assertLess(share, 1.3)
 
+    def test_waves_are_those_of_the_launch(self):
+        self.run_planted("run", plugin="planted_head", processes=1, code=1)
+        base, head = (self.cases(folder / "perfgate-out/run.json")["tail"]["kernels"][0]
+                      for folder in (Planted.kept, self.folder))
+        print(f"tail: {base['grid'][0]} blocks, {base['waves']} waves; {head['grid'][0]} blocks, {head['waves']} waves", flush=True)
+        # The base launches two full rounds, the new version a block more.
+        self.assertEqual(2, base["waves"])
+        self.assertAlmostEqual(2 * head["grid"][0] / base["grid"][0], head["waves"])
+
     @unittest.skipUnless(shutil.which("cuobjdump"), "no cuobjdump on this machine")
     def test_code_and_stack_are_what_cuobjdump_says(self):
         self.run_planted("run", plugin="planted_head", processes=1, code=1)
