@@ -48,8 +48,11 @@ void append_wrapped(std::string& out, std::string_view line, std::size_t width) 
 std::string write_explanations(const model::VerdictDocument& document, const Options& options) {
     std::vector<const model::CaseVerdict*> explained;
     std::size_t others = 0;
+    bool has_moved = false;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
+            has_moved = has_moved || verdict.verdict == model::VerdictKind::regressed ||
+                        verdict.verdict == model::VerdictKind::improved;
             if (verdict.why.empty()) {
                 ++others;
             } else {
@@ -81,7 +84,11 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
         }
     }
     if (explained.empty()) {
-        out += fmt::format("nothing moved: {}\n", counts_text(document));
+        out += fmt::format("{}: {}\n",
+                           has_moved ? "no other metric and no machine code explains it; 'perfgate "
+                                       "profile', or 'measure' for a benchmark, shows more"
+                                     : "nothing moved",
+                           counts_text(document));
     } else if (others > 0) {
         out += fmt::format("{} more {} nothing to explain: {}\n", others,
                            others == 1 ? "case has" : "cases have", counts_text(document));

@@ -1086,6 +1086,40 @@ print(json.dumps(answer))
         self.assertIn("  perfgate baseline refresh --profile p.yaml",
                       (self.repository / ".github/workflows/nightly.yml").read_text())
 
+    def test_what_builds_a_benchmark_is_a_step(self):
+        command = """printf '%s\\n' "a: {b}" && make -C bench"""
+        subprocess.run([CI / "adopt", "--build", command, f"tools/perfgate@{'5eed' * 10}", "s.yaml", "p.yaml"], check=True,
+                       cwd=self.repository)
+        for name in ("pull-request", "nightly"):
+            text = (self.repository / f".github/workflows/{name}.yml").read_text()
+            steps = yaml.safe_load(text)["jobs"]["measure"]["steps"]
+            names = [step.get("name", step.get("uses", "")) for step in steps]
+            place = names.index("Build what is measured")
+            self.assertEqual(command + "\n", steps[place]["run"])
+            self.assertIn("/ci/action@", names[place + 1])
+            self.assertNotIn("plugin", text)
+
+    def test_somebody_elses_workflow_is_not_overwritten(self):
+        theirs = self.repository / ".github/workflows/nightly.yml"
+        theirs.parent.mkdir(parents=True, exist_ok=True)
+        theirs.write_text("name: nightly\n")
+
+        def adopt(sha):
+            done = subprocess.run([CI / "adopt", f"tools/perfgate@{sha}", "s.yaml", "p.yaml"], cwd=self.repository,
+                                  capture_output=True, text=True)
+            return done.returncode, done.stderr
+        code, said = adopt("5eed" * 10)
+        self.assertEqual((2, "name: nightly\n"), (code, theirs.read_text()))
+        self.assertIn(".github/workflows/nightly.yml exists and is not perfgate's", said)
+        self.assertEqual([theirs], list(theirs.parent.iterdir()))
+        theirs.unlink()
+        self.assertEqual(0, adopt("5eed" * 10)[0])
+        self.assertEqual(0, adopt("feed" * 10)[0])  # its own are
+        self.assertIn("feed" * 10, theirs.read_text())
+        code, said = adopt("5eed")
+        self.assertEqual(2, code)
+        self.assertIn("40 hexadecimal digits", said)
+
     def test_what_perfgate_writes_stays_readable(self):
         """The report of every verdict, with its escapes and its commands."""
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()

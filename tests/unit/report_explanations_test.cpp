@@ -17,6 +17,16 @@ TEST(Explanations, WithNothingToExplainTheVerdictsAreCounted) {
               "nothing moved: 3 no_baseline, 2 skipped\n");
 }
 
+TEST(Explanations, WhatMovedWithoutACauseIsNotCalledUnmoved) {
+    model::VerdictDocument document = every_verdict().verdict;
+    for (model::SuiteVerdict& suite : document.suites) {
+        for (model::CaseVerdict& verdict : suite.cases) verdict.why.clear();
+    }
+    const std::string text = write_explanations(document, {});
+    EXPECT_EQ(text.find("nothing moved"), std::string::npos) << text;
+    EXPECT_NE(text.find("no other metric and no machine code explains it"), std::string::npos);
+}
+
 TEST(Explanations, ShowTheWorstFirst) {
     const std::string text = write_explanations(every_verdict().verdict, {});
     EXPECT_LT(text.find("regressed, gpu_time"), text.find("improved, gpu_time"));
