@@ -51,8 +51,8 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
     bool has_moved = false;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
-            has_moved = has_moved || verdict.verdict == model::VerdictKind::regressed ||
-                        verdict.verdict == model::VerdictKind::improved;
+            has_moved = has_moved || verdict.verdict == model::Verdict::regressed ||
+                        verdict.verdict == model::Verdict::improved;
             if (verdict.why.empty()) {
                 ++others;
             } else {
