@@ -49,7 +49,7 @@ void require_acceptable(const model::Run& run, const model::SuiteResult& suite) 
     if (refused > shown) listed += fmt::format("; and {} more", refused - shown);
     throw model::InputError(
         fmt::format("suite {}: these cases cannot become a baseline: {}; measure them again, or "
-                    "accept others with --filter",
+                    "refresh the others with --filter",
                     model::printable(suite.name), listed));
 }
 

@@ -72,7 +72,8 @@ bool disagrees(const model::MetricDefinition& definition, const model::MetricSer
                const model::Tolerance& tolerance);
 inline constexpr const char* disagreement_words =
     "the baseline's processes disagree by more than the tolerance, so that it hides regressions: "
-    "record it anew with 'perfgate baseline refresh' while nothing else uses the machine";
+    "measure it again while nothing else uses the machine ('perfgate baseline refresh' of a stored "
+    "baseline)";
 
 /// Whether the series has several processes, and all of them have the same value.
 bool repeats(const model::MetricSeries& series);

@@ -142,8 +142,14 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     if (child < 0) throw model::Error(fmt::format("cannot fork: {}", std::strerror(fork_error)));
     if (got == sizeof(error)) {
         waitpid(child, nullptr, 0);
+        // A relative path is one from the program's folder.
+        const std::string& word = program.words.front();
         throw model::InputError(fmt::format(
-            "cannot run {}: {}", model::printable(program.words.front()), std::strerror(error)));
+            "cannot run {}{}: {}", model::printable(word),
+            word.find('/') == std::string::npos || word.front() == '/' || program.folder.empty()
+                ? std::string()
+                : " in " + model::printable(program.folder),
+            std::strerror(error)));
     }
     return child;
 }

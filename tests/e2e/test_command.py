@@ -692,7 +692,7 @@ workloads:
     def test_a_program_that_is_not_there(self):
         (self.folder / "app").unlink()
         self.run_suite(code=3)
-        self.assert_all_fail("cannot run ./app: No such file or directory")
+        self.assert_all_fail(f"cannot run ./app in {self.folder}", "No such file or directory")
         self.suite(("    timeout", "    cwd: absent\n    timeout"))
         self.run_suite(code=3)
         self.assert_all_fail("there is no such folder")

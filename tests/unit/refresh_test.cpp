@@ -295,7 +295,7 @@ TEST(Refresh, RefusesCasesThatAreNoTruthAndNamesThem) {
                   c.reason = "element 7 is off";
               }),
               "suite s: these cases cannot become a baseline: gemm/tiled[m=2] (incorrect: element "
-              "7 is off); measure them again, or accept others with --filter");
+              "7 is off); measure them again, or refresh the others with --filter");
     EXPECT_TRUE(says(refused([](model::CaseResult& c) { c.status = CaseStatus::error; }),
                      "gemm/tiled[m=2] (error"));
     EXPECT_TRUE(says(refused([](model::CaseResult& c) { c.verification.reset(); }),
