@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waste workload: y = x. Its kinds waste energy, memory, API calls, the host's time, or the GPU's;
-// only CUDA variants.
+// The waste workload: y = x. Its kinds waste energy, memory, API calls, the host's time, or the
+// GPU's; only CUDA variants.
 #include "perfgate.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that is launched for two sensors, each in a size of its own: two_sensors MIB [deep]. Every step holds MIB
-// more of device memory while it runs. With `deep` the kernel keeps an array on its stack. LIDAR_WORK=N of the
-// environment makes lidar's launches N times as long.
+// A kernel that is launched for two sensors, each in a size of its own: two_sensors MIB [deep].
+// Every step holds MIB more of device memory while it runs. With `deep` the kernel keeps an array
+// on its stack. LIDAR_WORK=N of the environment makes lidar's launches N times as long.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
