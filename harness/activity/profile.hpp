@@ -29,10 +29,11 @@ struct WorkSummary {
     /// From when the piece began (or, where the device was then still busy with earlier work, from
     /// the end of that) to when it and all of its device work had ended.
     std::uint64_t span_ns = 0;
-    Interval window{};                 ///< that span; in no document
-    std::uint64_t gpu_time_ns = 0;     ///< its own device work: union of kernels, copies, memsets
-    std::uint64_t idle_ns = 0;         ///< of the span, with no work of the process on any device
-    std::uint64_t kernel_time_ns = 0;  ///< sum over kernels
+    Interval window{};                  ///< that span; in no document
+    std::uint64_t gpu_time_ns = 0;      ///< its own device work: union of kernels, copies, memsets
+    std::uint64_t idle_ns = 0;          ///< of the span, with no work of the process on any device
+    std::uint64_t longest_idle_ns = 0;  ///< the longest gap of that; in no document
+    std::uint64_t kernel_time_ns = 0;   ///< sum over kernels
     /// Of that, in kernels with fewer blocks than half of the device's SMs; kernels of a device
     /// that is not on record are not in it.
     std::uint64_t underfilled_time_ns = 0;
@@ -58,7 +59,7 @@ struct WorkSummary {
                    : static_cast<double>(underfilled_time_ns) / static_cast<double>(kernel_time_ns);
     }
 };
-/// All but `window`.
+/// The sum of all but `window`, and of the longest gaps the longest.
 WorkSummary& operator+=(WorkSummary& total, const WorkSummary& one);
 
 /// Lengths of many things of one kind.

@@ -51,6 +51,12 @@ Interval device_window(const Timeline& timeline, Interval piece, const IntervalS
     return window;
 }
 
+void measure_idle(const Timeline& timeline, Interval span, WorkSummary& summary) {
+    summary.span_ns = span.length();
+    summary.idle_ns = span.length() - timeline.busy().length(span);
+    summary.longest_idle_ns = longest_gap(timeline, span).length();
+}
+
 }  // namespace
 
 std::uint64_t median(std::vector<std::uint64_t> values) {
@@ -115,10 +121,8 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.communication_ns = communication.length();
     summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
 
-    const Interval window = device_window(timeline, piece, own);
-    summary.window = window;
-    summary.span_ns = window.length();
-    summary.idle_ns = window.length() - timeline.busy().length(window);
+    summary.window = device_window(timeline, piece, own);
+    measure_idle(timeline, summary.window, summary);
 
     for (const ApiCall& call : calls_in(timeline, piece)) {
         if (waits_for_device(timeline.recording().text(call.name)) &&
@@ -149,6 +153,7 @@ WorkSummary& operator+=(WorkSummary& total, const WorkSummary& one) {
         &WorkSummary::communication_ns,
         &WorkSummary::exposed_communication_ns};
     for (const auto field : fields) total.*field += one.*field;
+    total.longest_idle_ns = std::max(total.longest_idle_ns, one.longest_idle_ns);
     return total;
 }
 
@@ -156,9 +161,7 @@ WorkSummary summarise(const Timeline& timeline, const CapturedPart& part) {
     WorkSummary total;
     for (const Interval& window : part.windows) total += summarise(timeline, window);
     if (!part.whole) return total;
-    const Interval span = timeline.device_span();
-    total.span_ns = span.length();
-    total.idle_ns = span.length() - timeline.busy().length(span);
+    measure_idle(timeline, timeline.device_span(), total);
     return total;
 }
 

@@ -159,6 +159,14 @@ std::vector<Interval> gaps_in(const Timeline& timeline, std::span<const Interval
     return gaps;
 }
 
+Interval longest_gap(const Timeline& timeline, Interval window) {
+    Interval longest;
+    for (const Interval& gap : timeline.busy().gaps(window)) {
+        if (gap.length() > longest.length()) longest = gap;
+    }
+    return longest;
+}
+
 std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval> windows,
                               std::size_t count) {
     std::vector<Interval> times = gaps_in(timeline, windows);
@@ -181,9 +189,8 @@ std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval
     return gaps;
 }
 
-std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Interval> windows) {
+std::vector<IdleCause> idle_causes(const Timeline& timeline, std::vector<Interval> gaps) {
     if (timeline.api_calls().empty()) return {};
-    std::vector<Interval> gaps = gaps_in(timeline, windows);
     std::sort(gaps.begin(), gaps.end(),
               [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
     const Waits waits(timeline);

@@ -26,6 +26,9 @@ bool is_outermost(const Timeline& timeline, const ApiCall& call);
 /// The gaps of each window, in the order of the windows.
 std::vector<Interval> gaps_in(const Timeline& timeline, std::span<const Interval> windows);
 
+/// The longest gap of the window, of equal ones the first; empty if there is none.
+Interval longest_gap(const Timeline& timeline, Interval window);
+
 /// The longest gaps of all windows, with what the host did in them.
 std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval> windows,
                               std::size_t count);
@@ -37,9 +40,9 @@ struct IdleCause {
     std::uint64_t idle_ns = 0;
 };
 
-/// The idle time within all windows by what the host did, most first; each gap has one cause, as in
+/// The time of the gaps by what the host did, most first; each gap has one cause, as in
 /// longest_gaps. Empty where API calls are not on record.
-std::vector<IdleCause> idle_causes(const Timeline& timeline, std::span<const Interval> windows);
+std::vector<IdleCause> idle_causes(const Timeline& timeline, std::vector<Interval> gaps);
 
 /// All calls of the windows by name, longest total first.
 std::vector<CallSummary> calls_by_name(const Timeline& timeline, std::span<const Interval> windows);

@@ -179,8 +179,14 @@ class BatchTaker {
                 continue;
             }
             for (auto& [metric, samples] : values.samples) {
-                add(i, metric, method, spaced(std::move(samples)));
+                // Between another number of processes it is not comparable.
+                add(i, metric,
+                    metric == "communication_skew"
+                        ? fmt::format("{}/{} communicating", method, values.communicating)
+                        : method,
+                    spaced(std::move(samples)));
             }
+            for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);
             for (const auto& [metric, count] : values.counts) {
                 add(i, metric, method, {count});
             }
@@ -216,6 +222,16 @@ class BatchTaker {
                          ? fmt::format("the case has more than {} different kernels", most_kernels)
                          : metrics::why_no_fact(*metric, result.kernels)});
             }
+        }
+    }
+
+    /// What the first batch gave is not taken back by a later one that is without.
+    void note_unknown(std::size_t index, const std::string& metric, const std::string& why) {
+        if (!is_gated(index, metric)) return;
+        if (request_.first) {
+            results_[index].not_collected.push_back({metric, why});
+        } else {
+            results_[index].notes.push_back(fmt::format("a batch without {}: {}", metric, why));
         }
     }
 

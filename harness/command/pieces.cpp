@@ -16,6 +16,7 @@
 #include "activity/capture.hpp"
 #include "activity/memory_use.hpp"
 #include "activity/waiting.hpp"
+#include "command/communication_skew.hpp"
 #include "command/instances.hpp"
 #include "model/interval.hpp"
 #include "model/quantity.hpp"
@@ -124,38 +125,54 @@ void divide(std::map<std::string, double>& counts, std::size_t instances) {
     for (auto& [name, value] : counts) value /= as_double(instances);
 }
 
+/// One sample of each metric that a summary alone gives.
+void add_samples(const WorkSummary& work, bool sms_known, PieceValues& values) {
+    const auto add = [&](const char* metric, double value) {
+        values.samples[metric].push_back(value);
+    };
+    add("gpu_time", as_double(work.gpu_time_ns));
+    add("span", as_double(work.span_ns));
+    add("idle_share", percent(work.idle_ns, work.span_ns));
+    add("longest_idle", as_double(work.longest_idle_ns));
+    add("copy_time", as_double(work.copy_time_ns));
+    add("exposed_copy_share", percent(work.copy_time_ns - work.overlapped_copy_ns, work.span_ns));
+    add("communication_time", as_double(work.communication_ns));
+    add("communication_share", percent(work.communication_ns, work.span_ns));
+    add("exposed_communication_share", percent(work.exposed_communication_ns, work.span_ns));
+    if (sms_known) {
+        add("underfilled_share", percent(work.underfilled_time_ns, work.kernel_time_ns));
+    }
+}
+
+void add_skew(CommunicationSkew skew, PieceValues& values) {
+    values.communicating = skew.processes;
+    if (skew.problem.empty()) {
+        values.samples["communication_skew"] = std::move(skew.samples);
+    } else {
+        values.not_known["communication_skew"] = std::move(skew.problem);
+    }
+}
+
 PieceValues of_program(const Recorded& recorded) {
     PieceValues values;
     values.instances = 1;
-    std::uint64_t gpu_time = 0, idle = 0, all_spans = 0, longest = 0;
-    std::uint64_t kernel_time = 0, underfilled = 0, communication = 0, exposed = 0;
+    WorkSummary all;
+    std::uint64_t longest = 0;
     for (const auto& [timeline, part] : recorded.processes()) {
         const WorkSummary work = activity::summarise(timeline, part);
-        gpu_time += work.gpu_time_ns;
-        all_spans += work.span_ns;
-        idle += work.idle_ns;
+        all += work;
         longest = std::max(longest, work.span_ns);
-        kernel_time += work.kernel_time_ns;
-        underfilled += work.underfilled_time_ns;
-        communication += work.communication_ns;
-        exposed += work.exposed_communication_ns;
         count(work, host_launches(timeline, part.launched(timeline), std::nullopt), values.counts);
     }
-    if (gpu_time == 0) {
+    if (all.gpu_time_ns == 0) {
         values.problem =
             fmt::format("the program did nothing on the device{}: no kernel, copy or memset ran",
                         recorded.where());
         return values;
     }
-    values.samples["gpu_time"] = {as_double(gpu_time)};
+    add_samples(all, all_of(recorded, &knows_sms), values);
     values.samples["span"] = {as_double(longest)};
-    values.samples["idle_share"] = {percent(idle, all_spans)};
-    values.samples["communication_time"] = {as_double(communication)};
-    values.samples["communication_share"] = {percent(communication, all_spans)};
-    values.samples["exposed_communication_share"] = {percent(exposed, all_spans)};
-    if (all_of(recorded, &knows_sms)) {
-        values.samples["underfilled_share"] = {percent(underfilled, kernel_time)};
-    }
+    add_skew(communication_skew(recorded), values);
     return values;
 }
 
@@ -184,18 +201,7 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     for (const Instance& each : found.counted) {
         const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
         worked = worked || work.gpu_time_ns > 0;
-        values.samples["gpu_time"].push_back(as_double(work.gpu_time_ns));
-        values.samples["span"].push_back(as_double(work.span_ns));
-        values.samples["idle_share"].push_back(100 * work.idle_share());
-        values.samples["communication_time"].push_back(as_double(work.communication_ns));
-        values.samples["communication_share"].push_back(
-            percent(work.communication_ns, work.span_ns));
-        values.samples["exposed_communication_share"].push_back(
-            percent(work.exposed_communication_ns, work.span_ns));
-        if (sms_known) {
-            values.samples["underfilled_share"].push_back(
-                percent(work.underfilled_time_ns, work.kernel_time_ns));
-        }
+        add_samples(work, sms_known, values);
         if (streams_known) {
             values.counts["legacy_stream_launches"] += as_double(legacy_stream_launches(each));
         }
@@ -203,6 +209,7 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
               host_launches(*each.timeline, each.timeline->launched_in(each.time), each.thread),
               values.counts);
     }
+    add_skew(communication_skew(recorded, found.counted), values);
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && !worked) {
         values.problem = fmt::format(
@@ -303,11 +310,11 @@ std::string in_words(activity::GapCause cause, const std::string& call) {
            model::printable(call, 80);
 }
 
-/// The idle time of all windows by its cause, over all processes.
+/// Idle time by its cause, over all processes.
 class IdleTime {
   public:
-    void add(const Timeline& timeline, const std::vector<Interval>& windows) {
-        for (const activity::IdleCause& each : activity::idle_causes(timeline, windows)) {
+    void add(const Timeline& timeline, std::vector<Interval> gaps) {
+        for (const activity::IdleCause& each : activity::idle_causes(timeline, std::move(gaps))) {
             times_[{each.cause, each.call}] += each.idle_ns;
         }
     }
@@ -395,12 +402,14 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         if (found.counted.empty()) return counts;
         CallsByName waits, uncapturable;
         std::uint64_t synchronisations = 0;
-        std::map<const Timeline*, std::vector<Interval>> windows, open;
+        std::map<const Timeline*, std::vector<Interval>> windows, open, longest_gaps;
         for (const Instance& each : found.counted) {
             const WorkSummary work = activity::summarise(*each.timeline, each.time, each.thread);
             synchronisations += work.synchronisations;
             windows[each.timeline].push_back(work.window);
             open[each.timeline].push_back(each.time);
+            const Interval gap = activity::longest_gap(*each.timeline, work.window);
+            if (gap.length() != 0) longest_gaps[each.timeline].push_back(gap);
             for (const activity::UncapturableCall& call :
                  activity::uncapturable_calls(*each.timeline, each.time, each.thread)) {
                 uncapturable[{call.name, call.range}] += call.count;
@@ -413,12 +422,21 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
         counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
         counts["memory_peak"] = memory_peak(open);
-        IdleTime idle;
-        for (const auto& [timeline, own] : windows) idle.add(*timeline, own);
-        const std::string causes = idle.text(instances);
-        if (!causes.empty()) counts["idle_share"] = {std::nullopt, causes + " per instance"};
+        IdleTime idle, longest;
+        for (const auto& [timeline, own] : windows) {
+            idle.add(*timeline, activity::gaps_in(*timeline, own));
+        }
+        for (auto& [timeline, own] : longest_gaps) longest.add(*timeline, std::move(own));
+        const auto add_causes = [&](const char* metric, const IdleTime& time) {
+            const std::string causes = time.text(instances);
+            if (!causes.empty()) counts[metric] = {std::nullopt, causes + " per instance"};
+        };
+        add_causes("idle_share", idle);
+        add_causes("longest_idle", longest);
     } else if (piece.kind == model::Piece::Kind::program) {
-        IdleTime idle;
+        IdleTime idle, longest;
+        Interval longest_gap;
+        const Timeline* with_longest = nullptr;
         std::uint64_t synchronisations = 0;
         std::map<const Timeline*, std::vector<Interval>> captured;
         activity::ProfileOptions options;
@@ -427,12 +445,20 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
             if (!part.missing.empty()) continue;
             const activity::Profile profile = activity::profile_of(timeline, options);
             synchronisations += profile.program.synchronisations;
-            idle.add(timeline, profile.windows);
+            idle.add(timeline, activity::gaps_in(timeline, profile.windows));
+            for (const Interval& window : profile.windows) {
+                const Interval gap = activity::longest_gap(timeline, window);
+                if (gap.length() <= longest_gap.length()) continue;
+                longest_gap = gap;
+                with_longest = &timeline;
+            }
             captured[&timeline] = part.windows;
         }
         counts["syncs"] = {as_double(synchronisations)};
         counts["memory_peak"] = memory_peak(captured);
         counts["idle_share"] = {std::nullopt, idle.text(1)};
+        if (with_longest != nullptr) longest.add(*with_longest, {longest_gap});
+        counts["longest_idle"] = {std::nullopt, longest.text(1)};
     }
     return counts;
 }

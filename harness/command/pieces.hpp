@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the recordings of one run of a program to the values of its cases: pure functions.
 //
-// A program may consist of several processes, each with a recording and a clock of its own. The
-// instances of ranges and kernels are those of all processes. For the program as a whole, times of
-// the device and counts are added up; its span is the longest, its memory_peak the largest.
+// A program may consist of several processes, each with a recording of its own. The instances of
+// ranges and kernels are those of all processes. For the program as a whole, times of the device
+// and counts are added up; its span is the longest, its memory_peak the largest.
 #pragma once
 
 #include <map>
@@ -26,6 +26,10 @@ struct PieceValues {
     std::map<std::string, std::vector<double>> samples;
     /// Counts, by metric: the mean over the instances.
     std::map<std::string, double> counts;
+    /// Why there are no samples of a metric, by metric.
+    std::map<std::string, std::string> not_known;
+    /// Processes that `communication_skew` is about.
+    std::size_t communicating = 0;
 };
 
 PieceValues values_of(const Recorded& recorded, const model::Piece& piece);
@@ -44,7 +48,7 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
                                          const model::Piece& piece);
 
 struct ApiCount {
-    /// Nothing for `idle_share`, which is measured in another recording.
+    /// Nothing for `idle_share` and `longest_idle`, which are measured in another recording.
     std::optional<double> count;
     std::string detail{};   ///< "cudaStreamSynchronize 1, cudaMalloc 0.5 in forward"
     std::string problem{};  ///< why it could not be counted; empty: it could
@@ -53,8 +57,8 @@ struct ApiCount {
 /// What only a recording with API calls tells of a range or the program, by metric: `syncs` and, of
 /// ranges, `uncapturable_calls` (means over the instances); `memory_peak`, the most memory that a
 /// process holds on a device while an instance is open; what the host did while the device was
-/// idle, as the detail of `idle_share`: "after cudaStreamSynchronize 1.20 ms, nothing submitted
-/// 300.0 µs per instance".
+/// idle, as the detail of `idle_share` and (of the longest gaps alone) of `longest_idle`: "after
+/// cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs per instance".
 std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece);
 
 }  // namespace perfgate::command

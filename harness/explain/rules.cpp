@@ -252,7 +252,8 @@ std::vector<Rule> make_rules() {
          "less time in communication",
          "kernels of NCCL and NVSHMEM also wait for the other GPUs: look for more data, a slower "
          "path, and a GPU that is late",
-         {{"exposed_communication_share", rises, 0, 1 * point}}},
+         {{"exposed_communication_share", rises, 0, 1 * point},
+          {"communication_skew", rises, 0.1, 10 * microsecond}}},
         {"exposed_communication",
          {{"exposed_communication_share", rises, 0, 5 * point},
           {"communication_time", no_rise, 0.1, 10 * microsecond}},
@@ -280,6 +281,14 @@ std::vector<Rule> make_rules() {
          "look at where the data is needed",
          {{"copies", rises, 0.01, 0.5}},
          {"pageable_copies"}},
+
+        {"exposed_copies",
+         {{"exposed_copy_share", rises, 0, 5 * point},
+          {"copy_time", no_rise, 0.1, 10 * microsecond}},
+         "fewer kernels beside the copies",
+         "more kernels beside the copies",
+         "look for a stream, an event or pageable memory that serialises what ran concurrently",
+         {{"pageable_copies", rises, 0.01, 0.5}}},
 
         // --- how memory is used
         // What the asynchronous path no longer carries, plain loads do.

@@ -18,10 +18,15 @@ namespace perfgate::gate {
 namespace {
 
 constexpr double confidence = 0.95;
-/// Of a program these contain the host's time between launches, which recording lengthens, or are
-/// shares of a span that does.
-constexpr std::string_view host_metrics[] = {"span", "idle_share", "communication_share",
-                                             "exposed_communication_share"};
+/// Of a program these contain the host's time between launches, which recording lengthens, are
+/// shares of a span that does, or depend on when the host launches.
+constexpr std::string_view host_metrics[] = {"span",
+                                             "idle_share",
+                                             "longest_idle",
+                                             "exposed_copy_share",
+                                             "communication_share",
+                                             "exposed_communication_share",
+                                             "communication_skew"};
 
 std::string signed_percent(double fraction) {
     return fmt::format("{:+.1f}", 100 * fraction);

@@ -33,7 +33,7 @@ std::string to_text(const Overhead& overhead);
 /// (+0.4 to +2.1 %)"; where its cases differ, the least and the most.
 std::vector<std::string> overhead_notes(const model::SuiteResult& suite);
 
-/// Why a metric is invalid: it includes the host's time (`span`, `idle_share`), and the interval
+/// Why a metric is invalid: it depends on the host's time (`span`, `idle_share`), and the interval
 /// lies above the bound. Empty: it is valid, or there is no bound.
 std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,
                        std::string_view metric);

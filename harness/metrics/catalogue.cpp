@@ -302,6 +302,8 @@ std::vector<Metric> make_catalogue() {
                     "ns", lower, timing, Fold::sum}),
         of_program({"idle_share", "share of the span in which the program had no device work", "%",
                     lower, timing, Fold::max}),
+        of_program({"longest_idle", "the longest gap in which the program had no device work", "ns",
+                    lower, timing, Fold::max}),
         of_program({"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
         of_program(
             {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),
@@ -312,6 +314,9 @@ std::vector<Metric> make_catalogue() {
         of_program({"pageable_copies", "copies from or to pageable host memory", "count", lower,
                     exact, Fold::sum}),
         of_program({"copied_bytes", "bytes copied", "bytes", lower, exact, Fold::sum}),
+        of_program({"copy_time", "time in which a copy ran", "ns", lower, timing, Fold::sum}),
+        of_program({"exposed_copy_share", "share of the span with copies and no kernel", "%", lower,
+                    timing, Fold::max}),
         of_program({"memsets", "memsets", "count", lower, exact, Fold::sum}),
         of_program({"syncs", "calls in which the host waits for the device", "count", lower, exact,
                     Fold::sum}),
@@ -330,6 +335,9 @@ std::vector<Metric> make_catalogue() {
         of_program({"exposed_communication_share",
                     "share of the span with NCCL or NVSHMEM kernels and no other kernel", "%",
                     lower, timing, Fold::max}),
+        of_program({"communication_skew",
+                    "between the first and the last process to begin an NCCL or NVSHMEM kernel",
+                    "ns", lower, timing, Fold::max}),
 
         // --- what benchmarks report themselves (`benchmark` in a suite)
         of_benchmark({"real_time", "time that a benchmark reports, of one iteration", "ns", lower,

@@ -180,8 +180,8 @@ struct CaseResult {
     /// Of a program's case: the unit that its counts refer to, as named in reports ("step",
     /// "launch", "run"). Empty: a plugin's case, or an older document.
     std::string instance = {};
-    /// Of a program's case: `span` and `idle_share` are invalid if the 95 % interval of the
-    /// recording overhead lies above this fraction. Absent: no bound.
+    /// Of a program's case: `span`, `idle_share` and what else includes the host's time are invalid
+    /// if the 95 % interval of the recording overhead lies above this fraction. Absent: no bound.
     std::optional<double> max_overhead = std::nullopt;
     /// Skipped by the suite (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;

@@ -39,7 +39,7 @@ constexpr const char* stack = "stack";
 std::vector<std::string> metrics_of(model::Piece::Kind kind) {
     std::vector<std::string> names{"gpu_time"};
     if (kind != model::Piece::Kind::kernels) {
-        names.insert(names.end(), {"span", "idle_share"});
+        names.insert(names.end(), {"span", "idle_share", "longest_idle"});
     }
     names.insert(names.end(), {"kernels", "tracing_overhead"});
     if (kind == model::Piece::Kind::kernels) {
@@ -48,8 +48,9 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind) {
     }
     names.insert(names.end(),
                  {"short_kernels", "host_launches", "graph_launches", "copies", "pageable_copies",
-                  "copied_bytes", "memsets", "syncs", "underfilled_share", "communication_time",
-                  "communication_share", "exposed_communication_share", metrics::memory_peak});
+                  "copied_bytes", "copy_time", "exposed_copy_share", "memsets", "syncs",
+                  "underfilled_share", "communication_time", "communication_share",
+                  "exposed_communication_share", "communication_skew", metrics::memory_peak});
     if (kind == model::Piece::Kind::program) {
         names.emplace_back("wall_time");
     } else {

@@ -470,6 +470,52 @@ workloads:
         case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
         self.assertIn("communication", [each["rule"] for each in case["why"]])
 
+    def run_ranks(self, gates, ranks, code=0):
+        """A program with a process for each entry of `ranks`, what it does; of its steps the first does not count."""
+        self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health="").replace("    health: \n", f"    {gates}\n"))
+        processes = "".join(f"RANK={rank} MOCK_WORK_NS=5000000 {PROGRAM} {words} &\n" for rank, words in enumerate(ranks))
+        self.script("app", f"#!/bin/sh\n{processes}wait\n")
+        self.run_suite(processes=1, code=code)
+
+    def expecting(self, expectation, ranks, code=0):
+        """The sentence about the expectation."""
+        self.run_ranks(f"expect: {{{expectation}}}", ranks, code)
+        relation, = self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"]
+        return relation["sentence"]
+
+    def test_copies_that_no_kernel_hides_fail(self):
+        # The mock device does one thing after the other.
+        steps = 2 * "push step kernels 10 gemm copy 64 pop "
+        self.expecting('step.copy_time: "== 5ms"', [steps])
+        self.expecting('step.exposed_copy_share: "<= 15%"', [steps])
+        steps = steps.replace("copy 64", "copy 64 copy 64 copy 64 copy 64 copy 64")
+        self.assertIn("step.copy_time is 25.00 ms and should be exactly 5.000 ms",
+                      self.expecting('step.copy_time: "== 5ms"', [steps], code=1))
+        self.assertIn("and should be at most 15.00 %",
+                      self.expecting('step.exposed_copy_share: "<= 15%"', [steps], code=1))
+
+    def test_a_long_gap_fails_with_what_the_host_did_in_it(self):
+        steps = 2 * "push step kernels 1 gemm sleep 600 kernels 1 gemm pop "
+        self.expecting('step.longest_idle: "<= 10s"', [steps])
+        self.assertRegex(self.expecting('step.longest_idle: "<= 300ms"', [steps], code=1),
+                         r"step.longest_idle is \d+\.\d ms \(nothing submitted \d+\.\d ms per instance\) and should be")
+
+    def test_a_late_rank_fails_and_ranks_that_differ_are_not_compared(self):
+        step = "push step kernels 3 ncclDevKernel_AllReduce sync pop "
+        late = f"sleep 2000 {2 * step}"
+        expectation = 'step.communication_skew: "<= 1s"'
+        self.expecting(expectation, [2 * step, 2 * step])
+        self.assertEqual("activity/callbacks/2 communicating", self.cases()["step"]["metrics"]["communication_skew"]["method"])
+        self.assertRegex(self.expecting(expectation, [2 * step, late], code=1),
+                         r"step.communication_skew is [12]\.\d+ s and should be at most 1.000 s")
+        for ranks, reason in (([2 * step], "1 process with NCCL or NVSHMEM kernels; a skew is between several"),
+                              ([2 * step, 3 * step], "the processes have different numbers of instances: 1 and 2")):
+            self.run_ranks("tolerances: {step.communication_skew: 50%, program.kernels: 0}", ranks, code=3)
+            missing, = self.cases()["step"]["not_collected"]
+            self.assertEqual("communication_skew", missing["metric"])
+            self.assertIn(missing["reason"], (reason, reason.replace("1 and 2", "2 and 1")))
+            self.assertNotIn("not_collected", self.cases()["program"])
+
     def test_validate_and_list_know_the_health_set_and_execute_nothing(self):
         self.write("suite.yaml", self.HEALTHY.format(mocks=MOCKS, health="{step: {syncs: 2}}"))
         self.assertIn("1 case", self.run_tool("validate", "suite.yaml").stdout)
@@ -558,7 +604,7 @@ workloads:
             self.assertIn(f"broken: train/step.{metric} is 2{of} and should be at most 1", done.stdout)
 
     def test_idle_time_is_told_with_what_the_host_did(self):
-        self.suite(("program.kernels: 0", "program.kernels: 0\n      step.idle_share: 5pt"),
+        self.suite(("program.kernels: 0", "program.kernels: 0\n      step.idle_share: 5pt\n      step.longest_idle: 50%"),
                    ('step.syncs: "<= 1"', 'step.idle_share: "<= 97%"'),
                    ("    timeout", "    max_overhead: 10000%\n    timeout"))
         self.run_tool("baseline", "refresh", "suite.yaml", "--backend", "host", "--processes", 10)
@@ -568,6 +614,8 @@ workloads:
         self.assertRegex(done, r"idle_share regressed")
         self.assertRegex(done, rf"train/step.idle_share is 99\.\d+ % \({cause}.* per instance\) and should be at most")
         self.assertRegex(done, rf"why: .*idle_share: {cause}.* per instance")
+        self.assertRegex(done, r"longest_idle regressed")
+        self.assertRegex(done, rf"longest_idle: {cause} per instance")
 
     def test_a_case_that_only_an_expectation_gates(self):
         self.suite(("      step.gpu_time: 5%\n      step.kernels: 0\n", ""))

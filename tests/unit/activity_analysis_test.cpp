@@ -179,7 +179,8 @@ using Causes = std::vector<std::tuple<GapCause, std::string, std::uint64_t>>;
 
 Causes idle(const Program& program, const std::vector<Interval>& windows) {
     Causes causes;
-    for (const IdleCause& each : idle_causes(Timeline(program.recording()), windows)) {
+    const Timeline timeline(program.recording());
+    for (const IdleCause& each : idle_causes(timeline, gaps_in(timeline, windows))) {
         causes.emplace_back(each.cause, each.call, each.idle_ns);
     }
     return causes;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -283,6 +284,85 @@ TEST(IdleShare, WithoutIdleTimeHasNoDetail) {
     EXPECT_FALSE(api_counts_of(Recorded(std::move(recordings)), step).contains("idle_share"));
 }
 
+std::unique_ptr<Recorded> recorded_of(const std::vector<activity::Program>& processes) {
+    std::vector<activity::Recording> recordings;
+    for (const activity::Program& each : processes) recordings.push_back(each.recording());
+    return std::make_unique<Recorded>(std::move(recordings));
+}
+
+std::vector<double> samples(const std::vector<activity::Program>& processes,
+                            const model::Piece& piece, const std::string& metric) {
+    return values_of(*recorded_of(processes), piece).samples.at(metric);
+}
+
+TEST(LongestIdle, IsTheLongestGapOfEachInstance) {
+    activity::Program program;
+    program.range("step", {100, 1000})
+        .kernel("a", 110, {150, 200})
+        .kernel("b", 380, {500, 600})
+        .kernel("c", 695, {700, 1000})
+        .range("step", {1000, 2000})
+        .kernel("a", 1100, {1400, 1500})
+        .kernel("b", 1200, {1500, 2000})
+        .range("step", {2000, 2500})
+        .kernel("a", 2000, {2000, 2500});
+    EXPECT_EQ(samples({program}, step, "longest_idle"), (std::vector<double>{300, 400, 0}));
+    EXPECT_EQ(samples({program}, {}, "longest_idle"), std::vector<double>{400});
+}
+
+TEST(LongestIdle, EndsWithAnyWorkOfTheProcess) {
+    activity::Program program;
+    // Work of no range and a copy, in the gap from 200 to 900.
+    program.range("step", {100, 1000}, activity::other_thread)
+        .kernel("a", 110, {100, 200}, activity::other_thread)
+        .kernel("b", 120, {300, 350})
+        .copy(130, {340, 500}, 64, activity::MemoryKind::pinned)
+        .kernel("c", 140, {900, 1000}, activity::other_thread);
+    model::Piece own = step;
+    own.own_thread = true;
+    EXPECT_EQ(samples({program}, own, "longest_idle"), std::vector<double>{400});
+}
+
+TEST(LongestIdle, OfTheProgramIsThatOfTheProcessWithTheLongest) {
+    activity::Program one, other;
+    one.kernel("a", 100, {100, 200}).kernel("a", 210, {250, 300});
+    other.kernel("a", 100, {100, 200}).kernel("a", 210, {290, 300});
+    EXPECT_EQ(samples({one, other}, {}, "longest_idle"), std::vector<double>{90});
+}
+
+TEST(LongestIdle, OfAPartIsThatOfItsWindows) {
+    activity::Program program;
+    program.range("measured", {1000, 2000})
+        .kernel("a", 100, {100, 200})
+        .kernel("a", 1000, {1000, 1300})
+        .kernel("a", 1500, {1600, 2000});
+    model::CaptureRange capture;
+    capture.range = "measured";
+    EXPECT_EQ(values_of(Recorded({program.recording()}, capture), {}).samples.at("longest_idle"),
+              std::vector<double>{300});
+    EXPECT_EQ(samples({program}, {}, "longest_idle"), std::vector<double>{800});
+}
+
+TEST(LongestIdle, HasWhatTheHostDidInTheLongestGapsAsItsDetail) {
+    activity::Program program;
+    program.range("step", {100, 1000})
+        .kernel("a", 110, {150, 200})
+        .call("cudaStreamSynchronize", {160, 250})
+        .kernel("b", 380, {400, 500})
+        .call("cudaMalloc", {520, 690})
+        .kernel("c", 695, {700, 1000})
+        .range("step", {1000, 2000})
+        .call("cudaMalloc", {1020, 1290})
+        .kernel("c", 1295, {1300, 2000});
+    activity::Program busy;
+    busy.range("step", {100, 200}).kernel("a", 100, {100, 200}).call("cudaMalloc", {100, 110});
+    EXPECT_EQ(api_counts_of(*recorded_of({program}), step).at("longest_idle").detail,
+              "in cudaMalloc 150.0 ns, after cudaStreamSynchronize 100.0 ns per instance");
+    EXPECT_EQ(api_counts_of(*recorded_of({program, busy}), {}).at("longest_idle").detail,
+              "in cudaMalloc 300.0 ns");
+    EXPECT_FALSE(api_counts_of(*recorded_of({busy}), step).contains("longest_idle"));
+}
+
 /// A program of two steps, before which it holds 100 bytes of a device.
 activity::Program two_steps() {
     activity::Program program;
@@ -446,6 +526,111 @@ TEST(Communication, OfSeveralProcessesIsTheirSum) {
     const PieceValues both = values_of(Recorded(std::move(recordings)), {});
     EXPECT_EQ(both.samples.at("communication_time"), std::vector<double>{400});
     EXPECT_EQ(both.samples.at("communication_share"), std::vector<double>{100 * 400.0 / 4000});
+}
+
+TEST(Copies, AreTimedWhateverElseRunsAndExposedWhereNoKernelDoes) {
+    activity::Program program;
+    const auto copy = [&](std::uint64_t launch, model::Interval time) {
+        program.copy(launch, time, 64, activity::MemoryKind::pinned);
+    };
+    program.range("step", {1000, 10000}).kernel("gemm", 1100, {2000, 4000});
+    copy(1200, {3000, 5000});  // half of it beside the kernel
+    copy(1300, {4500, 6000});  // beside a copy
+    program.kernel("ncclDevKernel_AllReduce", 1400, {8000, 9000});
+    copy(1500, {8500, 9000});  // hidden by communication too
+    program.range("step", {10000, 11000}).kernel("gemm", 10100, {10200, 10300});
+    EXPECT_EQ(samples({program}, step, "copy_time"), (std::vector<double>{3500, 0}));
+    EXPECT_EQ(samples({program}, step, "exposed_copy_share"),
+              (std::vector<double>{100 * 2000.0 / 9000, 0}));
+    EXPECT_EQ(samples({program}, {}, "copy_time"), std::vector<double>{3500});
+    EXPECT_EQ(samples({program}, {}, "exposed_copy_share"),
+              std::vector<double>{100 * 2000.0 / 8300});
+}
+
+TEST(Copies, OfSeveralProcessesAreASum) {
+    activity::Program one, other;
+    one.kernel("gemm", 100, {100, 200}).copy(100, {150, 300}, 64, activity::MemoryKind::pinned);
+    other.kernel("gemm", 100, {100, 500});
+    EXPECT_EQ(samples({one, other}, {}, "copy_time"), std::vector<double>{150});
+    EXPECT_EQ(samples({one, other}, {}, "exposed_copy_share"),
+              std::vector<double>{100 * 100.0 / 600});
+}
+
+constexpr const char* reduce = "ncclDevKernel_AllReduce";
+
+/// A rank with a step for each list of kernels, which begin at these times after the step's begin.
+activity::Program rank(const std::vector<std::vector<std::uint64_t>>& begins,
+                       const char* symbol = reduce) {
+    activity::Program program;
+    program.clock({5000, 6'000'000, 1}).clock({7'000'000, 7'000'050, 2});
+    std::uint64_t at = 0;
+    for (const auto& kernels : begins) {
+        program.range("step", {at + 1, at + 1000}).kernel("gemm", at + 1, {at + 1, at + 900});
+        for (const std::uint64_t begin : kernels) {
+            program.kernel(symbol, at + 10, {at + begin, at + begin + 5});
+        }
+        at += 1000;
+    }
+    return program;
+}
+
+TEST(CommunicationSkew, IsTheMedianOverTheKernelsOfLatestLessEarliestBegin) {
+    const std::vector<activity::Program> ranks{rank({{100, 200, 300}, {100}, {}}),
+                                               rank({{110, 250, 301}, {160}, {}}),
+                                               rank({{90, 220, 302}, {130}, {}})};
+    EXPECT_EQ(samples(ranks, step, "communication_skew"), (std::vector<double>{20, 60}));
+    // Of the program: 20, 50, 2 and 60.
+    EXPECT_EQ(samples(ranks, {}, "communication_skew"), std::vector<double>{35});
+    EXPECT_EQ(values_of(*recorded_of(ranks), step).communicating, 3U);
+}
+
+TEST(CommunicationSkew, MatchesInstancesByTheirPlaceAmongThoseThatCount) {
+    model::Piece skipping = step;
+    skipping.skip = 1;
+    EXPECT_EQ(samples({rank({{100}, {100}}), rank({{900}, {130}})}, skipping, "communication_skew"),
+              std::vector<double>{30});
+}
+
+TEST(CommunicationSkew, IsNotAboutProcessesWithoutCommunication) {
+    const std::vector<activity::Program> ranks{rank({{100}}), rank({{}, {}}), rank({{107}})};
+    for (const model::Piece& piece : {step, model::Piece{}}) {
+        EXPECT_EQ(samples(ranks, piece, "communication_skew"), std::vector<double>{7});
+        EXPECT_EQ(values_of(*recorded_of(ranks), piece).communicating, 2U);
+    }
+}
+
+TEST(CommunicationSkew, IsNotKnownWithAReason) {
+    const auto reason = [](const std::vector<activity::Program>& ranks,
+                           const model::Piece& piece = step) {
+        const PieceValues found = values_of(*recorded_of(ranks), piece);
+        EXPECT_EQ(found.problem, "");
+        EXPECT_FALSE(found.samples.contains("communication_skew"));
+        return found.not_known.at("communication_skew");
+    };
+    for (const model::Piece& piece : {step, model::Piece{}}) {
+        EXPECT_EQ(reason({rank({{100}})}, piece),
+                  "1 process with NCCL or NVSHMEM kernels; a skew is between several");
+        EXPECT_EQ(reason({rank({{}}), rank({{}})}, piece),
+                  "0 processes with NCCL or NVSHMEM kernels; a skew is between several");
+        EXPECT_EQ(reason({rank({{100, 200}}), rank({{100}})}, piece),
+                  "the processes' NCCL and NVSHMEM kernels differ: in instance 1 one has 2 and "
+                  "another 1");
+        EXPECT_EQ(reason({rank({{100}}), rank({{100}}, "ncclDevKernel_Broadcast")}, piece),
+                  "the processes' NCCL and NVSHMEM kernels differ: in instance 1 kernel 1 is "
+                  "ncclDevKernel_AllReduce in one and ncclDevKernel_Broadcast in another");
+        EXPECT_EQ(reason({rank({{100}}), two_steps()
+                                             .kernel(reduce, 150, {150, 160})
+                                             .kernel(reduce, 350, {350, 360})
+                                             .clock({1, 2'000'000'000, 3})},
+                         piece),
+                  "CUPTI's clock is not the host's real time in all processes, so their times "
+                  "cannot be compared");
+    }
+    EXPECT_EQ(reason({rank({{100}, {100}}), rank({{100}})}),
+              "the processes have different numbers of instances: 2 and 1");
+    EXPECT_EQ(reason({rank({{100}, {100}}), rank({{100}, {}})}),
+              "the processes' NCCL and NVSHMEM kernels differ: in instance 2 one has 1 and "
+              "another 0");
 }
 
 TEST(LegacyStreamLaunches, AreCountedButForThoseOfGraphs) {

@@ -181,6 +181,11 @@ std::vector<Example> examples() {
         {"coalescing",
          {{"sectors_per_request_store", {4, 4.5}}, {"instructions", {1000, 1049}}},
          {{{"sectors_per_request_store", {4, 4.39}}, {"instructions", {1000, 1000}}}}},
+        {"exposed_copies",
+         {{"exposed_copy_share", {10, 15}}, {"copy_time", {100'000, 100'000}}},
+         {{{"exposed_copy_share", {10, 14.9}}, {"copy_time", {100'000, 100'000}}},
+          // More copying is the cause.
+          {{"exposed_copy_share", {10, 15}}, {"copy_time", {100'000, 120'000}}}}},
         {"asynchronous_copies",
          {{"tma_bytes", {1 * mib, 0.5 * mib}}, {"load_bytes", {100 * kib, 105 * kib}}},
          {{{"tma_bytes", {1 * mib, 0.51 * mib}}, {"load_bytes", {0, 1 * mib}}},

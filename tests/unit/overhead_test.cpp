@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ model::MetricSeries batches(const std::vector<double>& values, const std::string
     return series;
 }
 
+/// What recording distorts.
+constexpr const char* of_the_host[] = {"span",
+                                       "idle_share",
+                                       "longest_idle",
+                                       "exposed_copy_share",
+                                       "communication_share",
+                                       "exposed_communication_share",
+                                       "communication_skew"};
+
 /// A range of a program that gates what depends on the host and what does not. `overheads` in %.
 CaseResult program(const std::vector<double>& overheads) {
     CaseResult result = documents::measured_case();
@@ -33,8 +43,9 @@ CaseResult program(const std::vector<double>& overheads) {
     result.gates.clear();
     result.metrics.clear();
     const std::vector<double> same(overheads.size(), 1000);
-    for (const std::string metric : {"gpu_time", "span", "idle_share", "communication_share",
-                                     "exposed_communication_share", "kernels", "wall_time"}) {
+    std::vector<std::string> gated{"gpu_time", "copy_time", "kernels", "wall_time"};
+    gated.insert(gated.end(), std::begin(of_the_host), std::end(of_the_host));
+    for (const std::string& metric : gated) {
         result.gates.push_back({metric, {0.5, std::nullopt, 1}, 0});
         result.metrics[metric] = batches(same, metric == "kernels" ? "count" : "ns");
     }
@@ -44,9 +55,9 @@ CaseResult program(const std::vector<double>& overheads) {
 
 model::Run run_of(const CaseResult& result) {
     model::Run run = documents::run_of({result});
-    for (const std::string metric :
-         {"span", "idle_share", "communication_share", "exposed_communication_share", "wall_time",
-          "tracing_overhead"}) {
+    std::vector<std::string> times{"copy_time", "wall_time", "tracing_overhead"};
+    times.insert(times.end(), std::begin(of_the_host), std::end(of_the_host));
+    for (const std::string& metric : times) {
         run.metric_definitions[metric] =
             documents::definition(metric, "ns", model::MetricClass::timing);
     }
@@ -115,8 +126,7 @@ TEST(Overhead, AboveTheBoundWhatDependsOnTheHostIsInvalid) {
         const model::CaseVerdict& verdict = document.suites[0].cases[0];
         EXPECT_EQ(verdict.verdict, Verdict::invalid);
         EXPECT_EQ(document.exit_code, 3);
-        for (const char* metric :
-             {"span", "idle_share", "communication_share", "exposed_communication_share"}) {
+        for (const char* metric : of_the_host) {
             const model::MetricVerdict& invalid = find(verdict, metric);
             EXPECT_EQ(invalid.verdict, Verdict::invalid);
             EXPECT_NE(invalid.sentence.find("recording overhead of the program is +10.5 % (+9.3 to "
@@ -126,6 +136,7 @@ TEST(Overhead, AboveTheBoundWhatDependsOnTheHostIsInvalid) {
         }
         const Verdict others = with_baseline ? not_shown : Verdict::no_baseline;
         EXPECT_EQ(find(verdict, "gpu_time").verdict, others);
+        EXPECT_EQ(find(verdict, "copy_time").verdict, others);
         EXPECT_EQ(find(verdict, "wall_time").verdict, others);
         EXPECT_EQ(find(verdict, "kernels").verdict,
                   with_baseline ? Verdict::pass : Verdict::no_baseline);

@@ -124,6 +124,11 @@ class Program {
         return *this;
     }
 
+    Program& clock(ClockReading reading) {
+        recording_.records.clocks.push_back(reading);
+        return *this;
+    }
+
     Program& level(const std::string& level) {
         recording_.header["level"] = level;
         return *this;
