@@ -325,6 +325,36 @@ TEST(PoolingFindings, ABaselineOfOneSessionDoesNotTellWhatSessionsDifferBy) {
     EXPECT_FALSE(pooled.findings().one_session) << "only times drift";
 }
 
+TEST(PoolingFindings, OfSeveralBoardsAreThoseOfTheRunsBoard) {
+    const Pooled alone({0.01});
+    Pooled joined({0.01});
+    std::vector<model::Batch>& times =
+        joined.baseline.cases.begin()->second.metrics.at("gpu_time").batches;
+    std::vector<model::Batch> others = times;
+    for (model::Batch& batch : others) {
+        batch.device = "board-b";
+        batch.samples[0] *= 1.06;
+    }
+    times.insert(times.end(), others.begin(), others.end());
+    joined.run.suites[0].cases[0].gates[0].tolerance = within(0.03);
+    EXPECT_TRUE(joined.findings().unshown.empty());
+    EXPECT_EQ(joined.findings().proposals, alone.findings().proposals);
+}
+
+TEST(PoolingFindings, TheDriftIsThatOfTheSuite) {
+    // Of one case alone two sessions tell little; twelve cases tell how far they differ.
+    Pooled pooled(std::vector<double>(12, 0.001));
+    std::size_t i = 0;
+    for (auto& [id, expected] : pooled.baseline.cases) {
+        const double difference = ++i % 2 == 0 ? 0.004 : -0.004;
+        for (model::Batch& batch : expected.metrics.at("gpu_time").batches) {
+            batch.run = batch.process % 2;
+            if (batch.run == 1) batch.samples[0] *= 1 + difference;
+        }
+    }
+    EXPECT_TRUE(pooled.findings().unshown.empty());
+}
+
 TEST(PoolingFindings, AnExactMetricThatVariesIsNamed) {
     Pooled pooled({0.01});
     model::MetricSeries& registers = pooled.baseline.cases.begin()->second.metrics.at("registers");
