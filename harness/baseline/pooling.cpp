@@ -92,6 +92,35 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
     }
 }
 
+/// What shows that the runs measured something else; empty: nothing does. Programs may launch other
+/// kernels in each run; one of the same name with other code was compiled anew. Host code that is
+/// built twice may differ in bytes: it is other code only if the revision does not tell.
+std::string other_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
+    const auto differ = [](const std::string& one, const std::string& other) {
+        return !one.empty() && !other.empty() && one != other;
+    };
+    if (then.command != now.command) return "its command";
+    if (then.env != now.env) return "the environment that the suite sets";
+    const bool on_host = then.kernels.empty() && now.kernels.empty();
+    if (on_host && !revision_tells && differ(then.host_code, now.host_code)) return "its host code";
+    if (then.kernels.size() != now.kernels.size()) return {};
+    for (std::size_t i = 0; i < now.kernels.size(); ++i) {
+        const model::Kernel& kernel = now.kernels[i];
+        if (then.kernels[i].name == kernel.name && differ(then.kernels[i].code, kernel.code)) {
+            return "the code of " + model::printable(kernel.name);
+        }
+    }
+    return {};
+}
+
+void require_same_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
+    const std::string differs = other_measurement(then, now, revision_tells);
+    if (differs.empty()) return;
+    throw model::InputError(fmt::format(
+        "the runs cannot become one baseline: they did not measure the same: {}: {} differs",
+        model::printable(model::case_id(then.spec)), differs));
+}
+
 /// Code that differs between the runs counts as not known.
 void keep_common_code(const CaseResult& from, CaseResult& to) {
     if (from.host_code != to.host_code) to.host_code.clear();
@@ -110,7 +139,7 @@ void keep_common_code(const CaseResult& from, CaseResult& to) {
 }
 
 /// Adds the other run's values of the case to the first's.
-void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
+void add_case(const CaseResult& from, std::int64_t run, bool revision_tells, CaseResult& to) {
     if (to.status != CaseStatus::measured) return;
     if (from.status != CaseStatus::measured || !from.not_collected.empty()) {
         to.status = from.status;
@@ -118,6 +147,7 @@ void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
         to.not_collected = from.not_collected;
         return;
     }
+    require_same_measurement(to, from, revision_tells);
     keep_common_code(from, to);
     for (auto& [metric, series] : to.metrics) {
         const auto found = from.metrics.find(metric);
@@ -284,7 +314,7 @@ Run combine_runs(std::vector<Run> runs) {
         for (std::size_t s = 0; s < combined.suites.size(); ++s) {
             for (std::size_t c = 0; c < combined.suites[s].cases.size(); ++c) {
                 add_case(other.suites[s].cases[c], static_cast<std::int64_t>(i),
-                         combined.suites[s].cases[c]);
+                         model::names_a_commit(combined.git_revision), combined.suites[s].cases[c]);
             }
         }
     }

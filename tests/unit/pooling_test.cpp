@@ -138,6 +138,51 @@ TEST(CombineRuns, NumbersProcessesAndRunsAndAddsTheTimes) {
     }
 }
 
+TEST(CombineRuns, RunsOfOtherKernelsAreRefused) {
+    model::Run one = run_of({measured_case(1)});
+    model::CaseResult& before = one.suites[0].cases[0];
+    before.host_code = "0057";
+    before.kernels.resize(1);
+    before.kernels[0].name = "k";
+    before.kernels[0].code = "c0de";
+    model::Run two = one;
+    model::CaseResult& after = two.suites[0].cases[0];
+    after.host_code = "0058";
+    EXPECT_EQ(refusal({one, two}), "not refused") << "built again, the same kernels";
+    after.kernels[0].code = "c1de";
+    EXPECT_EQ(refusal({one, one, two}),
+              "the runs cannot become one baseline: they did not measure the same: "
+              "gemm/tiled[m=1]: the code of k differs");
+    after.kernels[0].name = "j";
+    EXPECT_EQ(refusal({one, two}), "not refused") << "a program chose another kernel";
+}
+
+TEST(CombineRuns, RunsOfOtherHostCodeAreRefusedUnlessTheyAreOfOneCommit) {
+    model::Run one = run_of({measured_case(1)});
+    one.suites[0].cases[0].host_code = "0057";
+    model::Run two = one;
+    two.suites[0].cases[0].host_code = "0058";
+    EXPECT_EQ(refusal({one, two}), "not refused");
+    for (const char* revision : {"", "abc-dirty"}) {
+        one.git_revision = two.git_revision = revision;
+        EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: its host code differs"),
+                  std::string::npos);
+        EXPECT_EQ(refusal({one, one}), "not refused");
+    }
+}
+
+TEST(CombineRuns, RunsOfAnotherCommandAreRefused) {
+    model::Run one = run_of({measured_case(1)});
+    one.suites[0].cases[0].command = {"./app", "1"};
+    model::Run two = one;
+    two.suites[0].cases[0].command = {"./app", "2"};
+    EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: its command differs"), std::string::npos);
+    two = one;
+    two.suites[0].cases[0].env = {{"OMP_NUM_THREADS", "1"}};
+    EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: the environment that the suite sets"),
+              std::string::npos);
+}
+
 TEST(CombineRuns, WhatOneRunDidNotMeasureIsNotMeasured) {
     const model::Run good = run_of({measured_case(1)});
     model::Run bad = good;
