@@ -7,17 +7,20 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <random>
 #include <string_view>
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/case_verdict.hpp"
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
@@ -89,6 +92,35 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
     }
 }
 
+/// What shows that the runs measured something else; empty: nothing does. Programs may launch other
+/// kernels in each run; one of the same name with other code was compiled anew. Host code that is
+/// built twice may differ in bytes: it is other code only if the revision does not tell.
+std::string other_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
+    const auto differ = [](const std::string& one, const std::string& other) {
+        return !one.empty() && !other.empty() && one != other;
+    };
+    if (then.command != now.command) return "its command";
+    if (then.env != now.env) return "the environment that the suite sets";
+    const bool on_host = then.kernels.empty() && now.kernels.empty();
+    if (on_host && !revision_tells && differ(then.host_code, now.host_code)) return "its host code";
+    if (then.kernels.size() != now.kernels.size()) return {};
+    for (std::size_t i = 0; i < now.kernels.size(); ++i) {
+        const model::Kernel& kernel = now.kernels[i];
+        if (then.kernels[i].name == kernel.name && differ(then.kernels[i].code, kernel.code)) {
+            return "the code of " + model::printable(kernel.name);
+        }
+    }
+    return {};
+}
+
+void require_same_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
+    const std::string differs = other_measurement(then, now, revision_tells);
+    if (differs.empty()) return;
+    throw model::InputError(fmt::format(
+        "the runs cannot become one baseline: they did not measure the same: {}: {} differs",
+        model::printable(model::case_id(then.spec)), differs));
+}
+
 /// Code that differs between the runs counts as not known.
 void keep_common_code(const CaseResult& from, CaseResult& to) {
     if (from.host_code != to.host_code) to.host_code.clear();
@@ -107,7 +139,7 @@ void keep_common_code(const CaseResult& from, CaseResult& to) {
 }
 
 /// Adds the other run's values of the case to the first's.
-void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
+void add_case(const CaseResult& from, std::int64_t run, bool revision_tells, CaseResult& to) {
     if (to.status != CaseStatus::measured) return;
     if (from.status != CaseStatus::measured || !from.not_collected.empty()) {
         to.status = from.status;
@@ -115,6 +147,7 @@ void add_case(const CaseResult& from, std::int64_t run, CaseResult& to) {
         to.not_collected = from.not_collected;
         return;
     }
+    require_same_measurement(to, from, revision_tells);
     keep_common_code(from, to);
     for (auto& [metric, series] : to.metrics) {
         const auto found = from.metrics.find(metric);
@@ -148,17 +181,31 @@ double tolerance_scale(const model::MetricDefinition& definition, const MetricSe
     return in_points(definition) ? std::fabs(gate::estimate_of(baseline)) : 1;
 }
 
-/// A gated metric of a case whose spread is known, as if its own first processes were a run.
+/// A gated metric of a case, as if the first processes of its baseline were a run. A time is
+/// compared as the gate will compare it on the board that was measured.
 struct PooledMetric {
     std::string id;
-    const model::GateRule* gate = nullptr;
-    const model::MetricDefinition* definition = nullptr;
-    const MetricSeries* baseline = nullptr;
+    gate::Comparison comparison;  ///< without the run
     MetricSeries run;
+
+    gate::Comparison against(const MetricSeries& measured) const {
+        gate::Comparison whole = comparison;
+        whole.measured = &measured;
+        return whole;
+    }
+    gate::Comparison without_tolerance(const MetricSeries& measured) const {
+        gate::Comparison finest = against(measured);
+        finest.tolerance = {};
+        finest.leeway = 0;
+        return finest;
+    }
+    const std::string& metric() const { return comparison.definition->name; }
 };
 
+/// The comparisons point to the baseline and to `parts` of it.
 std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResult& suite,
-                                         const model::Baseline& baseline) {
+                                         const model::Baseline& baseline,
+                                         std::deque<MetricSeries>& parts) {
     std::vector<PooledMetric> all;
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
@@ -171,7 +218,11 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
                 definition == run.metric_definitions.end()) {
                 continue;
             }
-            PooledMetric pooled{id, &gate, &definition->second, &series->second, series->second};
+            PooledMetric pooled{
+                id, {&definition->second, &series->second, nullptr, gate.tolerance}, {}};
+            gate::consider_boards(run, result, expected->second, gate.cross_board, parts,
+                                  pooled.comparison);
+            pooled.run = *pooled.comparison.baseline;
             if (pooled.run.batches.size() > first_processes) {
                 pooled.run.batches.resize(first_processes);
             }
@@ -186,23 +237,23 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
 /// are drawn from them, the same each time, and judged by the gate's rule.
 std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::Rule& rule) {
     constexpr std::size_t draws = 40;
-    if (pooled.baseline->batches.empty()) return std::nullopt;
+    const std::vector<model::Batch>& batches = pooled.comparison.baseline->batches;
+    if (batches.empty()) return std::nullopt;
     std::mt19937_64 random(1);
     std::vector<MetricSeries> runs(draws, pooled.run);
     std::vector<gate::Comparison> comparisons;
     for (MetricSeries& run : runs) {
         for (model::Batch& batch : run.batches) {
-            batch.samples =
-                pooled.baseline->batches[random() % pooled.baseline->batches.size()].samples;
+            batch.samples = batches[random() % batches.size()].samples;
         }
-        comparisons.push_back({pooled.definition, pooled.baseline, &run, {}, 0});
+        comparisons.push_back(pooled.without_tolerance(run));
     }
     std::vector<double> ends;
     for (const gate::Judgement& judgement : rule.judge(comparisons)) {
         if (!judgement.interval) return std::nullopt;
         const double rise = judgement.interval->high;
         const double fall = -judgement.interval->low;
-        const model::Direction direction = pooled.definition->direction;
+        const model::Direction direction = pooled.comparison.definition->direction;
         ends.push_back(direction == model::Direction::lower    ? rise
                        : direction == model::Direction::higher ? fall
                                                                : std::max(rise, fall));
@@ -210,17 +261,22 @@ std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::
     return stats::quantile(ends, 0.9);
 }
 
-std::optional<Unshown> unshown_of(const PooledMetric& pooled, const gate::Rule& rule) {
-    if (pooled.definition->metric_class != model::MetricClass::timing) return std::nullopt;
-    const double size = std::fabs(gate::estimate_of(*pooled.baseline));
+/// `drift` is what the gate will allow to the metric.
+std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift& drift,
+                                  const model::Policy& policy) {
+    const gate::Comparison& comparison = pooled.comparison;
+    const model::MetricDefinition& definition = *comparison.definition;
+    if (definition.metric_class != model::MetricClass::timing) return std::nullopt;
+    const double size = std::fabs(gate::estimate_of(*comparison.baseline));
     if (size == 0) return std::nullopt;
-    const model::Tolerance& tolerance = pooled.gate->tolerance;
-    const double scale = tolerance_scale(*pooled.definition, *pooled.baseline);
+    const model::Tolerance& tolerance = comparison.tolerance;
+    const double scale = tolerance_scale(definition, *comparison.baseline);
     const double allowed = scale * std::max(tolerance.worse, tolerance.abs / size);
+    const gate::BatchRule rule(policy, 0, {{pooled.metric(), drift}});
     std::optional<double> needed = tolerance_to_show(pooled, rule);
-    if (needed) needed = written(scale * *needed);
+    if (needed) needed = written(scale * (*needed - comparison.leeway));
     if (needed && *needed <= allowed) return std::nullopt;
-    return Unshown{pooled.id, pooled.gate->metric, allowed, needed, in_points(*pooled.definition)};
+    return Unshown{pooled.id, pooled.metric(), allowed, needed, in_points(definition)};
 }
 
 /// See PoolingFindings.
@@ -258,7 +314,7 @@ Run combine_runs(std::vector<Run> runs) {
         for (std::size_t s = 0; s < combined.suites.size(); ++s) {
             for (std::size_t c = 0; c < combined.suites[s].cases.size(); ++c) {
                 add_case(other.suites[s].cases[c], static_cast<std::int64_t>(i),
-                         combined.suites[s].cases[c]);
+                         model::names_a_commit(combined.git_revision), combined.suites[s].cases[c]);
             }
         }
     }
@@ -301,14 +357,15 @@ MetricSeries condensed(const MetricSeries& series) {
 
 PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite,
                                  const model::Baseline& baseline, const model::Policy& policy) {
-    const std::vector<PooledMetric> all = pooled_metrics(run, suite, baseline);
+    std::deque<MetricSeries> parts;
+    const std::vector<PooledMetric> all = pooled_metrics(run, suite, baseline, parts);
     std::vector<gate::Comparison> with_tolerance;
     std::vector<gate::Comparison> without;
     for (const PooledMetric& pooled : all) {
-        with_tolerance.push_back(
-            {pooled.definition, pooled.baseline, &pooled.run, pooled.gate->tolerance, 0});
-        without.push_back({pooled.definition, pooled.baseline, &pooled.run, {}, 0});
+        with_tolerance.push_back(pooled.against(pooled.run));
+        without.push_back(pooled.without_tolerance(pooled.run));
     }
+    const std::vector<stats::Drift> drifts = gate::drifts_of(with_tolerance);
     const gate::BatchRule rule(policy);
     const std::vector<gate::Judgement> now = rule.judge(with_tolerance);
     const std::vector<gate::Judgement> finest = rule.judge(without);
@@ -323,17 +380,21 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     std::map<std::string, Seen> by_metric;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const PooledMetric& pooled = all[i];
-        if (auto unshown = unshown_of(pooled, rule)) result.unshown.push_back(std::move(*unshown));
+        if (auto unshown = unshown_of(pooled, drifts[i], policy)) {
+            result.unshown.push_back(std::move(*unshown));
+        }
         if (now[i].basis != gate::Basis::spread) continue;
-        if (pooled.definition->metric_class == model::MetricClass::exact) {
-            result.demotions.push_back({pooled.id, pooled.gate->metric});
+        const model::MetricDefinition& definition = *pooled.comparison.definition;
+        if (definition.metric_class == model::MetricClass::exact) {
+            result.demotions.push_back({pooled.id, pooled.metric()});
         }
         if (!finest[i].minimum_detectable_change) continue;
-        Seen& seen = by_metric[pooled.gate->metric];
-        seen.tolerances.emplace_back(written(*finest[i].minimum_detectable_change *
-                                             tolerance_scale(*pooled.definition, *pooled.baseline)),
-                                     pooled.id);
-        seen.points = in_points(*pooled.definition);
+        Seen& seen = by_metric[pooled.metric()];
+        seen.tolerances.emplace_back(
+            written(*finest[i].minimum_detectable_change *
+                    tolerance_scale(definition, *pooled.comparison.baseline)),
+            pooled.id);
+        seen.points = in_points(definition);
         seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
     }
     for (auto& entry : by_metric) {

@@ -73,7 +73,8 @@ struct PoolingFindings {
     bool one_session = false;
 };
 
-/// The findings for the baseline of a run's suite, for the metrics that its cases gate.
+/// The findings for the baseline of a run's suite, for the metrics that its cases gate. Times are
+/// compared as the gate does: of a baseline of several boards, with those of the run's board.
 PoolingFindings pooling_findings(const model::Run& run, const model::SuiteResult& suite,
                                  const model::Baseline& baseline, const model::Policy& policy);
 

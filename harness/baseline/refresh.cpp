@@ -16,6 +16,7 @@
 #include "gate/boards.hpp"
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
+#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/error.hpp"
@@ -163,15 +164,20 @@ std::string board_objection(const model::Run& run, const CaseResult& result,
         gate::Comparison comparison;
         comparison.definition = &run.metric_definitions.at(rule.metric);
         comparison.tolerance = rule.tolerance;
-        comparison.leeway = rule.cross_board;
-        const double expected = gate::estimate_of(then->second);
+        // A board that the baseline has is judged by its own times, without what boards differ by.
+        const std::string board = model::board_of(run, result);
+        const bool known = gate::boards_of(then->second).contains(board);
+        if (!known) comparison.leeway = rule.cross_board;
+        const double expected =
+            gate::estimate_of(known ? gate::series_of_board(then->second, board) : then->second);
         const double measured = gate::estimate_of(now->second);
         const gate::Change change = gate::change_between(comparison, expected, measured);
         if (change.counts && !change.good_way) {
             const model::QuantityTexts values =
                 model::quantity_texts(expected, measured, now->second.unit);
-            return fmt::format("{} {} → {} is more than boards differ by", rule.metric,
-                               values.before, values.after);
+            return fmt::format("{} {} → {} is more than {}", rule.metric, values.before,
+                               values.after,
+                               known ? "the tolerance on this board" : "boards differ by");
         }
     }
     return {};

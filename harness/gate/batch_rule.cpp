@@ -54,27 +54,6 @@ stats::Groups groups_of(const Comparison& comparison) {
     return groups;
 }
 
-/// What each comparison's sessions differ by, or its boards where the measured one is new. Learned
-/// from all times of its suite.
-std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
-    std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> pools;
-    for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        if (!is_time(comparisons[i])) continue;
-        pools[{comparisons[i].suite, comparisons[i].new_board}].push_back(i);
-    }
-    std::vector<stats::Drift> drifts(comparisons.size());
-    for (const auto& [pool, members] : pools) {
-        std::vector<stats::Groups> items;
-        items.reserve(members.size());
-        for (const std::size_t i : members) items.push_back(groups_of(comparisons[i]));
-        const auto found = stats::drifts_of(items);
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            if (found[i]) drifts[members[i]] = *found[i];
-        }
-    }
-    return drifts;
-}
-
 Evidence evidence_of(const Comparison& comparison) {
     Evidence evidence;
     evidence.baseline = batch_values(*comparison.baseline);
@@ -280,8 +259,31 @@ bool repeats(const model::MetricSeries& series) {
     return values.size() > 1 && all_equal(values);
 }
 
-BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests)
-    : false_alarms_(policy.false_alarms), rounds_(policy.rounds), other_tests_(other_tests) {}
+std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
+    std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> pools;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        if (!is_time(comparisons[i])) continue;
+        pools[{comparisons[i].suite, comparisons[i].new_board}].push_back(i);
+    }
+    std::vector<stats::Drift> drifts(comparisons.size());
+    for (const auto& [pool, members] : pools) {
+        std::vector<stats::Groups> items;
+        items.reserve(members.size());
+        for (const std::size_t i : members) items.push_back(groups_of(comparisons[i]));
+        const auto found = stats::drifts_of(items);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (found[i]) drifts[members[i]] = *found[i];
+        }
+    }
+    return drifts;
+}
+
+BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests,
+                     std::map<std::string, stats::Drift> drifts)
+    : false_alarms_(policy.false_alarms),
+      rounds_(policy.rounds),
+      other_tests_(other_tests),
+      drifts_(std::move(drifts)) {}
 
 std::size_t tests_by_spread(std::span<const Comparison> comparisons) {
     return static_cast<std::size_t>(
@@ -299,7 +301,11 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         if (evidence.back().basis == Basis::spread) ++tests;
     }
     const Levels levels(false_alarms_, tests, rounds_);
-    const std::vector<stats::Drift> drifts = drifts_of(comparisons);
+    std::vector<stats::Drift> drifts = drifts_of(comparisons);
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        const auto learned = drifts_.find(comparisons[i].definition->name);
+        if (learned != drifts_.end()) drifts[i] = learned->second;
+    }
 
     DetectableShifts shifts;
     std::vector<Judgement> judgements(comparisons.size());

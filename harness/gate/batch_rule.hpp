@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gate/rule.hpp"
 #include "model/verdict.hpp"
+#include "stats/drift.hpp"
 
 namespace perfgate::gate {
 
@@ -28,8 +31,10 @@ namespace perfgate::gate {
 /// - If there are batches of a later round, only they are used.
 class BatchRule final : public Rule {
   public:
-    /// `other_tests` share the budget and are judged elsewhere.
-    explicit BatchRule(const model::Policy& policy, std::size_t other_tests = 0);
+    /// `other_tests` share the budget and are judged elsewhere. `drifts`, by metric: what is
+    /// learned from the whole suite, where comparisons of one of its cases are judged alone.
+    explicit BatchRule(const model::Policy& policy, std::size_t other_tests = 0,
+                       std::map<std::string, stats::Drift> drifts = {});
 
     std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
 
@@ -37,7 +42,12 @@ class BatchRule final : public Rule {
     double false_alarms_;
     std::int64_t rounds_;
     std::size_t other_tests_;
+    std::map<std::string, stats::Drift> drifts_;
 };
+
+/// What each comparison's sessions differ by, or its boards where the measured one is new. Learned
+/// from all times of its suite.
+std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons);
 
 /// How many of the comparisons BatchRule judges by a test, which takes a share of the budget.
 std::size_t tests_by_spread(std::span<const Comparison> comparisons);

@@ -7,8 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <iterator>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "gate/batch_rule.hpp"
@@ -45,39 +46,7 @@ struct Alone {
     CaseResult& result() { return run.suites.front().cases.front(); }
     const CaseResult& result() const { return run.suites.front().cases.front(); }
     BaselineCase& expected() { return baselines.begin()->second.baseline.cases.begin()->second; }
-    VerdictDocument judged(const model::Policy& policy) const {
-        return judge(run, baselines, policy, BatchRule(policy));
-    }
 };
-
-/// Whether the two series can be compared at all.
-bool comparable(const MetricSeries& measured, const MetricSeries& expected) {
-    return measured.unit == expected.unit && measured.method == expected.method;
-}
-
-/// What the gate compares of a case.
-struct Compared {
-    std::vector<Comparison> comparisons;
-    std::deque<MetricSeries> parts;  ///< of the baseline, that comparisons point to
-};
-
-Compared compared(const model::Run& run, const CaseResult& result, const BaselineCase& expected) {
-    Compared found;
-    for (const model::GateRule& gate : result.gates) {
-        const auto measured = result.metrics.find(gate.metric);
-        const auto baseline = expected.metrics.find(gate.metric);
-        const auto definition = run.metric_definitions.find(gate.metric);
-        if (measured == result.metrics.end() || baseline == expected.metrics.end() ||
-            definition == run.metric_definitions.end() ||
-            !comparable(measured->second, baseline->second)) {
-            continue;
-        }
-        Comparison& comparison = found.comparisons.emplace_back();
-        comparison = {&definition->second, &baseline->second, &measured->second, gate.tolerance};
-        consider_boards(run, result, expected, gate.cross_board, found.parts, comparison);
-    }
-    return found;
-}
 
 /// Processes by round, as a run that measures a flagged time again to the end.
 std::vector<std::size_t> rounds_of(const Comparison& comparison, const model::Policy& policy) {
@@ -115,7 +84,11 @@ class Proving {
   public:
     Proving(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction)
-        : run_(run), baselines_(baselines), policy_(policy), known_direction_(known_direction) {
+        : run_(run),
+          baselines_(baselines),
+          policy_(policy),
+          known_direction_(known_direction),
+          judged_(run, policy_) {
         // What is not shown or has no baseline is not what is proved here.
         policy_.no_baseline_fails = policy_.inconclusive_fails = policy_.not_shown_fails = false;
         frame_ = run;
@@ -126,44 +99,48 @@ class Proving {
     }
 
     Proof all() {
-        for_each_case(
-            [&](const model::SuiteResult&, const CaseResult& result, const BaselineCase& expected,
-                bool) { tests_ += tests_by_spread(compared(run_, result, expected).comparisons); });
-        for_each_case([&](const model::SuiteResult& suite, const CaseResult& result,
-                          const BaselineCase& expected,
-                          bool first) { try_case(suite, result, expected, first); });
+        learn();
+        std::size_t of_suite = run_.suites.size();  // whose first case is tried
+        for (std::size_t i = 0; i < comparisons_.size();) {
+            const ComparedCase& compared = *judged_.pending()[i].compared;
+            std::size_t end = i;
+            while (end < comparisons_.size() && judged_.pending()[end].compared == &compared) ++end;
+            const bool first = std::exchange(of_suite, compared.suite) != compared.suite;
+            try_case(compared, i, end - i, first);
+            i = end;
+        }
         return std::move(proof_);
     }
 
   private:
-    template <class Visit>
-    void for_each_case(const Visit& visit) const {
-        for (const model::SuiteResult& suite : run_.suites) {
-            const auto stored = baselines_.find(suite.name);
+    /// What the gate compares in this run, the budget that it shares out and the drift that it
+    /// allows.
+    void learn() {
+        for (std::size_t s = 0; s < run_.suites.size(); ++s) {
+            const auto stored = baselines_.find(run_.suites[s].name);
             if (stored == baselines_.end()) continue;
-            bool first = true;
-            for (const CaseResult& result : suite.cases) {
-                const auto& cases = stored->second.baseline.cases;
-                const auto expected = cases.find(model::case_id(result.spec));
-                const bool wrong = result.verification && !result.verification->passed;
-                if (expected == cases.end() || wrong ||
-                    result.status != model::CaseStatus::measured) {
-                    continue;
-                }
-                visit(suite, result, expected->second, std::exchange(first, false));
+            for (std::size_t c = 0; c < run_.suites[s].cases.size(); ++c) {
+                const model::CaseVerdict verdict = judged_.begin(s, c, &stored->second.baseline);
+                if (!stored->second.baseline.cases.contains(verdict.id)) continue;
+                proof_.without_baseline += static_cast<std::size_t>(
+                    std::count_if(verdict.metrics.begin(), verdict.metrics.end(),
+                                  [](const MetricVerdict& metric) {
+                                      return metric.verdict == Verdict::no_baseline;
+                                  }));
             }
         }
+        for (const Pending& pending : judged_.pending()) comparisons_.push_back(pending.comparison);
+        proof_.without_baseline -= comparisons_.size();
+        tests_ = tests_by_spread(comparisons_);
+        drifts_ = drifts_of(comparisons_);
     }
 
-    void try_case(const model::SuiteResult& suite, const CaseResult& result,
-                  const BaselineCase& expected, bool first) {
-        const Compared found = compared(run_, result, expected);
-        const std::vector<Comparison>& comparisons = found.comparisons;
-        const std::size_t applicable = static_cast<std::size_t>(std::count_if(
-            result.gates.begin(), result.gates.end(),
-            [&](const model::GateRule& gate) { return result.metrics.contains(gate.metric); }));
-        proof_.without_baseline += applicable - comparisons.size();
-        if (comparisons.empty()) return;
+    /// Its comparisons are `count` from the first.
+    void try_case(const ComparedCase& compared, std::size_t first_of_case, std::size_t count,
+                  bool first) {
+        const model::SuiteResult& suite = run_.suites[compared.suite];
+        const CaseResult& result = *compared.result;
+        const std::span comparisons(&comparisons_[first_of_case], count);
         ++proof_.cases;
         id_ = model::case_id(result.spec);
         board_ = model::board_of(run_, result);
@@ -178,35 +155,37 @@ class Proving {
         stored.file = baselines_.at(suite.name).file;
         stored.baseline.suite = suite.name;
         stored.baseline.device = baselines_.at(suite.name).baseline.device;
-        stored.baseline.cases[id_] = expected;
+        stored.baseline.cases[id_] = *compared.expected;
         alone.result().not_collected.clear();
 
-        // By the level that the whole run has.
-        model::Policy policy = policy_;
-        const auto tests = static_cast<double>(std::max<std::size_t>(tests_, 1));
-        policy.false_alarms *=
-            std::max(static_cast<double>(tests_by_spread(comparisons)), 1.0) / tests;
+        // By the level that the whole run has, and the drift of the whole suite.
+        std::map<std::string, stats::Drift> drifts;
+        for (std::size_t i = 0; i < count; ++i) {
+            drifts[comparisons[i].definition->name] = drifts_[first_of_case + i];
+        }
+        rule_.emplace(policy_, tests_ - tests_by_spread(comparisons), std::move(drifts));
         for (const Comparison& comparison : comparisons) {
             alone.result().metrics[comparison.definition->name] =
-                replayed(*comparison.baseline, rounds_of(comparison, policy), board_);
+                replayed(*comparison.baseline, rounds_of(comparison, policy_), board_);
         }
-        const VerdictDocument unchanged = alone.judged(policy);
+        const VerdictDocument unchanged = judged(alone);
         for (const Comparison& comparison : comparisons) {
             const MetricVerdict* verdict = find(unchanged, comparison.definition->name);
-            if (verdict == nullptr || verdict->verdict == Verdict::no_baseline) {
-                ++proof_.without_baseline;  // refused, or distorted
-                continue;
-            }
-            if (verdict->verdict == Verdict::invalid) continue;
+            if (verdict == nullptr) ++proof_.without_baseline;  // of a case that is too fast
+            if (verdict == nullptr || verdict->verdict == Verdict::invalid) continue;
             ++proof_.gates;
             if (verdict->warns) ++proof_.warning;
             if (unchanged.exit_code == 1 || is_worse(*verdict)) {
                 problem(comparison, fmt::format("{} although nothing changed",
                                                 verdict->warns ? "warns" : "fails"));
             }
-            try_gate(alone, comparison, *verdict, policy);
+            try_gate(alone, comparison, *verdict);
         }
-        if (first) try_warnings(alone, policy);
+        if (first) try_warnings(alone);
+    }
+
+    VerdictDocument judged(const Alone& alone) const {
+        return judge(alone.run, alone.baselines, policy_, *rule_);
     }
 
     void problem(const Comparison& comparison, const std::string& what) {
@@ -215,8 +194,8 @@ class Proving {
                                               model::printable(id_), what));
     }
 
-    void try_gate(const Alone& alone, const Comparison& comparison, const MetricVerdict& unchanged,
-                  const model::Policy& policy) {
+    void try_gate(const Alone& alone, const Comparison& comparison,
+                  const MetricVerdict& unchanged) {
         const std::string& metric = comparison.definition->name;
         const Direction direction = comparison.definition->direction;
         if (const auto known = known_direction_(metric); known && *known != direction) {
@@ -241,21 +220,20 @@ class Proving {
         for (const double sign : {1.0, -1.0}) {
             const bool worse =
                 direction == Direction::none || (direction == Direction::lower) == (sign > 0);
-            try_move(alone, comparison, policy, sign * amount, worse);
+            try_move(alone, comparison, sign * amount, worse);
         }
     }
 
-    void try_move(Alone alone, const Comparison& comparison, const model::Policy& policy,
-                  double amount, bool worse) {
+    void try_move(Alone alone, const Comparison& comparison, double amount, bool worse) {
         const std::string& metric = comparison.definition->name;
         const auto known = alone.expected().acknowledged.find(metric);
         const bool from_known = worse && known != alone.expected().acknowledged.end();
         const MetricSeries& from = from_known ? known->second.known : *comparison.baseline;
         change_code(alone.result());
         alone.result().metrics[metric] =
-            moved(replayed(from, rounds_of(comparison, policy), board_), estimate_of(from), amount,
+            moved(replayed(from, rounds_of(comparison, policy_), board_), estimate_of(from), amount,
                   metric);
-        const VerdictDocument document = alone.judged(policy);
+        const VerdictDocument document = judged(alone);
         const MetricVerdict* verdict = find(document, metric);
         const bool warns = verdict != nullptr && verdict->warns;
         const bool found = verdict != nullptr && is_worse(*verdict);
@@ -285,7 +263,7 @@ class Proving {
     }
 
     /// Each circumstance that the policy names is changed in the baseline.
-    void try_warnings(const Alone& unchanged, const model::Policy& policy) {
+    void try_warnings(const Alone& unchanged) {
         struct Circumstance {
             std::string_view name;
             std::string model::Provenance::*then;
@@ -296,20 +274,20 @@ class Proving {
         const model::Environment& environment = unchanged.run.environment;
         const std::string board = model::board_of(unchanged.run, unchanged.result());
         const std::array circumstances{
-            Circumstance{"board", &Provenance::board, board, policy.changed.board},
-            Circumstance{"driver", &Provenance::driver, environment.driver, policy.changed.driver},
+            Circumstance{"board", &Provenance::board, board, policy_.changed.board},
+            Circumstance{"driver", &Provenance::driver, environment.driver, policy_.changed.driver},
             Circumstance{"CUDA toolkit", &Provenance::cuda_toolkit, environment.cuda_toolkit,
-                         policy.changed.cuda_toolkit},
-            Circumstance{"CUPTI", &Provenance::cupti, environment.cupti, policy.changed.cupti},
+                         policy_.changed.cuda_toolkit},
+            Circumstance{"CUPTI", &Provenance::cupti, environment.cupti, policy_.changed.cupti},
             Circumstance{"perfgate", &Provenance::tool_version, unchanged.run.tool_version,
-                         policy.changed.tool_version}};
+                         policy_.changed.tool_version}};
         for (const Circumstance& circumstance : circumstances) {
             // What one side does not know is no change.
             if (circumstance.taken == model::OnChange::accept || circumstance.now.empty()) continue;
             Alone alone = unchanged;
             alone.expected().provenance.*circumstance.then = circumstance.now + "-other";
             if (circumstance.then == &Provenance::board) rename_board(board, alone.expected());
-            const VerdictDocument document = alone.judged(policy);
+            const VerdictDocument document = judged(alone);
             const model::SuiteVerdict& suite = document.suites.front();
             const auto names = [&](const std::string& note) {
                 return note.find(circumstance.name) != std::string::npos &&
@@ -330,8 +308,12 @@ class Proving {
     model::Policy policy_;
     const KnownDirection& known_direction_;
     model::Run frame_;  ///< the run without suites
+    CaseVerdicts judged_;
+    std::vector<Comparison> comparisons_;  ///< of all cases, as the gate makes them
+    std::vector<stats::Drift> drifts_;     ///< of each
     std::size_t tests_ = 0;
-    std::string id_, board_;  ///< of the case that is tried
+    std::string id_, board_;         ///< of the case that is tried
+    std::optional<BatchRule> rule_;  ///< that judges it as in its run
     Proof proof_;
 };
 

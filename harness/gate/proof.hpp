@@ -35,7 +35,8 @@ struct Proof {
 };
 
 /// For each metric that a measured case gates and its baseline has, by the run's level, a time
-/// against those processes of the baseline that the gate compares the run's board with:
+/// against those processes of the baseline that the gate compares the run's board with, and with
+/// the drift that the gate learns from the whole suite:
 /// - worse by twice what the gate claims to detect (without a claim: twice the tolerance), with
 ///   other machine code: `regressed`, exit code 1; a gate that only warns: `warned`, exit code 0.
 ///   Without a direction, either way.

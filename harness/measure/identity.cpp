@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -76,16 +77,19 @@ std::filesystem::path file_of(const std::string& word, bool is_program,
     return std::filesystem::is_regular_file(file, error) ? file : std::filesystem::path{};
 }
 
-/// Of the program, and of the script that an interpreter found through PATH is given: the first
-/// word that names a file. Further files may be data, or what the program writes.
+/// Of the program, of the script that an interpreter found through PATH is given (the first word
+/// that names a file), and of the programs that they are to start. Further files may be data, or
+/// what the program writes.
 std::string files_text(const std::vector<std::string>& words, const model::Command& command) {
     std::string text;
+    bool has_program = false;  // another than one found through PATH
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::filesystem::path file = file_of(words[i], i == 0, command);
-        if (!file.empty()) {
-            text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
-        }
-        if (i == 0 ? words[0].find('/') != std::string::npos : !file.empty()) break;
+        if (file.empty()) continue;
+        const bool first = i == 0 || !has_program;
+        if (i > 0 || words[0].find('/') != std::string::npos) has_program = true;
+        if (!first && access(file.c_str(), X_OK) != 0) continue;
+        text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
     }
     return text;
 }

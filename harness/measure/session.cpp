@@ -57,7 +57,11 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
         const auto found = journal.cases.find({*item.suite, model::case_id(item.planned->spec)});
         // A case whose plugin no longer answers has changed.
         if (found == journal.cases.end() || item.begun) continue;
-        *item.result = found->second;
+        // What is only said of a case may have been edited since.
+        model::CaseResult taken = found->second;
+        taken.tags = item.result->tags;
+        taken.place = item.result->place;
+        *item.result = std::move(taken);
         item.begun = true;
         item.counted = has_counters(*item.result, item.planned->metrics);
         item.passes = std::max<std::size_t>(1, processes_in_round(*item.result, 0));

@@ -194,6 +194,11 @@ struct CaseResult {
 /// Makes the case an error: what was measured of it before is of no use.
 void set_error(CaseResult& result, std::string reason, std::string log = {});
 
+/// Whether the revision of a run tells which code it measured: its files were those of a commit.
+inline bool names_a_commit(std::string_view git_revision) {
+    return !git_revision.empty() && !git_revision.ends_with("-dirty");
+}
+
 /// Whether a missing verification only means that the suite states no check: plugins always verify.
 inline bool may_lack_verification(const CaseResult& result) {
     return !result.command.empty() || !result.source.empty();

@@ -61,6 +61,10 @@ std::size_t processes_of(const MeasuringChoice& choice) {
     return choice.processes.value_or(usual_processes);
 }
 
+std::string revision_of(const std::string& suite_file) {
+    return git_revision(std::filesystem::absolute(suite_file).parent_path());
+}
+
 /// What must be equal for two executions to form one run.
 measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend& backend,
                               const model::Plan& plan) {
@@ -71,6 +75,7 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
         {"--verify-only", choice.verify_only ? "yes" : "no"},
         {"--no-cupti", choice.backend.no_cupti ? "yes" : "no"},
         {"--changed-only", choice.changed_only ? "yes" : "no"},
+        {"git revision", revision_of(plan.suites.front().file)},
     };
     std::string boards;
     for (const OpenedBackend::Device& device : backend.devices) {
@@ -196,7 +201,7 @@ model::Run Execution::finish(const std::string& suite_file) {
         run.environment.after = board_state(first_workers(backend_));
     }
     run.tool_version = PERFGATE_VERSION;
-    run.git_revision = git_revision(std::filesystem::absolute(suite_file).parent_path());
+    run.git_revision = revision_of(suite_file);
     run.started_at = header_.started_at;
     run.backend = backend_.name;
     if (!choice_.filters.empty() || !choice_.tags.empty()) {

@@ -104,6 +104,36 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     }
 }
 
+/// All cases of a plugin's variant have the fingerprint of the same files. Where it differs between
+/// shards, the plugin was built again: a note in the first case says so if the revision does not
+/// tell that it was from the same code.
+void note_other_builds(std::vector<NamedRun>& shards) {
+    struct Built {
+        std::string code;
+        const NamedRun* named;
+    };
+    std::map<std::pair<std::string, std::string>, Built> by_variant;
+    for (NamedRun& named : shards) {
+        if (model::names_a_commit(named.run.git_revision)) return;
+        for (model::SuiteResult& suite : named.run.suites) {
+            for (CaseResult& result : suite.cases) {
+                // Of a source it is of the launch, which each case has its own.
+                if (result.host_code.empty() || !result.source.empty()) continue;
+                Built& built = by_variant
+                                   .try_emplace({result.spec.workload, result.spec.variant},
+                                                Built{result.host_code, &named})
+                                   .first->second;
+                if (built.code == result.host_code) continue;
+                result.notes.push_back(fmt::format(
+                    "{} and {} measured different builds of {}/{}, maybe of different code",
+                    model::printable(built.named->file), model::printable(named.file),
+                    model::printable(result.spec.workload), model::printable(result.spec.variant)));
+                built = {result.host_code, &named};
+            }
+        }
+    }
+}
+
 /// Each of them once.
 void require_all(const std::vector<NamedRun>& shards) {
     std::map<std::int64_t, const NamedRun*> found;
@@ -183,8 +213,14 @@ void add_times(const Run& from, Run& to) {
     to.wall_s += from.wall_s;
     for (const auto& [phase, seconds] : from.phase_s) to.phase_s[phase] += seconds;
     to.started_at = std::min(to.started_at, from.started_at);
-    for (const auto& [name, definition] : from.metric_definitions) {
-        to.metric_definitions.emplace(name, definition);
+}
+
+void add_definitions(const NamedRun& from, Run& to) {
+    for (const auto& [name, definition] : from.run.metric_definitions) {
+        const auto [place, is_new] = to.metric_definitions.emplace(name, definition);
+        if (is_new || place->second == definition) continue;
+        refuse(fmt::format("{} defines {} differently than the shards before it",
+                           model::printable(from.file), model::printable(name)));
     }
 }
 
@@ -200,12 +236,16 @@ Run merge_shards(std::vector<NamedRun> shards) {
         return index_of(left) < index_of(right);
     });
 
+    note_other_builds(shards);
     std::vector<model::SuiteResult> suites;
     const std::vector<model::ShardedSuite> whole = shards.front().run.shard->whole;
     suites.reserve(whole.size());
     for (const model::ShardedSuite& suite : whole) suites.push_back(merged_suite(suite, shards));
     Run merged = std::move(shards.front().run);
-    for (std::size_t i = 1; i < shards.size(); ++i) add_times(shards[i].run, merged);
+    for (std::size_t i = 1; i < shards.size(); ++i) {
+        add_times(shards[i].run, merged);
+        add_definitions(shards[i], merged);
+    }
     merged.suites = std::move(suites);
     merged.shard.reset();
     return merged;

@@ -71,12 +71,13 @@ class Ab(tool.Case):
         for case in cases:
             self.assertIn(case["verdict"], ["pass", "inconclusive", "improved"])
 
-    def test_a_profiles_proof_is_said_to_be_without_effect(self):
-        self.write("profile.yaml", "prove: true")
+    def test_a_profiles_proof_and_canary_are_said_to_be_without_effect(self):
+        self.write("profile.yaml", "prove: true\ncanary: true")
         same = self.build("probe_base")
         done = self.ab(same, same, "--processes", "2", "--filter", "*n=20000*", "--profile",
                        "profile.yaml")
         self.assertIn("the profile's 'prove: true' has no effect with ab: ", done.stderr)
+        self.assertIn("the profile's 'canary: true' has no effect with ab: ", done.stderr)
 
     def test_folders_hold_plugins_and_their_second_modules(self):
         for side in ("a", "b"):

@@ -578,6 +578,9 @@ class Imported(Given):
         self.write("profile.yaml", "prove: true")
         done = self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--profile", "profile.yaml")
         self.assert_one_line(done.stderr, "'prove: true' has no effect with --base")
+        self.write("profile.yaml", "canary: true")
+        done = self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--profile", "profile.yaml")
+        self.assert_one_line(done.stderr, "'canary: true' has no effect with compare")
         # An error entry of the benchmark.
         done = self.run_tool("import", DATA / "google-benchmark.json", "--out", "run.json", code=3)
         self.assert_one_line(done.stderr, "bench/broken", "no such device")

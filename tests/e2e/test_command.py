@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import time
 import unittest
 import xml.etree.ElementTree as xml
@@ -907,6 +908,23 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.app(first="echo >> runs")
         self.suite(('[./app, "{steps}"]', '[./app, "{steps}", more]'))
         self.run_suite("--resume", "perfgate-out", code=2)
+
+    def test_resume_refuses_another_revision_and_another_program_that_a_script_starts(self):
+        self.app()
+        self.script("wrap", '#!/bin/sh\nexec "$@"\n')
+        self.suite(('[./app, "{steps}"]', '[./wrap, ./app, "{steps}"]'))
+        git = ["git", "-c", "user.name=Ada", "-c", "user.email=a@b.c", "-C", self.folder]
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+        self.run_suite()
+        self.run_suite("--resume", "perfgate-out")
+        self.app(first="echo >> edited")
+        done = self.run_suite("--resume", "perfgate-out", code=2)
+        self.assert_one_line(done.stderr, "command training: train was ", "./app is ")
+        self.app()
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "two"], check=True)
+        done = self.run_suite("--resume", "perfgate-out", code=2)
+        self.assert_one_line(done.stderr, "git revision was ")
 
     def test_the_suite_of_the_page_about_commands(self):
         page = (tool.SOURCE / "docs/programs.md").read_text()

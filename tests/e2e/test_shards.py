@@ -63,11 +63,14 @@ class Shards(tool.Case):
         self.assert_one_line(done.stderr, "device.key", "another", "other.json")
 
     def test_the_profiles_proof_is_of_the_merged_run(self):
-        self.write("profile.yaml", "prove: true")
+        self.write("profile.yaml", "prove: true\ncanary: true")
         self.run_tool("baseline", "refresh", *self.quick)
         parts = [self.shard("1/2"), self.shard("2/2")]
         done = self.run_tool("merge", *parts, "--out", "merged", "--profile", "profile.yaml")
         self.assertIn("perfgate: proof: 5 gates of 5 cases tried, 1 relation: ", done.stderr)
+        self.assertIn("'canary: true' has no effect with merge: ", done.stderr)
+        done = self.run_tool("compare", "merged/run.json", "--profile", "profile.yaml")
+        self.assertIn("'canary: true' has no effect with compare: ", done.stderr)
         self.assertEqual("", self.run_tool("merge", *parts, "--out", "merged").stderr)
 
     def test_a_slow_case_gets_a_shard_of_its_own(self):

@@ -110,6 +110,17 @@ class SilentPasses(tool.Case):
                      (self.folder / "perfgate-out/junit.xml").read_text()):
             self.assertIn(expected, text)
 
+    def test_a_resumed_run_has_the_tags_that_the_suite_has_now(self):
+        self.measure()
+        journal = self.folder / "perfgate-out/journal.jsonl"
+        journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+        self.write("probe.yaml", SUITE.replace("[nightly]", "[weekly]"))
+        self.measure("--resume", "perfgate-out")
+        self.refresh("perfgate-out/run.json")
+        self.write("probe.yaml", WITHOUT_NIGHTLY.replace("    matrix", "    tags: [weekly]\n    matrix"))
+        self.measure("--tag", "weekly", code=1)
+        self.assertEqual("missing", self.verdicts()[case_id(3000)]["verdict"])
+
     def test_shards_miss_what_none_of_them_has(self):
         self.refresh()
         self.write("probe.yaml", WITHOUT_NIGHTLY)

@@ -524,6 +524,7 @@ TEST(MachineCode, ANewBuildWithTheSameValuesIsAccepted) {
 
 TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
     CaseResult other = coded_case();
+    other.kernels[0].name = "other";
     other.kernels[0].code = "0ther";
     other.kernels[0].arguments = "a2";
     other.host_code = "0058";

@@ -76,6 +76,30 @@ TEST(Merge, MakesTheRunThatWouldHaveBeen) {
     EXPECT_EQ(merge_shards(turned), whole) << "in whatever order";
 }
 
+TEST(Merge, ShardsOfTwoBuildsAreNotedUnlessTheyAreOfOneCommit) {
+    std::vector<NamedRun> runs = shards();
+    for (NamedRun& named : runs) {
+        for (model::CaseResult& result : named.run.suites[0].cases) result.host_code = named.file;
+    }
+    const auto notes = [&](const std::string& revision) {
+        for (NamedRun& named : runs) named.run.git_revision = revision;
+        const model::Run merged = merge_shards(runs);
+        std::vector<std::string> all;
+        for (const model::CaseResult& result : merged.suites[0].cases) {
+            all.insert(all.end(), result.notes.begin(), result.notes.end());
+        }
+        return all;
+    };
+    const std::vector<std::string> other{
+        "shard-1.json and shard-2.json measured different builds of gemm/tiled, maybe of different "
+        "code"};
+    EXPECT_EQ(notes(""), other);
+    EXPECT_EQ(notes("abc-dirty"), other);
+    EXPECT_TRUE(notes("abc").empty());
+    for (model::CaseResult& result : runs[1].run.suites[0].cases) result.host_code = runs[0].file;
+    EXPECT_TRUE(notes("").empty());
+}
+
 TEST(Merge, ADocumentOfAShardReadsBack) {
     const model::Run run = shards()[0].run;
     EXPECT_EQ(document::parse_run(document::write_run(run), "r.json"), run);
@@ -187,6 +211,17 @@ TEST(Merge, RefusesOtherSuites) {
               "suite 's' differs from case 'gemm/tiled[m=3]' on");
     EXPECT_EQ(mixed([](model::Shard& s) { s.whole[0].cases[1] = "x"; }),
               "suite 's' differs from case 'gemm/tiled[m=2]' on");
+}
+
+TEST(Merge, RefusesAMetricThatIsDefinedInTwoWays) {
+    EXPECT_EQ(
+        spoilt([](auto& runs) {
+            runs[1].run.metric_definitions.at("gpu_time").direction = model::Direction::higher;
+        }),
+        "the runs cannot be merged: shard-2.json defines gpu_time differently than the shards "
+        "before it");
+    EXPECT_EQ(spoilt([](auto& runs) { runs[0].run.metric_definitions.erase("gpu_time"); }),
+              "not refused");
 }
 
 TEST(Merge, RefusesOtherMachinesAndTools) {

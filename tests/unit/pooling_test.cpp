@@ -138,6 +138,51 @@ TEST(CombineRuns, NumbersProcessesAndRunsAndAddsTheTimes) {
     }
 }
 
+TEST(CombineRuns, RunsOfOtherKernelsAreRefused) {
+    model::Run one = run_of({measured_case(1)});
+    model::CaseResult& before = one.suites[0].cases[0];
+    before.host_code = "0057";
+    before.kernels.resize(1);
+    before.kernels[0].name = "k";
+    before.kernels[0].code = "c0de";
+    model::Run two = one;
+    model::CaseResult& after = two.suites[0].cases[0];
+    after.host_code = "0058";
+    EXPECT_EQ(refusal({one, two}), "not refused") << "built again, the same kernels";
+    after.kernels[0].code = "c1de";
+    EXPECT_EQ(refusal({one, one, two}),
+              "the runs cannot become one baseline: they did not measure the same: "
+              "gemm/tiled[m=1]: the code of k differs");
+    after.kernels[0].name = "j";
+    EXPECT_EQ(refusal({one, two}), "not refused") << "a program chose another kernel";
+}
+
+TEST(CombineRuns, RunsOfOtherHostCodeAreRefusedUnlessTheyAreOfOneCommit) {
+    model::Run one = run_of({measured_case(1)});
+    one.suites[0].cases[0].host_code = "0057";
+    model::Run two = one;
+    two.suites[0].cases[0].host_code = "0058";
+    EXPECT_EQ(refusal({one, two}), "not refused");
+    for (const char* revision : {"", "abc-dirty"}) {
+        one.git_revision = two.git_revision = revision;
+        EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: its host code differs"),
+                  std::string::npos);
+        EXPECT_EQ(refusal({one, one}), "not refused");
+    }
+}
+
+TEST(CombineRuns, RunsOfAnotherCommandAreRefused) {
+    model::Run one = run_of({measured_case(1)});
+    one.suites[0].cases[0].command = {"./app", "1"};
+    model::Run two = one;
+    two.suites[0].cases[0].command = {"./app", "2"};
+    EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: its command differs"), std::string::npos);
+    two = one;
+    two.suites[0].cases[0].env = {{"OMP_NUM_THREADS", "1"}};
+    EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: the environment that the suite sets"),
+              std::string::npos);
+}
+
 TEST(CombineRuns, WhatOneRunDidNotMeasureIsNotMeasured) {
     const model::Run good = run_of({measured_case(1)});
     model::Run bad = good;
@@ -323,6 +368,36 @@ TEST(PoolingFindings, ABaselineOfOneSessionDoesNotTellWhatSessionsDifferBy) {
     EXPECT_TRUE(pooled.findings().one_session) << "that may be what boards differ by";
     for (auto& [id, expected] : pooled.baseline.cases) expected.metrics.erase("gpu_time");
     EXPECT_FALSE(pooled.findings().one_session) << "only times drift";
+}
+
+TEST(PoolingFindings, OfSeveralBoardsAreThoseOfTheRunsBoard) {
+    const Pooled alone({0.01});
+    Pooled joined({0.01});
+    std::vector<model::Batch>& times =
+        joined.baseline.cases.begin()->second.metrics.at("gpu_time").batches;
+    std::vector<model::Batch> others = times;
+    for (model::Batch& batch : others) {
+        batch.device = "board-b";
+        batch.samples[0] *= 1.06;
+    }
+    times.insert(times.end(), others.begin(), others.end());
+    joined.run.suites[0].cases[0].gates[0].tolerance = within(0.03);
+    EXPECT_TRUE(joined.findings().unshown.empty());
+    EXPECT_EQ(joined.findings().proposals, alone.findings().proposals);
+}
+
+TEST(PoolingFindings, TheDriftIsThatOfTheSuite) {
+    // Of one case alone two sessions tell little; twelve cases tell how far they differ.
+    Pooled pooled(std::vector<double>(12, 0.001));
+    std::size_t i = 0;
+    for (auto& [id, expected] : pooled.baseline.cases) {
+        const double difference = ++i % 2 == 0 ? 0.004 : -0.004;
+        for (model::Batch& batch : expected.metrics.at("gpu_time").batches) {
+            batch.run = batch.process % 2;
+            if (batch.run == 1) batch.samples[0] *= 1 + difference;
+        }
+    }
+    EXPECT_TRUE(pooled.findings().unshown.empty());
 }
 
 TEST(PoolingFindings, AnExactMetricThatVariesIsNamed) {

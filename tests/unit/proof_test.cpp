@@ -190,6 +190,39 @@ TEST(Proof, ANewBoardIsTriedWithWhatTheBaselinesBoardsDifferBy) {
     EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
 }
 
+/// Cases of a throughput, whose two sessions differ by these fractions; at 0 there is one session.
+Pair of_two_sessions(const std::vector<double>& differences) {
+    Pair pair =
+        gating(documents::definition("throughput", "count", MetricClass::timing, Direction::higher),
+               1000, 0.01, {0.03, {}, 0});
+    const model::CaseResult result = pair.now();
+    const model::BaselineCase expected = pair.then();
+    pair.run.suites[0].cases.clear();
+    pair.baseline.cases.clear();
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+        model::CaseResult& one = pair.run.suites[0].cases.emplace_back(result);
+        one.spec.params["m"] = static_cast<std::int64_t>(i + 1);
+        model::BaselineCase& stored = pair.baseline.cases[model::case_id(one.spec)];
+        stored = expected;
+        for (model::Batch& batch : stored.metrics.at("throughput").batches) {
+            if (differences[i] == 0 || batch.process % 2 == 0) continue;
+            batch.run = 1;
+            batch.samples[0] *= 1 + differences[i];
+        }
+    }
+    return pair;
+}
+
+TEST(Proof, TheDriftBetweenSessionsIsThatOfTheSuite) {
+    // Alone two sessions tell almost nothing of further ones; those of twelve cases do.
+    const Pair own =
+        of_two_sessions({.02, -.02, .02, -.02, .02, -.02, .02, -.02, .02, -.02, .02, -.02});
+    EXPECT_TRUE(proved(own).problems.empty()) << proved(own).problems.front();
+    // What all cases share is allowed to those of one session, too.
+    const Pair shared = of_two_sessions({0, .02, .02, .02, .02, .02});
+    EXPECT_EQ(proved(shared).problems.size(), 6U);
+}
+
 TEST(Proof, TheLevelIsThatOfTheWholeRun) {
     // Alone 5 processes are enough; 400 cases leave each test too small a share.
     const auto time = documents::definition("gpu_time", "ns", MetricClass::timing);

@@ -187,6 +187,12 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     EXPECT_TRUE(
         says(refused(run_on("board-b", 10'520), first.baseline), "more than boards differ"));
     EXPECT_EQ(refused(run_on("board-b", 5'000), first.baseline), "not refused");
+    // A board that the baseline has may differ from its own times by the tolerance alone.
+    const Refreshed both = refreshed(run_on("board-b", 10'400), first.baseline, adding());
+    EXPECT_EQ(refused(run_on("board-a", 10'280), both.baseline), "not refused");
+    EXPECT_EQ(refused(run_on("board-b", 10'700), both.baseline), "not refused");
+    EXPECT_TRUE(says(refused(run_on("board-a", 10'350), both.baseline),
+                     "10.00 µs → 10.35 µs is more than the tolerance on this board"));
     model::Run other_method = run_on("board-b", 10'000);
     other_method.suites[0].cases[0].metrics["gpu_time"].method = "event/hot";
     EXPECT_TRUE(says(refused(other_method, first.baseline), "by the same method"));

@@ -107,6 +107,14 @@ void note_unproved(const suite::Profile& profile, std::string_view mode) {
                mode);
 }
 
+void note_without_canary(const suite::Profile& profile, std::string_view mode) {
+    if (!profile.canary) return;
+    fmt::print(stderr,
+               "perfgate: the profile's 'canary: true' has no effect with {}: only 'run' measures "
+               "a canary\n",
+               mode);
+}
+
 model::Policy policy_of(const GateOptions& options) {
     model::Policy policy = options.policy;
     policy.no_baseline_fails = options.no_baseline == "fail";

@@ -55,6 +55,8 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
 
 /// Says that the profile's `prove` does nothing with this verb or option, if it is set.
 void note_unproved(const suite::Profile& profile, std::string_view mode);
+/// The same of its `canary`.
+void note_without_canary(const suite::Profile& profile, std::string_view mode);
 
 model::Policy policy_of(const GateOptions& options);
 

@@ -25,6 +25,7 @@ int compare(const CLI::App& verb, AbOptions& options) {
     apply_measuring_profile(verb, profile, request.measuring);
     check_outputs(verb, request.reports);
     note_unproved(profile, "ab");
+    note_without_canary(profile, "ab");
     request.measuring.filters = options.gate.selection.filters;
     request.measuring.tags = options.gate.selection.tags;
     request.measuring.out = request.reports.out;

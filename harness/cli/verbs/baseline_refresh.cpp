@@ -60,7 +60,8 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
 std::string findings_text(const baseline::PoolingFindings& findings, bool add_board) {
     constexpr std::size_t most_names = 20;
     const auto number = [](double value) {
-        return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+        return value < 1000 || value >= 1e6 ? fmt::format("{:.3g}", value)
+                                            : fmt::format("{:.0f}", value);
     };
     const auto amount = [&](double value, bool points) {
         return points ? number(value) + " points" : number(value * 100) + " %";

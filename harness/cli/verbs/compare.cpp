@@ -43,8 +43,9 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
         throw model::InputError(
             fmt::format("{} is for results that --base and --head name: leave it out", name));
     }
-    apply_profile(verb, options.gate, options.output);
+    const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
+    note_without_canary(profile, "compare");
     name_run(verb, options.gate, options.runs.front(), options.output);
     const model::Run run =
         model::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
@@ -116,6 +117,7 @@ int judge_head(const CLI::App& verb, CompareOptions& options) {
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     note_unproved(profile, "--base");
+    note_without_canary(profile, "compare");
     const auto read = [&](const std::vector<std::string>& files) {
         return model::select_cases(runner::read_run_or_results(files, options.results),
                                    options.gate.selection);

@@ -23,8 +23,9 @@ struct MergeOptions {
 };
 
 int merge(const CLI::App& verb, MergeOptions& options) {
-    apply_profile(verb, options.gate, options.output);
+    const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
+    note_without_canary(profile, "merge");
     name_run(verb, options.gate, options.output.out + "/run.json", options.output);
     std::vector<runner::NamedRun> shards;
     for (const std::string& file : options.runs) shards.push_back({file, runner::read_run(file)});
