@@ -302,6 +302,9 @@ std::vector<Metric> make_catalogue() {
                     "ns", lower, timing, Fold::sum}),
         of_program({"idle_share", "share of the span in which the program had no device work", "%",
                     lower, timing, Fold::max}),
+        // Neither way is better: it says what the other values are means of.
+        of_program({"instances", "instances of the label that count, of each process", "count",
+                    none, exact, Fold::sum}),
         of_program({"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
         of_program(
             {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),
