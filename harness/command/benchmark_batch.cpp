@@ -95,7 +95,7 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
         const auto& wanted = planned.metrics;
         if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) continue;
         most = std::max(most, samples.values.size());
-        model::Batch batch{request.process, request.board, planned.seed, spaced(samples.values)};
+        model::Batch batch{request.process, request.board, planned.seed, thinned(samples.values)};
         batch.round = request.round;
         const double value = stats::median(batch.samples);
         result.metrics[metric] = {

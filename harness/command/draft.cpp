@@ -135,6 +135,7 @@ std::optional<Gate> gate_of(const RangeSummary& range, bool calls_on_record,
     const std::uint64_t kernels = instances.back().work.kernels;
     if (in_all([&](const activity::WorkSummary& work) { return work.kernels == kernels; })) {
         gate.tolerances.emplace_back("kernels", "0");
+        gate.tolerances.emplace_back("instances", "0");
     }
     if (in_all([](const activity::WorkSummary& work) { return work.pageable_copies == 0; })) {
         gate.expectations.emplace_back("pageable_copies", "== 0");

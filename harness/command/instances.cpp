@@ -16,10 +16,14 @@ Instances instances_of(const Recorded& recorded, const std::string& pattern,
         std::size_t next = 0;
         std::unordered_map<std::string, bool> known;
         for (const activity::Range& range : timeline.ranges()) {
-            if (range.open) continue;
             const std::string name = timeline.range_name(range);
             const auto [match, added] = known.try_emplace(name, false);
             if (added) match->second = model::glob_match(pattern, name);
+            if (range.open) {
+                const std::uint64_t begin = range.time.begin;
+                if (match->second && part.contains({begin, begin + 1})) ++found.open;
+                continue;
+            }
             if (!match->second) {
                 if (found.others.size() < most_names) found.others.insert(name);
                 continue;

@@ -37,6 +37,7 @@ struct Instances {
     std::vector<Instance> counted;
     std::size_t matched = 0;       ///< in the part that counts, the skipped ones included
     std::size_t outside = 0;       ///< match and are not, or only partly, in that part
+    std::size_t open = 0;          ///< match, begin in that part and never end
     std::set<std::string> others;  ///< names that the pattern does not match
 };
 

@@ -36,10 +36,13 @@ constexpr const char* wall_method = "wall";
 constexpr const char* recorded_method = "activity/callbacks";
 constexpr const char* api_method = "activity/api";
 
-/// Values of another number of captured processes are not comparable.
-std::string method_of(const char* level, const Recorded& recorded) {
-    if (!recorded.capture().is_stated() || recorded.counted() < 2) return level;
-    return fmt::format("{}/{} processes", level, recorded.counted());
+/// Values of another number of processes are not comparable: one may have vanished. How many a
+/// benchmark starts may depend on its speed.
+std::string method_of(const char* level, const Recorded& recorded, bool of_benchmark) {
+    const bool captured = recorded.capture().is_stated();
+    const std::size_t processes = captured ? recorded.counted() : recorded.working();
+    if (processes < 2 || (of_benchmark && !captured)) return level;
+    return fmt::format("{}/{} processes", level, processes);
 }
 
 /// One batch of one command.
@@ -169,7 +172,7 @@ class BatchTaker {
     void measure(const std::optional<Bare>& bare) {
         double recorded_ns = 0;
         const auto recorded = record(inject::Level::callbacks, recorded_ns);
-        const std::string method = method_of(recorded_method, *recorded);
+        const std::string method = method_of(recorded_method, *recorded, of_benchmark());
         const std::vector<std::string> notes = recorded->notes();
         for (std::size_t i = 0; i < results_.size(); ++i) {
             results_[i].notes.insert(results_[i].notes.end(), notes.begin(), notes.end());
@@ -178,13 +181,14 @@ class BatchTaker {
                 model::set_error(results_[i], values.problem);
                 continue;
             }
+            if (!values.note.empty()) results_[i].notes.push_back(values.note);
             for (auto& [metric, samples] : values.samples) {
                 // Between another number of processes it is not comparable.
                 add(i, metric,
                     metric == "communication_skew"
                         ? fmt::format("{}/{} communicating", method, values.communicating)
                         : method,
-                    spaced(std::move(samples)));
+                    thinned(std::move(samples)));
             }
             for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);
             for (const auto& [metric, count] : values.counts) {
@@ -235,6 +239,8 @@ class BatchTaker {
         }
     }
 
+    [[nodiscard]] bool of_benchmark() const { return !command_.out_extension.empty(); }
+
     [[nodiscard]] bool is_gated(std::size_t index, const std::string& metric) const {
         const std::vector<model::GateRule>& gates = request_.cases[index]->gates;
         return std::any_of(gates.begin(), gates.end(),
@@ -262,7 +268,7 @@ class BatchTaker {
     void count_once() {
         double ignored = 0;
         const auto recorded = record(inject::Level::api, ignored);
-        const std::string method = method_of(api_method, *recorded);
+        const std::string method = method_of(api_method, *recorded, of_benchmark());
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (auto& [metric, counted] :
                  api_counts_of(*recorded, request_.cases[i]->program->piece)) {

@@ -189,6 +189,11 @@ Instances ranges_of(const Recorded& recorded, const std::string& pattern, const 
                         found.outside == 1 ? "matches" : "match", wanted, recorded.where());
     }
     values.instances = found.counted.size();
+    if (found.open != 0) {
+        values.note = fmt::format("{} that {} {} never ended: what was launched there is in none",
+                                  model::counted(found.open, "NVTX range"),
+                                  found.open == 1 ? "matches" : "match", wanted);
+    }
     return found;
 }
 
@@ -348,14 +353,7 @@ ApiCount memory_peak(const std::map<const Timeline*, std::vector<Interval>>& win
     return {as_double(most)};
 }
 
-}  // namespace
-
-PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
-    if (std::string missing = recorded.missing(); !missing.empty()) {
-        PieceValues nothing;
-        nothing.problem = std::move(missing);
-        return nothing;
-    }
+PieceValues values_of_instances(const Recorded& recorded, const model::Piece& piece) {
     switch (piece.kind) {
         case model::Piece::Kind::program:
             return of_program(recorded);
@@ -368,6 +366,22 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
             break;  // of a benchmark, which is not recorded
     }
     return {};
+}
+
+}  // namespace
+
+PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
+    if (std::string missing = recorded.missing(); !missing.empty()) {
+        PieceValues nothing;
+        nothing.problem = std::move(missing);
+        return nothing;
+    }
+    PieceValues values = values_of_instances(recorded, piece);
+    if (piece.kind != model::Piece::Kind::program) {
+        const std::size_t processes = std::max<std::size_t>(1, recorded.working());
+        values.counts["instances"] = as_double(values.instances) / as_double(processes);
+    }
+    return values;
 }
 
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,

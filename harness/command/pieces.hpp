@@ -21,10 +21,12 @@ namespace perfgate::command {
 struct PieceValues {
     /// Why there are no values: nothing matched, or what matched did nothing on the device.
     std::string problem;
+    std::string note;  ///< what a reader of the values should know
     std::size_t instances = 0;
     /// One value for each instance, by metric, in the metric's unit.
     std::map<std::string, std::vector<double>> samples;
-    /// Counts, by metric: the mean over the instances.
+    /// Counts, by metric: the mean over the instances; of `instances`, over the processes with
+    /// work.
     std::map<std::string, double> counts;
     /// Why there are no samples of a metric, by metric.
     std::map<std::string, std::string> not_known;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -139,12 +140,15 @@ void conclude(bool correct, std::vector<model::CaseResult>& results) {
     }
 }
 
-std::vector<double> spaced(std::vector<double> values) {
+std::vector<double> thinned(std::vector<double> values) {
     if (values.size() <= most_samples) return values;
+    std::mt19937_64 random;  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same ones each time
     std::vector<double> kept;
     kept.reserve(most_samples);
     for (std::size_t i = 0; i < most_samples; ++i) {
-        kept.push_back(values[i * values.size() / most_samples]);
+        const std::size_t begin = i * values.size() / most_samples;
+        const std::size_t end = (i + 1) * values.size() / most_samples;
+        kept.push_back(values[begin + random() % (end - begin)]);
     }
     return kept;
 }

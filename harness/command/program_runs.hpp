@@ -72,7 +72,9 @@ class ProgramRuns {
 /// The status of what was measured, or is wrong.
 void conclude(bool correct, std::vector<model::CaseResult>& results);
 
-/// What a batch keeps of the samples of a process: evenly spaced ones where there are many.
-std::vector<double> spaced(std::vector<double> values);
+/// What a batch keeps of the samples of a process. Where there are more than 1000, one of each of
+/// 1000 equal parts, at a random place that only the number of samples decides: at even distances,
+/// what is slow in each second instance might never be kept.
+std::vector<double> thinned(std::vector<double> values);
 
 }  // namespace perfgate::command

@@ -15,6 +15,7 @@ Recorded::Recorded(std::vector<activity::Recording> recordings, model::CaptureRa
     for (const activity::Recording& recording : recordings_) {
         activity::Timeline timeline(recording);
         activity::CapturedPart part = activity::captured_part(timeline, capture_);
+        if (!part.launched(timeline).empty()) ++working_;
         processes_.push_back({std::move(timeline), std::move(part)});
     }
 }

@@ -33,6 +33,8 @@ class Recorded {
     [[nodiscard]] std::string missing() const;
     /// Of how many processes something counts.
     [[nodiscard]] std::size_t counted() const;
+    /// How many of these did work on the device in the part that counts.
+    [[nodiscard]] std::size_t working() const { return working_; }
     /// What a reader of the values should know: processes that do not count, and notes of parts.
     [[nodiscard]] std::vector<std::string> notes() const;
     /// " in the capture range (profiler_api)"; empty if the whole program counts.
@@ -42,6 +44,7 @@ class Recorded {
     std::vector<activity::Recording> recordings_;
     model::CaptureRange capture_;
     std::deque<RecordedProcess> processes_;
+    std::size_t working_ = 0;
 };
 
 }  // namespace perfgate::command

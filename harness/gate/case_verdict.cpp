@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -172,6 +173,27 @@ void add_baseline_details(const ComparedCase& compared, CaseVerdict& verdict) {
     }
 }
 
+/// Values per instance do not show that a program has other instances than before. Empty: it has
+/// not, it is not known, or the gate judges it.
+std::string other_instances(const CaseResult& result, const BaselineCase& expected) {
+    constexpr const char* metric = "instances";
+    const auto now = result.metrics.find(metric);
+    const auto then = expected.metrics.find(metric);
+    if (now == result.metrics.end() || then == expected.metrics.end() ||
+        std::any_of(result.gates.begin(), result.gates.end(),
+                    [](const GateRule& gate) { return gate.metric == metric; })) {
+        return {};
+    }
+    // Of a program that repeats for a given time, processes have different numbers.
+    const std::vector<double> usual = batch_values(then->second);
+    const double measured = estimate_of(now->second);
+    const auto [least, most] = std::minmax_element(usual.begin(), usual.end());
+    if (usual.empty() || (*least <= measured && measured <= *most)) return {};
+    return fmt::format(
+        "{:.6g} instances per process, the baseline has {:.6g}: values are per instance", measured,
+        estimate_of(then->second));
+}
+
 }  // namespace
 
 CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
@@ -211,6 +233,9 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
             verdict.notes.push_back(compared.code.difference);
         }
         verdict.changed_kernels = compared.code.changed_kernels;
+        if (std::string note = other_instances(result, *expected); !note.empty()) {
+            verdict.notes.push_back(std::move(note));
+        }
         add_baseline_values(run_, policy_, compared, verdict);
         add_baseline_details(compared, verdict);
         if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;

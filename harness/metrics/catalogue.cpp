@@ -304,6 +304,9 @@ std::vector<Metric> make_catalogue() {
                     lower, timing, Fold::max}),
         of_program({"longest_idle", "the longest gap in which the program had no device work", "ns",
                     lower, timing, Fold::max}),
+        // Neither way is better: it says what the other values are means of.
+        of_program({"instances", "instances of the label that count, of each process", "count",
+                    none, exact, Fold::sum}),
         of_program({"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
         of_program(
             {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),

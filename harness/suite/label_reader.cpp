@@ -35,12 +35,14 @@ constexpr std::array<std::string_view, 8> label_keys{"nvtx",   "kernel",  "grid"
 constexpr std::array<const char*, 3> launch_facts{"registers", "static_smem", "dynamic_smem"};
 constexpr const char* stack = "stack";
 
-/// The metrics of each kind of piece, in the order of reports.
-std::vector<std::string> metrics_of(model::Piece::Kind kind) {
+/// The metrics of each kind of piece, in the order of reports. How often a benchmark iterates is
+/// its own choice.
+std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) {
     std::vector<std::string> names{"gpu_time"};
     if (kind != model::Piece::Kind::kernels) {
         names.insert(names.end(), {"span", "idle_share", "longest_idle"});
     }
+    if (kind != model::Piece::Kind::program && !of_benchmark) names.emplace_back("instances");
     names.insert(names.end(), {"kernels", "tracing_overhead"});
     if (kind == model::Piece::Kind::kernels) {
         names.insert(names.end(), launch_facts.begin(), launch_facts.end());
@@ -112,7 +114,7 @@ class LabelReader {
     Label& add_label(std::string name, model::Piece piece, Position at) {
         Label& label = read_.labels.emplace_back();
         label.name = std::move(name);
-        label.settings.metrics = Settings::Metrics{metrics_of(piece.kind), at};
+        label.settings.metrics = Settings::Metrics{metrics_of(piece.kind, is_benchmark_), at};
         if (piece.kind == model::Piece::Kind::kernels) {
             label.settings.of_kernels.assign(launch_facts.begin(), launch_facts.end());
         }

@@ -136,6 +136,21 @@ class BenchmarkKernels(tool.Case):
         self.assertEqual(["pass"], [each["verdict"] for each in
                                     self.read_json("perfgate-out/verdict.json")["suites"][0]["relations"]])
 
+    def test_the_number_of_ranges_and_processes_is_the_benchmarks_own_choice(self):
+        step = "push step kernels 2 gemm pop"
+        bench = (self.folder / "bench").read_text().replace("    exec", "    ")
+        bench = bench.replace(step, f"$(for i in $(seq $iterations); do echo {step}; done)")
+        more = f'MOCK_WORK_NS=5000 "{PROGRAM}" kernels 4 flash_fwd {step}'
+        self.script("bench", bench + f"[ $iterations -lt 15 ] || {more}\n")
+        self.refresh()
+        self.run_suite()
+        cases = self.cases("verdict.json")
+        self.assertEqual({RESULT: "pass", **dict.fromkeys(LABELS, "pass")}, self.verdicts())
+        self.assertNotIn("instances", self.cases()["bench/step"]["metrics"])
+        self.assertNotIn("values are per instance", str(cases))
+        self.suite(("step.kernels", "step.instances"))
+        self.assertIn("instances", self.run_tool("validate", "suite.yaml", code=2).stderr)
+
     def test_a_regression_of_either_is_found_and_named(self):
         self.refresh()
         self.bench(registers=80)

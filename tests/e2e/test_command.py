@@ -84,6 +84,10 @@ class Command(tool.Case):
         return {case["id"].split("/")[1].split("[")[0]: case
                 for suite in run["suites"] for case in suite["cases"]}
 
+    def verdicts(self):
+        return {case["id"].split("/")[1].split("[")[0]: case
+                for suite in self.read_json("perfgate-out/verdict.json")["suites"] for case in suite["cases"]}
+
     def value(self, label, metric):
         return self.cases()[label]["metrics"][metric]["value"]
 
@@ -245,6 +249,49 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.script("app", app.replace(" stop ", " "))
         self.run_suite(code=1)
         self.assertEqual(90, self.value("program", "kernels"))
+
+    def test_a_rank_that_is_no_longer_recorded_is_invalid(self):
+        ranks = '#!/bin/sh\nexport MOCK_WORK_NS=5000\nfor rank in 0 1; do\n  RANK=$rank {unset} "{program}" ' \
+                'push step1 kernels 9 flash_fwd pop push step2 kernels 9 flash_fwd kernels 9 gemm pop || exit 3\ndone\n'
+        self.script("app", ranks.format(unset="", program=PROGRAM))
+        self.refresh()
+        self.run_suite()
+        self.assertEqual("activity/callbacks/2 processes", self.cases()["step"]["metrics"]["gpu_time"]["method"])
+        self.assertEqual("activity/api/2 processes", self.cases()["step"]["metrics"]["syncs"]["method"])
+        self.script("app", ranks.format(unset="$([ $rank = 0 ] || echo env -u CUDA_INJECTION64_PATH)", program=PROGRAM))
+        self.run_suite(code=3)
+        self.assertEqual({"invalid"}, {metric["verdict"] for case in self.verdicts().values()
+                                       for metric in case["metrics"]})
+
+    SPLIT = "sync pop push step kernels 10 flash_fwd kernels 10 gemm copy 4096"
+
+    def test_other_instances_than_the_baselines_are_noted_and_can_be_gated(self):
+        self.refresh()
+        self.run_suite()
+        self.assertEqual([3, 3], [self.value(label, "instances") for label in ("step", "flash")])
+        self.assertNotIn("instances", self.cases()["program"]["metrics"])
+        self.assertNotIn("values are per instance", str(self.verdicts()))
+        self.app(more=self.SPLIT)
+        done = self.run_suite("--verbose", processes=5, code=1)  # program.kernels
+        note = "7 instances per process, the baseline has 3: values are per instance"
+        self.assertIn(note, " ".join(done.stdout.split()))
+        for label in ("step", "flash"):
+            self.assertEqual("pass", self.verdicts()[label]["verdict"])
+            self.assertIn(note, self.verdicts()[label]["notes"])
+        self.suite(("step.kernels: 0", "step.kernels: 0\n      step.instances: 0"),
+                   ('step.syncs: "<= 1"', 'step.syncs: "<= 1"\n      flash.instances: "== 3"'))
+        done = self.run_suite("--verbose", code=1)
+        self.assertRegex(done.stdout, r"instances.*3.*→.*7")
+        self.assertIn("flash.instances is 7 and should be exactly 3", done.stdout)
+        self.assertNotIn(note, self.verdicts()["step"]["notes"])
+
+    def test_a_range_that_never_ends_is_noted(self):
+        self.refresh()
+        app = (self.folder / "app").read_text()
+        self.script("app", app.replace('" $words', '" $words push step5 kernels 500 gemm'))
+        self.run_suite(code=1)
+        self.assertIn("1 NVTX range that matches 'step*' never ended: what was launched there is in none",
+                      self.verdicts()["step"]["notes"])
 
     def test_nothing_in_the_capture_range_is_an_error(self):
         self.capture("profiler_api")

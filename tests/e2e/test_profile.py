@@ -233,8 +233,8 @@ class Profile(tool.Case):
         text = self.suite()
         self.assertRegex(text, r'training_step: \{nvtx: "training step"\}')
         self.assertRegex(text, r'flash_fwd_kernel: \{kernel: "\*flash_fwd_kernel\*"\}')
-        for line in ("training_step.kernels: 0", "program.kernels: 0", 'training_step.pageable_copies: == 0',
-                     "training_step.syncs: == 0"):
+        for line in ("training_step.kernels: 0", "training_step.instances: 0", "program.kernels: 0",
+                     "training_step.pageable_copies: == 0", "training_step.syncs: == 0"):
             self.assertIn(line, text.replace('"', ""))
         host = ["--backend", "host", "--processes", 3]
         self.run_tool("baseline", "refresh", "gate.yaml", *host, env=MOCKS)

@@ -93,6 +93,39 @@ TEST(Captured, KernelsAreThoseThatWereLaunchedInside) {
               std::vector<double>{16});
 }
 
+TEST(Instances, AreThoseOfAProcessThatCount) {
+    const auto instances = [](const std::vector<activity::Program>& processes,
+                              const model::CaptureRange& capture, const model::Piece& piece) {
+        return with(processes, capture, [&](const Recorded& recorded) {
+            return values_of(recorded, piece).counts.at("instances");
+        });
+    };
+    EXPECT_EQ(instances({steps()}, {}, range("step")), 6);
+    EXPECT_EQ(instances({steps()}, profiler_api, range("step")), 3);
+    EXPECT_EQ(instances({steps()}, {}, kernel("gemm", "step")), 6);
+    model::Piece later = range("step");
+    later.skip = 2;
+    EXPECT_EQ(instances({steps(), steps()}, {}, later), 4);
+    // A process that does nothing on the device is not counted, one without these ranges is.
+    EXPECT_EQ(instances({steps(), activity::Program()}, {}, range("step")), 6);
+    activity::Program other;
+    other.kernel("gemm", 10, {20, 30});
+    EXPECT_EQ(instances({steps(), other}, {}, range("step")), 3);
+    EXPECT_FALSE(values(steps(), {}, {}).counts.contains("instances"));
+}
+
+TEST(Instances, ARangeThatNeverEndsIsNoneAndIsNoted) {
+    activity::Program program = steps();
+    program.range("step", {7000, 0}).kernel("gemm", 7010, {7020, 7030}).range("other", {7040, 0});
+    const PieceValues found = values(program, {}, range("step"));
+    EXPECT_EQ(found.counts.at("instances"), 6);
+    EXPECT_EQ(found.note,
+              "1 NVTX range that matches 'step' never ended: what was launched there is in none");
+    EXPECT_EQ(values(program, {}, kernel("gemm", "step")).note, found.note);
+    EXPECT_EQ(values(program, profiler_api, range("step")).note, "") << "outside";
+    EXPECT_EQ(values(steps(), {}, range("step")).note, "");
+}
+
 TEST(Captured, TheProgramIsTheSumOfItsParts) {
     const PieceValues found = values(steps(), profiler_api, {});
     EXPECT_EQ(times(found), std::vector<double>{12 + 13 + 15 + 16});

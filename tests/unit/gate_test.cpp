@@ -720,6 +720,21 @@ TEST(Shown, WhatIsBeyondTheToleranceDoesNotPassForTooFewProcesses) {
     EXPECT_EQ(time_of(spreading(0.11)).verdict, Verdict::inconclusive) << "it may be within";
 }
 
+TEST(Gate, OtherInstancesThanTheBaselinesAreNoted) {
+    Pair pair;
+    const auto notes = [&] { return only_case(pair.judged()).notes; };
+    pair.now().metrics["instances"] = series({25}, "count");
+    EXPECT_TRUE(notes().empty()) << "the baseline is older than the metric";
+    pair.then().metrics["instances"] = series({50}, "count");
+    EXPECT_EQ(notes(), std::vector<std::string>{
+                           "25 instances per process, the baseline has 50: values are per "
+                           "instance"});
+    pair.then().metrics["instances"].batches.push_back({1, "board-a", 1, {24}});
+    EXPECT_TRUE(notes().empty()) << "they vary";
+    pair.then().metrics["instances"] = series({25}, "count");
+    EXPECT_TRUE(notes().empty());
+}
+
 TEST(Gate, ValuesOfAnotherNumberOfProcessesAreInvalid) {
     Pair pair;
     const auto verdict_of = [&](const char* before, const char* after) {
