@@ -553,7 +553,7 @@ workloads:
         late = f"sleep 2000 {2 * step}"
         expectation = 'step.communication_skew: "<= 1s"'
         self.expecting(expectation, [2 * step, 2 * step])
-        self.assertEqual("activity/callbacks/2 communicating", self.cases()["step"]["metrics"]["communication_skew"]["method"])
+        self.assertEqual("activity/callbacks/2 processes/2 communicating", self.cases()["step"]["metrics"]["communication_skew"]["method"])
         self.assertRegex(self.expecting(expectation, [2 * step, late], code=1),
                          r"step.communication_skew is [12]\.\d+ s and should be at most 1.000 s")
         for ranks, reason in (([2 * step], "1 process with NCCL or NVSHMEM kernels; a skew is between several"),
