@@ -67,8 +67,7 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
         std::vector<measure::Diagnosis> found{
             {Level::warning, "GPU", error.what(),
              "without a GPU only host variants and benchmarks of the CPU can be measured; where "
-             "one "
-             "is expected, use 'perfgate doctor --backend cuda', which fails without it"}};
+             "one is expected, use 'perfgate doctor --backend cuda', which fails without it"}};
         for (measure::Diagnosis& entry : diagnosed_by("host", choice)) {
             found.push_back(std::move(entry));
         }

@@ -254,7 +254,8 @@ TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
     EXPECT_TRUE(kernels(process, {}).empty());
 }
 
-TEST(IdleShare, HasWhatTheHostDidAsItsDetail) {
+/// A program of one step, in which the device waits for different calls.
+activity::Program waiting_step() {
     activity::Program program;
     program.range("step", {100, 1000})
         .kernel("a", 110, {150, 200})
@@ -262,6 +263,11 @@ TEST(IdleShare, HasWhatTheHostDidAsItsDetail) {
         .kernel("b", 380, {400, 500})
         .call("cudaMalloc", {520, 690})
         .kernel("c", 695, {700, 1000});
+    return program;
+}
+
+TEST(IdleShare, HasWhatTheHostDidAsItsDetail) {
+    activity::Program program = waiting_step();
     std::vector<activity::Recording> recordings(2, program.recording());
     const Recorded recorded(std::move(recordings));
     const ApiCount found = api_counts_of(recorded, step).at("idle_share");
@@ -344,14 +350,8 @@ TEST(LongestIdle, OfAPartIsThatOfItsWindows) {
 }
 
 TEST(LongestIdle, HasWhatTheHostDidInTheLongestGapsAsItsDetail) {
-    activity::Program program;
-    program.range("step", {100, 1000})
-        .kernel("a", 110, {150, 200})
-        .call("cudaStreamSynchronize", {160, 250})
-        .kernel("b", 380, {400, 500})
-        .call("cudaMalloc", {520, 690})
-        .kernel("c", 695, {700, 1000})
-        .range("step", {1000, 2000})
+    activity::Program program = waiting_step();
+    program.range("step", {1000, 2000})
         .call("cudaMalloc", {1020, 1290})
         .kernel("c", 1295, {1300, 2000});
     activity::Program busy;

@@ -10,6 +10,14 @@
 #include "cli/options/output.hpp"
 
 namespace perfgate::cli {
+namespace {
+
+void note_no_effect(std::string_view key, std::string_view mode, std::string_view why) {
+    fmt::print(stderr, "perfgate: the profile's '{}: true' has no effect with {}: {}\n", key, mode,
+               why);
+}
+
+}  // namespace
 
 void add_baselines_option(CLI::App& app, std::string& folder) {
     app.add_option("--baselines", folder, "Folder of the baselines: <device-key>/<suite>.json")
@@ -100,19 +108,12 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
 }
 
 void note_unproved(const suite::Profile& profile, std::string_view mode) {
-    if (!profile.prove) return;
-    fmt::print(stderr,
-               "perfgate: the profile's 'prove: true' has no effect with {}: only gates with a "
-               "stored baseline are proved\n",
-               mode);
+    if (profile.prove)
+        note_no_effect("prove", mode, "only gates with a stored baseline are proved");
 }
 
 void note_without_canary(const suite::Profile& profile, std::string_view mode) {
-    if (!profile.canary) return;
-    fmt::print(stderr,
-               "perfgate: the profile's 'canary: true' has no effect with {}: only 'run' measures "
-               "a canary\n",
-               mode);
+    if (profile.canary) note_no_effect("canary", mode, "only 'run' measures a canary");
 }
 
 model::Policy policy_of(const GateOptions& options) {
