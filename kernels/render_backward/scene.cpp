@@ -248,12 +248,15 @@ std::optional<Seen> see(const Problem& problem, const Scene& scene, std::uint64_
     return Seen{splat, tiles};
 }
 
-std::vector<Seen> see_all(const Problem& problem, const Scene& scene, std::uint64_t seed,
-                          unsigned threads) {
+// Tasks of one thing after another: their results, one after the other, are in its order.
+using SeenParts = std::vector<std::vector<Seen>>;
+
+SeenParts see_all(const Problem& problem, const Scene& scene, std::uint64_t seed,
+                  unsigned threads) {
     constexpr std::size_t kPerTask = 1 << 14;
     const auto count = static_cast<std::size_t>(problem.gaussians);
     const std::uint64_t key = common::stream_key(seed, kWorld);
-    std::vector<std::vector<Seen>> parts((count + kPerTask - 1) / kPerTask);
+    SeenParts parts((count + kPerTask - 1) / kPerTask);
     common::parallel_for(parts.size(), threads, [&](std::size_t task) {
         const std::size_t end = std::min(count, (task + 1) * kPerTask);
         for (std::size_t i = task * kPerTask; i < end; ++i) {
@@ -262,12 +265,7 @@ std::vector<Seen> see_all(const Problem& problem, const Scene& scene, std::uint6
             }
         }
     });
-    std::size_t size = 0;
-    for (const auto& part : parts) size += part.size();
-    std::vector<Seen> all;
-    all.reserve(size);
-    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-    return all;
+    return parts;
 }
 
 template <class Visit>
@@ -282,26 +280,73 @@ void for_each_tile(const Scene& scene, const Touched& tiles, Visit&& visit) {
     }
 }
 
+// A splat's depth and number.
+using Depth = std::pair<float, std::uint32_t>;
+
+// Sorts shares by themselves, then merges neighbours.
+void sort_by_depth(std::vector<Depth>& values, std::size_t shares, unsigned threads) {
+    const auto begin_of = [&](std::size_t share) {
+        return values.begin() +
+               static_cast<std::ptrdiff_t>(values.size() * std::min(share, shares) / shares);
+    };
+    common::parallel_for(shares, threads, [&](std::size_t share) {
+        std::sort(begin_of(share), begin_of(share + 1));
+    });
+    for (std::size_t width = 1; width < shares; width *= 2) {
+        common::parallel_for((shares + 2 * width - 1) / (2 * width), threads, [&](std::size_t i) {
+            const std::size_t first = 2 * width * i;
+            std::inplace_merge(begin_of(first), begin_of(first + width),
+                               begin_of(first + 2 * width));
+        });
+    }
+}
+
 // Fills splats, order and tile_begin.
-void bin(Scene& scene, const std::vector<Seen>& seen) {
-    const int tiles = tiles_over(scene.width) * tiles_over(scene.height);
-    scene.splats.resize(seen.size());
-    scene.tile_begin.assign(static_cast<std::size_t>(tiles) + 1, 0);
-    // Sorted once by depth, splats reach every tile's list in that order.
-    std::vector<std::pair<float, std::uint32_t>> by_depth(seen.size());
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-        scene.splats[i] = seen[i].splat;
-        by_depth[i] = {seen[i].splat.depth, static_cast<std::uint32_t>(i)};
-        for_each_tile(scene, seen[i].tiles, [&](int tile) { ++scene.tile_begin[tile + 1]; });
+void bin(Scene& scene, const SeenParts& parts, unsigned threads) {
+    std::vector<std::size_t> begin{0};
+    for (const auto& part : parts) begin.push_back(begin.back() + part.size());
+    scene.splats.resize(begin.back());
+    std::vector<Touched> touched(begin.back());
+    std::vector<Depth> by_depth(begin.back());
+    common::parallel_for(parts.size(), threads, [&](std::size_t task) {
+        std::size_t at = begin[task];
+        for (const Seen& seen : parts[task]) {
+            scene.splats[at] = seen.splat;
+            touched[at] = seen.tiles;
+            by_depth[at] = {seen.splat.depth, static_cast<std::uint32_t>(at)};
+            ++at;
+        }
+    });
+    constexpr std::size_t kShares = 32;
+    sort_by_depth(by_depth, kShares, threads);
+
+    // In the order of depth, splats reach every tile's list in that order. Each share counts its
+    // own, so that it knows where they go.
+    const auto tiles = static_cast<std::size_t>(tiles_over(scene.width)) * tiles_over(scene.height);
+    std::vector<std::vector<std::uint32_t>> next(kShares);
+    const auto visit_share = [&](std::size_t share, auto&& visit) {
+        const std::size_t end = by_depth.size() * (share + 1) / kShares;
+        for (std::size_t i = by_depth.size() * share / kShares; i < end; ++i) {
+            const std::uint32_t splat = by_depth[i].second;
+            for_each_tile(scene, touched[splat], [&](int tile) { visit(tile, splat); });
+        }
+    };
+    common::parallel_for(kShares, threads, [&](std::size_t share) {
+        next[share].assign(tiles, 0);
+        visit_share(share, [&](int tile, std::uint32_t) { ++next[share][tile]; });
+    });
+    scene.tile_begin.assign(tiles + 1, 0);
+    std::uint32_t entries = 0;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+        for (auto& of_share : next) entries += std::exchange(of_share[tile], entries);
+        scene.tile_begin[tile + 1] = entries;
     }
-    std::sort(by_depth.begin(), by_depth.end());
-    for (int tile = 0; tile < tiles; ++tile) scene.tile_begin[tile + 1] += scene.tile_begin[tile];
-    scene.order.resize(scene.tile_begin[tiles]);
-    std::vector<std::uint32_t> next(scene.tile_begin.begin(), scene.tile_begin.end() - 1);
-    for (const auto& entry : by_depth) {
-        for_each_tile(scene, seen[entry.second].tiles,
-                      [&](int tile) { scene.order[next[tile]++] = entry.second; });
-    }
+    scene.order.resize(entries);
+    common::parallel_for(kShares, threads, [&](std::size_t share) {
+        visit_share(share, [&](int tile, std::uint32_t splat) {
+            scene.order[next[share][tile]++] = splat;
+        });
+    });
 }
 
 }  // namespace
@@ -326,11 +371,14 @@ Scene make_scene(const Problem& problem, Sensor sensor, std::uint64_t seed, unsi
     // A loss that pulls every output somewhere; metres count less than colours.
     const std::uint64_t key = common::stream_key(seed, camera ? kCameraCotangent : kLidarCotangent);
     scene.cotangent.resize(kFeatures * scene.pixels());
-    for (std::size_t i = 0; i < scene.cotangent.size(); ++i) {
-        const bool range = !camera && i < scene.pixels();
-        scene.cotangent[i] = common::uniform(key, i) * (range ? 0.125f : 1.0f);
-    }
-    bin(scene, see_all(problem, scene, seed, threads));
+    common::parallel_for(kFeatures, threads, [&](std::size_t feature) {
+        const float scale = !camera && feature == 0 ? 0.125f : 1.0f;
+        const std::size_t end = (feature + 1) * scene.pixels();
+        for (std::size_t i = feature * scene.pixels(); i < end; ++i) {
+            scene.cotangent[i] = common::uniform(key, i) * scale;
+        }
+    });
+    bin(scene, see_all(problem, scene, seed, threads), threads);
     return scene;
 }
 
