@@ -24,6 +24,7 @@
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "runner/clock.hpp"
+#include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/settings.hpp"
@@ -69,6 +70,7 @@ class Import {
 
     void add(const std::string& file) {
         const std::string text = model::read_file(file, benchmark::most_bytes, "results");
+        distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
         model::BenchmarkReading reading;
         reading.format = format.name;
@@ -189,6 +191,7 @@ class Import {
 
     std::size_t files_;
     const ImportChoice& choice_;
+    DistinctFiles distinct_;
     std::int64_t process_ = 0;
     std::string board_;
     std::map<std::string, std::size_t> places_;

@@ -522,8 +522,8 @@ class Imported(Given):
              "exit_codes": [0] * runs} for command in commands]}))
         return name
 
-    def series(self, side, factor=1.0, count=8):
-        return [self.hyperfine(f"{side}{i}.json", factor * (1 + 0.001 * i)) for i in range(count)]
+    def series(self, side, factor=1.0, count=8, **kwargs):
+        return [self.hyperfine(f"{side}{i}.json", factor * (1 + 0.001 * i), **kwargs) for i in range(count)]
 
     def compare(self, base, head, *words, **kwargs):
         return self.run_tool("compare", "--base", *base, "--head", *head, *words, "--out", "perfgate-out", **kwargs)
@@ -548,22 +548,33 @@ class Imported(Given):
 
     def test_what_is_not_in_both(self):
         base = self.series("base")
-        head = [self.hyperfine(f"head{i}.json", commands=("a", "c")) for i in range(8)]
+        head = self.series("head", commands=("a", "c"))
         self.compare(base, head, code=1)
         self.assertEqual({"bench/a": "pass", "bench/b": "missing", "bench/c": "no_baseline"}, self.verdicts())
-        head = [self.hyperfine(f"head{i}.json", commands=("x",)) for i in range(8)]
+        head = self.series("head", commands=("x",))
         self.assertIn("no case in common", self.compare(base, head, code=2).stderr)
         # A case that one file lacks is an error.
         self.hyperfine("head3.json", commands=("a", "x"))
-        self.hyperfine("head4.json", commands=("a", "x"))
+        self.hyperfine("head4.json", 1.001, commands=("a", "x"))
         self.compare(base, [f"head{i}.json" for i in (3, 4)] + base[:1], code=(1, 3))
         self.assertEqual("error", self.verdicts()["bench/x"])
         # Also in the base: how much slower the head is cannot be said.
-        head = [self.hyperfine(f"head{i}.json", 3) for i in range(8)]
+        head = self.series("head", 3)
         self.hyperfine("base7.json", commands=("a",))
         self.compare(base, head, code=(1, 3))
         self.assertEqual("error", self.verdicts()["bench/b"])
         self.assertIn("in the base this case is error", self.reason("bench/b"))
+
+    def test_a_result_is_one_process_however_often_it_is_named(self):
+        base, head = self.series("base"), self.series("head")
+        shutil.copy(self.folder / "base3.json", self.folder / "copy.json")
+        for twice, first, second in ((["base3.json"] * 2, "base3.json", "base3.json"),
+                                     ([*base, "copy.json"], "base3.json", "copy.json")):
+            for done in (self.compare(twice, head, code=2), self.compare(head, twice, code=2),
+                         self.run_tool("import", *twice, "--out", "run.json", code=2)):
+                self.assert_one_line(done.stderr, f"{first} and {second}", "the same content")
+        # Base and head may be equal: nothing changed.
+        self.compare(base, base)
 
     def test_import_makes_a_run_document(self):
         self.run_tool("import", DATA / "google-benchmark-aggregates.json", "--out", "run.json")
