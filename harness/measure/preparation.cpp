@@ -30,7 +30,7 @@ std::string instance_of(const model::PlannedCase& planned) {
         case model::Piece::Kind::kernels:
             return piece.within.empty() ? "launch" : piece.within;
         case model::Piece::Kind::result:
-            return "iteration";
+            return model::benchmark_instance;
     }
     return "";
 }

@@ -143,6 +143,9 @@ struct SetVariable {
     bool operator==(const SetVariable&) const = default;
 };
 
+/// `CaseResult::instance` of what a benchmark reports.
+inline constexpr const char* benchmark_instance = "iteration";
+
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;

@@ -153,7 +153,7 @@ class Import {
         imported.result.place.file = file;
         // Like a program's: nothing verifies it, and there is no code to compare.
         imported.result.command = {std::string(format.name)};
-        imported.result.instance = "iteration";
+        imported.result.instance = model::benchmark_instance;
         imported.result.gates.push_back({std::string(format.metrics.front()),
                                          model::Tolerance{choice_.tolerance, {}, 0},
                                          suite::default_cross_board});

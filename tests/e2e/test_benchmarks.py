@@ -453,6 +453,33 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
         done = self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "RESULTS={out}", code=2)
         self.assert_one_line(done.stderr, "--base-env", "'{out}'")
 
+    def test_what_both_sides_run_is_said(self):
+        for folder in ("base", "head", "tools"):
+            self.bench(folder)
+            self.give(folder=folder)
+        program = self.folder / "tools/bench"
+
+        def notes(words, *more):
+            self.write("suite.yaml", SUITE.replace("[./bench, ", f"[{words}, "))
+            done = self.run_tool("ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST,
+                                 "--processes", 2, *more)
+            self.assertEqual("base and head" in done.stdout, bool(self.notes_of_suite()))
+            return self.notes_of_suite()
+
+        same = [f"base and head run the same file {program}: a change of it is not seen"]
+        self.assertEqual([], notes("./bench"))
+        self.assertEqual(same, notes(program))
+        self.assertEqual(same, notes(f"python3, {program}"))
+        self.assertEqual([], notes(program, "--base-env", "A=1"))
+        for folder in ("base", "head"):
+            os.remove(self.folder / folder / "bench")
+            os.symlink(program, self.folder / folder / "bench")
+        self.assertEqual(same, notes("./bench"))
+
+    def notes_of_suite(self):
+        (suite,) = self.read_json("perfgate-out/verdict.json")["suites"]
+        return [note for note in suite.get("notes", []) if note.startswith("base and head")]
+
     def test_two_checkouts_in_turns(self):
         for folder in ("base", "head"):
             self.bench(folder)
