@@ -417,6 +417,44 @@ class Measured(Given):
         self.run_suite()
         self.assertTrue(self.cases()["bench/copy[n=8]"]["verification"]["passed"])
 
+    def test_results_of_an_earlier_run_are_invalid(self):
+        stored = [1.0234561e-3, 1.0312452e-3, 1.0198705e-3]
+        self.give([row("sort", 8, stored)])
+        cached = "#!/bin/sh\nexec cp results.json $1\n"
+        self.write("bench", cached)
+        self.run_suite("--processes", 2)
+        self.run_suite(code=3)
+        self.assertEqual({"bench/sort[n=8]": "invalid"}, self.verdicts())
+        self.assertIn("real_time is invalid", self.reason("bench/sort[n=8]"))
+        self.assertIn("each of 3 processes reported the same 3 samples to the last digit", self.reason("bench/sort[n=8]"))
+        # On one side of a comparison it hides what the other does.
+        for folder in ("base", "head"):
+            self.bench(folder)
+            self.give([row("sort", 8, stored)], folder=folder)
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 3]
+        self.run_tool(*words)
+        for folder in ("base", "head"):
+            self.write(f"{folder}/bench", cached)
+            self.run_tool(*words, code=3)
+            self.bench(folder)
+        # Where times repeat by design, the suite says that they are to be the same.
+        self.write("suite.yaml", SUITE.replace("real_time: 5%", "real_time: 0"))
+        self.run_suite()
+
+    def test_a_csv_without_some_of_its_times_is_no_faster_one(self):
+        def give(*fields):
+            text = "".join(f"sort,{field}\\n" for field in fields)
+            self.write("bench", f"#!/bin/sh\nprintf 'name,s\\n{text}' > $1\n")
+
+        self.write("suite.yaml", "name: mine\nworkloads:\n  - benchmark: [./bench, \"{out}\"]\n    name: bench\n"
+                   "    format: csv\n    case: name\n    values: {real_time: {from: s, unit: s}}\n"
+                   "    tolerances: {real_time: 5%}\n")
+        give("0.1", "0.9")
+        self.run_suite("--processes", 2)
+        give("0.1", "")
+        self.run_suite("--processes", 2, code=3)
+        self.assertIn("line 3: no value in column s, which line 2 of the same case has", self.reason("bench/sort"))
+
     def test_what_only_a_later_process_notes_is_a_note_of_its_cases(self):
         # The first run shows the cases, the second is the first that counts.
         bench = self.write("bench", """#!/usr/bin/env python3
