@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+#include "model/benchmark_instance.hpp"
+
 namespace perfgate::gate {
 
 namespace {

@@ -13,6 +13,7 @@
 
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/benchmark_instance.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::measure {

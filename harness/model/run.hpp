@@ -143,9 +143,6 @@ struct SetVariable {
     bool operator==(const SetVariable&) const = default;
 };
 
-/// `CaseResult::instance` of what a benchmark reports.
-inline constexpr const char* benchmark_instance = "iteration";
-
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;

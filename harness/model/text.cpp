@@ -80,29 +80,6 @@ bool glob_may_match(std::string_view pattern, std::string_view prefix) {
     return wildcard != std::string_view::npos && prefix.starts_with(literal);
 }
 
-bool globs_overlap(std::string_view a, std::string_view b) {
-    // Of the rest of `a` from the current place, with the rest of `b` from each place.
-    std::vector<char> below(b.size() + 1);
-    std::vector<char> here(b.size() + 1);
-    for (std::size_t i = a.size() + 1; i-- > 0;) {
-        for (std::size_t j = b.size() + 1; j-- > 0;) {
-            const bool more_a = i < a.size();
-            const bool more_b = j < b.size();
-            const bool star_a = more_a && a[i] == '*';
-            const bool star_b = more_b && b[j] == '*';
-            bool overlap = !more_a && !more_b;
-            if (star_a) overlap = below[j] != 0 || (more_b && here[j + 1] != 0);
-            if (star_b) overlap = overlap || here[j + 1] != 0 || (more_a && below[j] != 0);
-            if (more_a && more_b && !star_a && !star_b) {
-                overlap = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && below[j + 1] != 0;
-            }
-            here[j] = overlap ? 1 : 0;
-        }
-        std::swap(here, below);
-    }
-    return below[0] != 0;
-}
-
 std::optional<std::string> nearest_name(std::string_view name,
                                         const std::vector<std::string>& candidates) {
     if (name.size() > longest_name) return std::nullopt;

@@ -18,9 +18,6 @@ bool glob_match(std::string_view pattern, std::string_view text);
 /// wildcards that cannot, never the reverse.
 bool glob_may_match(std::string_view pattern, std::string_view prefix);
 
-/// Whether some text matches both patterns.
-bool globs_overlap(std::string_view a, std::string_view b);
-
 /// The candidate nearest to `name` by edit distance, if near enough to be a likely typo.
 std::optional<std::string> nearest_name(std::string_view name,
                                         const std::vector<std::string>& candidates);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "model/text.hpp"
@@ -32,6 +33,30 @@ void add_patterns(const Suite& suite, const SuiteCase& unknown, std::set<std::st
             patterns.insert(over.match);
         }
     }
+}
+
+/// Whether some text matches both patterns.
+bool globs_overlap(std::string_view a, std::string_view b) {
+    // Of the rest of `a` from the current place, with the rest of `b` from each place.
+    std::vector<char> below(b.size() + 1);
+    std::vector<char> here(b.size() + 1);
+    for (std::size_t i = a.size() + 1; i-- > 0;) {
+        for (std::size_t j = b.size() + 1; j-- > 0;) {
+            const bool more_a = i < a.size();
+            const bool more_b = j < b.size();
+            const bool star_a = more_a && a[i] == '*';
+            const bool star_b = more_b && b[j] == '*';
+            bool overlap = !more_a && !more_b;
+            if (star_a) overlap = below[j] != 0 || (more_b && here[j + 1] != 0);
+            if (star_b) overlap = overlap || here[j + 1] != 0 || (more_a && below[j] != 0);
+            if (more_a && more_b && !star_a && !star_b) {
+                overlap = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && below[j + 1] != 0;
+            }
+            here[j] = overlap ? 1 : 0;
+        }
+        std::swap(here, below);
+    }
+    return below[0] != 0;
 }
 
 /// The case with the suite's overrides that match whatever all of these patterns match.
@@ -73,8 +98,7 @@ std::optional<std::vector<PossibleCase>> possible_cases(const Suite& before,
     for (const std::string& pattern : patterns) add(pattern, {pattern});
     for (auto one = patterns.begin(); one != patterns.end(); ++one) {
         for (auto other = std::next(one); other != patterns.end(); ++other) {
-            if (covers(*one, *other) || covers(*other, *one) ||
-                !model::globs_overlap(*one, *other)) {
+            if (covers(*one, *other) || covers(*other, *one) || !globs_overlap(*one, *other)) {
                 continue;
             }
             add(*one + " and " + *other, {*one, *other});

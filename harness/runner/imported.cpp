@@ -18,6 +18,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/benchmark_instance.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
