@@ -118,6 +118,31 @@ Columns columns_of(const std::vector<std::string>& header, const model::Benchmar
     return columns;
 }
 
+/// Which of the values the lines of one result have.
+struct Presence {
+    std::vector<std::size_t> first_with, first_without;  ///< lines, by value; 0: none
+
+    explicit Presence(std::size_t values) : first_with(values), first_without(values) {}
+
+    /// The line's value `i` is there, or its field is empty.
+    void note(std::size_t i, bool there, std::size_t line) {
+        std::size_t& first = there ? first_with[i] : first_without[i];
+        if (first == 0) first = line;
+    }
+};
+
+/// A result may lack a value, but not in some of its lines: the others may be the fast ones.
+void require_all_or_none(const Presence& presence, const model::BenchmarkReading& reading,
+                         ResultBuilder& builder) {
+    for (std::size_t i = 0; i < reading.values.size(); ++i) {
+        if (presence.first_with[i] == 0 || presence.first_without[i] == 0) continue;
+        builder.fail(
+            fmt::format("line {}: no value in column {}, which line {} of the same case has",
+                        presence.first_without[i], model::printable(reading.values[i].from, 80),
+                        presence.first_with[i]));
+    }
+}
+
 double number_in(const std::string& field, const Records& records, const std::string& column) {
     double number = 0;
     const char* const end = field.data() + field.size();
@@ -138,6 +163,7 @@ Results read_csv(std::string_view text, std::string_view /*source*/,
     if (!header) throw model::InputError("it has no header");
     const Columns columns = columns_of(*header, reading);
     std::vector<ResultBuilder> builders;
+    std::vector<Presence> presences;  // of the builders
     std::map<std::string, std::size_t> places;
     while (const auto record = records.next()) {
         if (record->size() != header->size()) {
@@ -149,12 +175,16 @@ Results read_csv(std::string_view text, std::string_view /*source*/,
             fresh.add_axis(reading.axes[i].first, axis_value((*record)[columns.axes[i]]));
         }
         const auto [place, added] = places.try_emplace(fresh.words(), builders.size());
-        if (added) builders.push_back(std::move(fresh));
+        if (added) {
+            builders.push_back(std::move(fresh));
+            presences.emplace_back(reading.values.size());
+        }
         if (builders.size() > most_results) break;
         ResultBuilder& builder = builders[place->second];
         for (std::size_t i = 0; i < columns.values.size(); ++i) {
             const std::string& field = (*record)[columns.values[i]];
-            if (field.empty()) continue;  // this line has no such value
+            presences[place->second].note(i, !field.empty(), records.line());
+            if (field.empty()) continue;
             const model::BenchmarkValue& value = reading.values[i];
             builder.add(value.definition.name, "csv",
                         value.factor * number_in(field, records, value.from),
@@ -162,7 +192,10 @@ Results read_csv(std::string_view text, std::string_view /*source*/,
         }
     }
     Results results;
-    for (ResultBuilder& builder : builders) results.results.push_back(builder.take());
+    for (std::size_t i = 0; i < builders.size(); ++i) {
+        require_all_or_none(presences[i], reading, builders[i]);
+        results.results.push_back(builders[i].take());
+    }
     return results;
 }
 

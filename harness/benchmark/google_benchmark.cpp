@@ -167,8 +167,17 @@ class Reading {
         for (ResultBuilder& each : builders_) {
             results.push_back(each.take());
             Result& result = results.back();
-            if (result.metrics.empty() && result.problem.empty()) {
+            if (!result.problem.empty()) continue;
+            if (result.metrics.empty()) {
                 result.problem = "the file has neither its repetitions nor their median";
+                continue;
+            }
+            // The repetitions that have a counter may be the fast ones.
+            const std::size_t repetitions = result.metrics.at("real_time").values.size();
+            for (const auto& [metric, samples] : result.metrics) {
+                if (samples.values.size() == repetitions) continue;
+                result.problem = fmt::format("{} of {} repetitions have {}; expected it of all",
+                                             samples.values.size(), repetitions, metric);
             }
         }
         return results;

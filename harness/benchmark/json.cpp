@@ -3,6 +3,7 @@
 // result without a name path has the name of its member.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,9 +64,25 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths,
     for (std::size_t i = 0; i < reading.values.size(); ++i) {
         const model::BenchmarkValue& value = reading.values[i];
         const bool positive = value.definition.metric_class == model::MetricClass::timing;
-        paths.values[i].each(row, [&](std::string_view, JsonValue number) {
-            builder.add(value.definition.name, "json", value.factor * number.number(), positive);
-        });
+        // A row may lack a value, but not some of its samples: the others may be the fast ones.
+        bool found = false;
+        std::optional<JsonValue> lacks;
+        paths.values[i].each(
+            row,
+            [&](std::string_view, JsonValue number) {
+                found = true;
+                builder.add(value.definition.name, "json", value.factor * number.number(),
+                            positive);
+            },
+            [&](JsonValue at) {
+                if (!lacks) lacks = at;
+            });
+        if (found && lacks) {
+            lacks->fail(
+                fmt::format("'{}' leads nowhere from here, and to values elsewhere in the "
+                            "row",
+                            model::printable(value.from, 80)));
+        }
     }
     return builder.take();
 }

@@ -52,38 +52,47 @@ JsonPath::JsonPath(std::string_view text) {
     }
 }
 
-void JsonPath::each(JsonValue from,
-                    const std::function<void(std::string_view, JsonValue)>& visit) const {
-    follow(0, "", from, visit);
+void JsonPath::each(JsonValue from, const std::function<void(std::string_view, JsonValue)>& visit,
+                    const std::function<void(JsonValue)>& missed) const {
+    follow(0, "", from, {visit, missed});
 }
 
 void JsonPath::follow(std::size_t step, std::string_view key, JsonValue value,
-                      const std::function<void(std::string_view, JsonValue)>& visit) const {
+                      const Visit& visit) const {
     if (step == steps_.size()) {
-        visit(key, value);
+        visit.found(key, value);
         return;
     }
     const Step& here = steps_[step];
+    bool followed = here.all;
     if (value.kind() == JsonKind::array) {
         std::size_t wanted = 0;
         const char* const end = here.key.data() + here.key.size();
         const auto read = std::from_chars(here.key.data(), end, wanted);
         const bool number = !here.all && read.ec == std::errc() && read.ptr == end;
-        if (!here.all && !number) return;
         std::size_t index = 0;
-        value.elements([&](JsonValue element) {
-            if (here.all || index == wanted) follow(step + 1, key, element, visit);
-            ++index;
-        });
+        if (here.all || number) {
+            value.elements([&](JsonValue element) {
+                if (here.all || index == wanted) {
+                    followed = true;
+                    follow(step + 1, key, element, visit);
+                }
+                ++index;
+            });
+        }
     } else if (value.kind() == JsonKind::object) {
         if (here.all) {
             value.members([&](std::string_view name, JsonValue member) {
                 follow(step + 1, name, member, visit);
             });
         } else if (const auto member = value.find(here.key)) {
+            followed = true;
             follow(step + 1, key, *member, visit);
         }
+    } else {
+        followed = false;
     }
+    if (!followed && visit.missed) visit.missed(value);
 }
 
 }  // namespace perfgate::benchmark

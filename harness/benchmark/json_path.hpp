@@ -19,19 +19,23 @@ class JsonPath {
     explicit JsonPath(std::string_view text);
 
     /// Calls `visit(key, value)` for each value that the path leads to; `key` is of the last member
-    /// that a `*` stood for, or empty. Nothing where it leads nowhere.
-    void each(
-        document::JsonValue from,
-        const std::function<void(std::string_view key, document::JsonValue value)>& visit) const;
+    /// that a `*` stood for, or empty. Calls `missed`, if there is one, with each value at which
+    /// the path ends early, which has not what the next step names.
+    void each(document::JsonValue from,
+              const std::function<void(std::string_view key, document::JsonValue value)>& visit,
+              const std::function<void(document::JsonValue at)>& missed = nullptr) const;
 
   private:
     struct Step {
         std::string key;
         bool all = false;  ///< `*`
     };
-    void follow(
-        std::size_t step, std::string_view key, document::JsonValue value,
-        const std::function<void(std::string_view key, document::JsonValue value)>& visit) const;
+    struct Visit {
+        const std::function<void(std::string_view key, document::JsonValue value)>& found;
+        const std::function<void(document::JsonValue at)>& missed;
+    };
+    void follow(std::size_t step, std::string_view key, document::JsonValue value,
+                const Visit& visit) const;
 
     std::vector<Step> steps_;
 };

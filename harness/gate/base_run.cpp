@@ -32,6 +32,7 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
             if (!result.not_collected.empty()) {
                 stored.uncollected[model::case_id(result.spec)] = result.not_collected;
             }
+            if (!result.notes.empty()) stored.remarks[model::case_id(result.spec)] = result.notes;
             provenance.board = model::board_of(base, result);
             model::BaselineCase& expected = stored.baseline.cases[model::case_id(result.spec)];
             expected = {provenance,       result.metrics,   result.kernels,
@@ -63,10 +64,25 @@ void note_uncollected(const std::vector<model::NotCollected>& of_base,
     }
 }
 
+/// What is doubtful in the base, too, or only there.
+void add_remarks(const std::vector<std::string>& of_base, model::CaseVerdict& verdict) {
+    for (const std::string& remark : of_base) {
+        const auto same = std::find(verdict.notes.begin(), verdict.notes.end(), remark);
+        if (same == verdict.notes.end()) {
+            verdict.notes.push_back("in the base, " + remark);
+        } else {
+            *same = "in base and head, " + remark;
+        }
+    }
+}
+
 }  // namespace
 
-void explain_what_base_lacks(const StoredBaseline& base, model::SuiteVerdict& verdict) {
+void add_what_base_says(const StoredBaseline& base, model::SuiteVerdict& verdict) {
     for (model::CaseVerdict& each : verdict.cases) {
+        if (const auto said = base.remarks.find(each.id); said != base.remarks.end()) {
+            add_remarks(said->second, each);
+        }
         if (const auto lost = base.uncollected.find(each.id); lost != base.uncollected.end()) {
             note_uncollected(lost->second, each);
         }

@@ -17,7 +17,7 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name);
 /// Gives the base run's reason for each case of the head that has nothing to compare with. Where
 /// the base failed to measure it, the case is an error: whether the head is slower is not known. A
 /// metric that the base alone could not collect is `not_collected`. If the base skips the case, or
-/// its result is wrong, there is no time to compare with.
-void explain_what_base_lacks(const StoredBaseline& base, model::SuiteVerdict& verdict);
+/// its result is wrong, there is no time to compare with. The base's notes are added to its case's.
+void add_what_base_says(const StoredBaseline& base, model::SuiteVerdict& verdict);
 
 }  // namespace perfgate::gate

@@ -29,6 +29,10 @@ struct StoredBaseline {
     /// What a base run could not collect of the cases that it measured, by case id.
     std::map<std::string, std::vector<model::NotCollected>> uncollected = {};
 
+    /// What a reader of a base run's values should know, by case id.
+    std::map<std::string, std::vector<std::string>> remarks = {};
+    std::vector<std::string> notes = {};  ///< for the whole comparison with a base run
+
     bool operator==(const StoredBaseline&) const = default;
 };
 

@@ -15,6 +15,7 @@
 #include "gate/boards.hpp"
 #include "gate/overhead.hpp"
 #include "gate/provenance_change.hpp"
+#include "gate/repeated_results.hpp"
 #include "gate/sentence.hpp"
 #include "gate/significance.hpp"
 #include "gate/too_fast.hpp"
@@ -194,6 +195,22 @@ std::string other_instances(const CaseResult& result, const BaselineCase& expect
         estimate_of(then->second));
 }
 
+/// Why a benchmark did not measure a time that it reports, or that the base reports. A tolerance of
+/// nothing says that it is the same in every process, as of a simulator.
+std::string unbelievable(const CaseResult& result, const GateRule& gate,
+                         const MetricDefinition& definition, const MetricSeries& measured,
+                         const MetricSeries* baseline) {
+    const bool exact = gate.tolerance.worse == 0 && gate.tolerance.abs == 0;
+    if (exact || definition.metric_class != model::MetricClass::timing ||
+        !reported_by_benchmark(result, measured)) {
+        return {};
+    }
+    std::string why = repeated_results(measured);
+    if (!why.empty() || baseline == nullptr) return why;
+    why = repeated_results(*baseline);
+    return why.empty() ? why : "in the baseline, " + why;
+}
+
 }  // namespace
 
 CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
@@ -314,6 +331,12 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
             return;
         }
     }
+    if (const std::string why = unbelievable(result, gate, definition, measured, baseline);
+        !why.empty()) {
+        metric.verdict = Verdict::invalid;
+        metric.sentence = invalid_sentence(gate.metric, measured, why);
+        return;
+    }
     Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0, compared.suite};
     if (baseline != nullptr) {
         consider_boards(run_, result, *expected, gate.cross_board, of_boards_, comparison);
@@ -325,11 +348,13 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
         metric.sentence = no_baseline_sentence(gate.metric, measured);
     } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
         metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
-        // Of another number of a program's processes: one may have vanished.
+        // Of another number of a program's processes: one may have vanished. Another unit is a
+        // mistake, which must not end the gate.
         const auto is_counter = [](const std::string& method) {
             return method.starts_with(model::program_counter_method);
         };
-        if ((is_counter(baseline->method) && is_counter(measured.method)) ||
+        if (baseline->unit != measured.unit ||
+            (is_counter(baseline->method) && is_counter(measured.method)) ||
             (baseline->method != measured.method &&
              without_processes(baseline->method) == without_processes(measured.method))) {
             metric.verdict = Verdict::invalid;

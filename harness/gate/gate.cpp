@@ -64,7 +64,7 @@ class Judging {
             const StoredBaseline* baseline = stored(run_.suites[i].name);
             finish_suite(run_, run_.suites[i], baseline == nullptr ? nullptr : &baseline->baseline,
                          policy_.changed, verdicts_[i]);
-            if (baseline != nullptr) explain_what_base_lacks(*baseline, verdicts_[i]);
+            if (baseline != nullptr) add_what_base_says(*baseline, verdicts_[i]);
         }
         return std::move(verdicts_);
     }
@@ -93,6 +93,7 @@ class Judging {
                                                     model::printable(suite.name)));
             }
             verdict.baseline_file = baseline->file;
+            verdict.notes = baseline->notes;
         } else {
             verdict.notes.push_back(
                 fmt::format("no baseline for device '{}': accept a run's values with {}",

@@ -42,6 +42,14 @@ bool far_beyond_and_undecided(const Comparison& comparison, const Judgement& jud
                  : judgement.measured * slowest_machine < allowed;
 }
 
+/// Possible, but more often a mistake than a success.
+bool far_faster(const Comparison& comparison, const Judgement& judgement) {
+    if (judgement.verdict != Verdict::improved || !is_time(comparison)) return false;
+    return comparison.definition->direction == model::Direction::higher
+               ? judgement.measured > slowest_machine * judgement.baseline
+               : judgement.measured * slowest_machine < judgement.baseline;
+}
+
 }  // namespace
 
 Settled settle(const Comparison& comparison, const CodeComparison& code,
@@ -57,6 +65,11 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
         is_device_time(comparison.definition->name) &&
         code.change == model::CodeChange::unchanged &&
         (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::inconclusive);
+    const std::string unlikely =
+        far_faster(comparison, judgement)
+            ? "more than 10 times as fast: does it still do all of its work, and "
+              "is its unit the same?"
+            : "";
     const bool same_code = shown_by_code(code, *comparison.definition);
     std::string why;
     bool too_few = false;
@@ -91,7 +104,7 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
     return {judgement,
             too_few,
             std::move(aside.words),
-            {clock, std::move(aside.detail), std::move(why)}};
+            {clock, std::move(aside.detail), std::move(why), unlikely}};
 }
 
 }  // namespace perfgate::gate

@@ -13,6 +13,7 @@
 
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/benchmark_instance.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::measure {
@@ -30,7 +31,7 @@ std::string instance_of(const model::PlannedCase& planned) {
         case model::Piece::Kind::kernels:
             return piece.within.empty() ? "launch" : piece.within;
         case model::Piece::Kind::result:
-            return "iteration";
+            return model::benchmark_instance;
     }
     return "";
 }

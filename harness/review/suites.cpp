@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/text.hpp"
 #include "review/findings.hpp"
+#include "review/possible_cases.hpp"
 #include "suite/plan.hpp"
 
 namespace perfgate::review {
@@ -364,6 +366,47 @@ void compare_relations(const Suite& before, const Suite& after, Findings& findin
     }
 }
 
+/// What holds for one device.
+void compare_on_device(const std::string& device, const SuiteCase& old_case,
+                       const SuiteCase& new_case, Settings& old_settings, Settings& new_settings,
+                       const model::SourcePlace& place, Findings& findings) {
+    compare_settings(old_case, old_settings.of(old_case), new_settings.of(new_case), place,
+                     findings);
+    const std::string skip = suite::stated_skip(new_case, device);
+    if (!skip.empty() && suite::stated_skip(old_case, device).empty()) {
+        findings.add(Loosening::case_skipped, place, "skip", "measured", skip, old_case.id);
+    }
+}
+
+/// A benchmark's results are not in its suite, so that overrides for them match none of its cases.
+void compare_possible_cases(const Suite& before, const SuiteCase& old_case, const Suite& after,
+                            const SuiteCase& new_case, const std::set<std::string>& devices,
+                            Findings& findings) {
+    const auto possible = possible_cases(before, old_case, after, new_case);
+    if (!possible) {
+        findings.add(Loosening::unreadable, {after.file, new_case.at.line}, "overrides", "",
+                     "too many for one benchmark: not compared", old_case.id);
+        return;
+    }
+    for (const std::string& device : devices) {
+        Settings old_settings(before, device);
+        Settings new_settings(after, device);
+        std::set<std::tuple<Loosening, std::string, std::string, std::string>> of_one_pattern;
+        for (PossibleCase each : *possible) {
+            each.before.id = each.after.id = each.id;
+            Findings found;
+            compare_on_device(device, each.before, each.after, old_settings, new_settings,
+                              {after.file, each.line}, found);
+            for (const Finding& one : std::move(found).take()) {
+                const auto [known, added] =
+                    of_one_pattern.emplace(one.kind, one.subject, one.before, one.after);
+                if (each.of_two && !added) continue;
+                findings.add(one.kind, one.place, one.subject, one.before, one.after, each.id);
+            }
+        }
+    }
+}
+
 void compare(const Suite& before, const Suite& after, const std::set<std::string>& devices,
              Findings& findings) {
     std::map<std::string, const SuiteCase*> cases;
@@ -380,6 +423,9 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
                      findings);
         compare_programs(before, old_case, after, *found->second, findings);
         compare_sources(old_case, after, *found->second, findings);
+        if (has_unknown_cases(old_case) && has_unknown_cases(*found->second)) {
+            compare_possible_cases(before, old_case, after, *found->second, devices, findings);
+        }
     }
     for (const std::string& device : devices) {
         Settings old_settings(before, device);
@@ -388,12 +434,8 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
             const auto found = cases.find(old_case.id);
             if (found == cases.end()) continue;
             const model::SourcePlace place{after.file, found->second->at.line};
-            compare_settings(old_case, old_settings.of(old_case), new_settings.of(*found->second),
-                             place, findings);
-            const std::string skip = suite::stated_skip(*found->second, device);
-            if (!skip.empty() && suite::stated_skip(old_case, device).empty()) {
-                findings.add(Loosening::case_skipped, place, "skip", "measured", skip, old_case.id);
-            }
+            compare_on_device(device, old_case, *found->second, old_settings, new_settings, place,
+                              findings);
         }
     }
     compare_relations(before, after, findings);

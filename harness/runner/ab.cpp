@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -27,6 +28,7 @@
 #include "runner/plan.hpp"
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
+#include "runner/same_sides.hpp"
 #include "runner/side_environment.hpp"
 
 namespace perfgate::runner {
@@ -95,10 +97,19 @@ std::string base_name(const AbRequest& request) {
     return names.empty() ? text : fmt::format("{} (environments differ in {})", text, names);
 }
 
-/// Throws model::InputError unless a build, a place or an environment is named, and if a suite has
-/// cases that stay the same on both sides.
+bool environments_differ(const AbRequest& request) {
+    const Checkouts sides = named_sides(request);
+    return !differing_names(sides.base.variables, sides.head.variables).empty();
+}
+
+/// Throws model::InputError unless a build, a place or an environment is named, if both sides are
+/// the same, and if a suite has cases that stay the same on both sides.
 void check_sides(const AbRequest& request) {
     const bool builds = !request.base.empty();
+    require_different("--base", request.base, "--head", request.head);
+    if (!environments_differ(request)) {
+        require_different("--base-root", request.base_root, "--head-root", request.head_root);
+    }
     if (builds || !request.base_root.empty()) return;
     if (!request.base_rev.empty()) {
         if (!request.measuring.backend.plugins.empty()) return;
@@ -110,8 +121,7 @@ void check_sides(const AbRequest& request) {
                        "--base-env and --head-env change only programs and benchmarks: also name "
                        "two builds (--base, --head), for sources a git revision (--base-rev) or "
                        "two checkouts (--base-root, --head-root)");
-        const Checkouts sides = named_sides(request);
-        if (differing_names(sides.base.variables, sides.head.variables).empty()) {
+        if (!environments_differ(request)) {
             throw model::InputError(
                 "--base-env and --head-env give both sides the same variables, and nothing else "
                 "differs");
@@ -137,6 +147,7 @@ MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::st
 
 struct BothRuns {
     model::Run base, head;
+    std::map<std::string, std::vector<std::string>> notes;  ///< by suite
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
@@ -195,11 +206,18 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     }
 
     BothRuns runs;
+    runs.notes = same_program_notes(plans);
     runs.head = head_execution.finish(request.suites.front());
     runs.base = base_execution.finish_beside(runs.head);
     if (revisions) {
         runs.base.git_revision = git_revision(checkouts.base.root);
         runs.head.git_revision = git_revision(checkouts.head.root);
+        if (runs.head.git_revision == runs.base.git_revision && !environments_differ(request)) {
+            for (const model::PlannedSuite& suite : plans.head.suites) {
+                runs.notes[suite.name].push_back(
+                    fmt::format("base and head are the same commit {}", runs.head.git_revision));
+            }
+        }
     }
     return runs;
 }
@@ -208,12 +226,13 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
 
 int compare_builds(const AbRequest& request) {
     const gate::PairedRule rule(request.policy);
-    const BothRuns runs = measure_both(request, rule);
+    BothRuns runs = measure_both(request, rule);
     const std::filesystem::path out = request.measuring.out;
     const int stored =
         model::combine_exit_codes(store_run(runs.base, out / "base"), store_run(runs.head, out));
-    model::VerdictDocument document = gate::judge(
-        runs.head, gate::baselines_of(runs.base, base_name(request)), request.policy, rule);
+    gate::BaselineSet baselines = gate::baselines_of(runs.base, base_name(request));
+    for (auto& [suite, of_base] : baselines) of_base.notes = runs.notes[suite];
+    model::VerdictDocument document = gate::judge(runs.head, baselines, request.policy, rule);
     explain::explain(runs.head, explain::Which::moved, document);
     return model::combine_exit_codes(
         stored, model::combine_exit_codes(document.exit_code,

@@ -19,6 +19,7 @@
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/baseline_runs.hpp"
+#include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
 
@@ -117,8 +118,11 @@ std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
         throw model::InputError(
             "baseline refresh takes run documents, or suite files (.yaml) to be measured now");
     }
+    DistinctFiles distinct;
     for (const std::string& input : request.inputs) {
-        runs.push_back(model::select_cases(read_run(input),
+        std::string text = model::read_file(input, run_limit_bytes, "run");
+        distinct.add(input, text);
+        runs.push_back(model::select_cases(document::parse_run(std::move(text), input),
                                            {request.measuring.filters, request.measuring.tags}));
     }
     return runs;

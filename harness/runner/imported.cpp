@@ -18,12 +18,14 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/benchmark_instance.hpp"
 #include "model/case.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "runner/clock.hpp"
+#include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/settings.hpp"
@@ -69,6 +71,7 @@ class Import {
 
     void add(const std::string& file) {
         const std::string text = model::read_file(file, benchmark::most_bytes, "results");
+        distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
         model::BenchmarkReading reading;
         reading.format = format.name;
@@ -151,7 +154,7 @@ class Import {
         imported.result.place.file = file;
         // Like a program's: nothing verifies it, and there is no code to compare.
         imported.result.command = {std::string(format.name)};
-        imported.result.instance = "iteration";
+        imported.result.instance = model::benchmark_instance;
         imported.result.gates.push_back({std::string(format.metrics.front()),
                                          model::Tolerance{choice_.tolerance, {}, 0},
                                          suite::default_cross_board});
@@ -189,6 +192,7 @@ class Import {
 
     std::size_t files_;
     const ImportChoice& choice_;
+    DistinctFiles distinct_;
     std::int64_t process_ = 0;
     std::string board_;
     std::map<std::string, std::size_t> places_;

@@ -21,7 +21,7 @@ struct ImportChoice {
 };
 
 /// A run in which each file is a process. A case that a file lacks, or reports as failed, is an
-/// error. Throws model::InputError for a file that cannot be read.
+/// error. Throws model::InputError for a file that cannot be read, and for two of the same content.
 model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice);
 
 /// A run document, or a run of results.

@@ -62,19 +62,31 @@ class Ab(tool.Case):
             processes = [batch["process"] for batch in self.batches(run)]
             self.assertEqual(len(processes), len(set(processes)))
 
-    def test_a_build_against_itself_passes(self):
-        same = self.build("probe_base")
-        self.ab(same, same)
+    def copy(self, name):
+        return shutil.copy(self.build(name), self.folder / f"copy_of_{name}.so")
+
+    def test_an_equal_build_passes(self):
+        self.ab(self.build("probe_base"), self.copy("probe_base"))
         verdict = self.read_json("perfgate-out/verdict.json")
         cases = verdict["suites"][0]["cases"]
         self.assertEqual(["unchanged"] * 2, [case["code"] for case in cases])
         for case in cases:
             self.assertIn(case["verdict"], ["pass", "inconclusive", "improved"])
 
+    def test_a_build_against_itself_is_refused(self):
+        same = self.build("probe_base")
+        os.symlink(same, self.folder / "link.so")
+        for base, head in ((same, same), (same, "link.so"), (os.path.dirname(same), os.path.dirname(same) + "/.")):
+            done = self.ab(base, head, code=2)
+            self.assert_one_line(done.stderr, f"--base {base} and --head {head} are the same", "copy it")
+        (self.folder / "checkout").mkdir()
+        roots = ["--base-root", ".", "--head-root", "checkout/.."]
+        done = self.run_tool("ab", "probe.yaml", "--backend", "host", *roots, code=2)
+        self.assert_one_line(done.stderr, "--base-root . and --head-root checkout/.. are the same")
+
     def test_a_profiles_proof_and_canary_are_said_to_be_without_effect(self):
         self.write("profile.yaml", "prove: true\ncanary: true")
-        same = self.build("probe_base")
-        done = self.ab(same, same, "--processes", "2", "--filter", "*n=20000*", "--profile",
+        done = self.ab(self.build("probe_base"), self.copy("probe_base"), "--processes", "2", "--filter", "*n=20000*", "--profile",
                        "profile.yaml")
         self.assertIn("the profile's 'prove: true' has no effect with ab: ", done.stderr)
         self.assertIn("the profile's 'canary: true' has no effect with ab: ", done.stderr)

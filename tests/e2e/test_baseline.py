@@ -229,8 +229,16 @@ class Baselines(tool.Case):
         self.assertIn("'perfgate baseline refresh --runs 5 SUITE'", one.stdout)
         board = self.run_tool("baseline", "refresh", "--add-board", "base.json")
         self.assertIn("'perfgate baseline refresh --add-board --runs 5 SUITE'", board.stdout)
-        two = self.run_tool("baseline", "refresh", "base.json", "base.json")
+        self.document["started_at"] = "2026-07-02T00:00:00Z"
+        self.store("second.json")
+        two = self.run_tool("baseline", "refresh", "base.json", "second.json")
         self.assertNotIn("session", two.stdout)
+
+    def test_a_run_is_one_session_however_often_it_is_named(self):
+        shutil.copy(self.folder / "base.json", self.folder / "copy.json")
+        for second in ("base.json", "copy.json"):
+            done = self.run_tool("baseline", "refresh", "base.json", second, code=2)
+            self.assert_one_line(done.stderr, "base.json and " + second, "the same content")
 
     def test_verify_sees_any_edit_after_a_refresh(self):
         (refresh,) = self.entries()

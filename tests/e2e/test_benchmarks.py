@@ -417,6 +417,44 @@ class Measured(Given):
         self.run_suite()
         self.assertTrue(self.cases()["bench/copy[n=8]"]["verification"]["passed"])
 
+    def test_results_of_an_earlier_run_are_invalid(self):
+        stored = [1.0234561e-3, 1.0312452e-3, 1.0198705e-3]
+        self.give([row("sort", 8, stored)])
+        cached = "#!/bin/sh\nexec cp results.json $1\n"
+        self.write("bench", cached)
+        self.run_suite("--processes", 2)
+        self.run_suite(code=3)
+        self.assertEqual({"bench/sort[n=8]": "invalid"}, self.verdicts())
+        self.assertIn("real_time is invalid", self.reason("bench/sort[n=8]"))
+        self.assertRegex(self.reason("bench/sort[n=8]"), r"each of \d processes reported the same 3 samples")
+        # On one side of a comparison it hides what the other does.
+        for folder in ("base", "head"):
+            self.bench(folder)
+            self.give([row("sort", 8, stored)], folder=folder)
+        words = ["ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST, "--processes", 3]
+        self.run_tool(*words)
+        for folder in ("base", "head"):
+            self.write(f"{folder}/bench", cached)
+            self.run_tool(*words, code=3)
+            self.bench(folder)
+        # Where times repeat by design, the suite says that they are to be the same.
+        self.write("suite.yaml", SUITE.replace("real_time: 5%", "real_time: 0"))
+        self.run_suite()
+
+    def test_a_csv_without_some_of_its_times_is_no_faster_one(self):
+        def give(*fields):
+            text = "".join(f"sort,{field}\\n" for field in fields)
+            self.write("bench", f"#!/bin/sh\nprintf 'name,s\\n{text}' > $1\n")
+
+        self.write("suite.yaml", "name: mine\nworkloads:\n  - benchmark: [./bench, \"{out}\"]\n    name: bench\n"
+                   "    format: csv\n    case: name\n    values: {real_time: {from: s, unit: s}}\n"
+                   "    tolerances: {real_time: 5%}\n")
+        give("0.1", "0.9")
+        self.run_suite("--processes", 2)
+        give("0.1", "")
+        self.run_suite("--processes", 2, code=3)
+        self.assertIn("line 3: no value in column s, which line 2 of the same case has", self.reason("bench/sort"))
+
     def test_what_only_a_later_process_notes_is_a_note_of_its_cases(self):
         # The first run shows the cases, the second is the first that counts.
         bench = self.write("bench", """#!/usr/bin/env python3
@@ -452,6 +490,33 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
                           "bench/copy[n=8]": "regressed"}, self.verdicts())
         done = self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "RESULTS={out}", code=2)
         self.assert_one_line(done.stderr, "--base-env", "'{out}'")
+
+    def test_what_both_sides_run_is_said(self):
+        for folder in ("base", "head", "tools"):
+            self.bench(folder)
+            self.give(folder=folder)
+        program = self.folder / "tools/bench"
+
+        def notes(words, *more):
+            self.write("suite.yaml", SUITE.replace("[./bench, ", f"[{words}, "))
+            done = self.run_tool("ab", "--base-root", "base", "--head-root", "head", "suite.yaml", *HOST,
+                                 "--processes", 2, *more)
+            self.assertEqual("base and head" in done.stdout, bool(self.notes_of_suite()))
+            return self.notes_of_suite()
+
+        same = [f"base and head run the same file {program}: a change of it is not seen"]
+        self.assertEqual([], notes("./bench"))
+        self.assertEqual(same, notes(program))
+        self.assertEqual(same, notes(f"python3, {program}"))
+        self.assertEqual([], notes(program, "--base-env", "A=1"))
+        for folder in ("base", "head"):
+            os.remove(self.folder / folder / "bench")
+            os.symlink(program, self.folder / folder / "bench")
+        self.assertEqual(same, notes("./bench"))
+
+    def notes_of_suite(self):
+        (suite,) = self.read_json("perfgate-out/verdict.json")["suites"]
+        return [note for note in suite.get("notes", []) if note.startswith("base and head")]
 
     def test_two_checkouts_in_turns(self):
         for folder in ("base", "head"):
@@ -522,8 +587,8 @@ class Imported(Given):
              "exit_codes": [0] * runs} for command in commands]}))
         return name
 
-    def series(self, side, factor=1.0, count=8):
-        return [self.hyperfine(f"{side}{i}.json", factor * (1 + 0.001 * i)) for i in range(count)]
+    def series(self, side, factor=1.0, count=8, **kwargs):
+        return [self.hyperfine(f"{side}{i}.json", factor * (1 + 0.001 * i), **kwargs) for i in range(count)]
 
     def compare(self, base, head, *words, **kwargs):
         return self.run_tool("compare", "--base", *base, "--head", *head, *words, "--out", "perfgate-out", **kwargs)
@@ -548,22 +613,33 @@ class Imported(Given):
 
     def test_what_is_not_in_both(self):
         base = self.series("base")
-        head = [self.hyperfine(f"head{i}.json", commands=("a", "c")) for i in range(8)]
+        head = self.series("head", commands=("a", "c"))
         self.compare(base, head, code=1)
         self.assertEqual({"bench/a": "pass", "bench/b": "missing", "bench/c": "no_baseline"}, self.verdicts())
-        head = [self.hyperfine(f"head{i}.json", commands=("x",)) for i in range(8)]
+        head = self.series("head", commands=("x",))
         self.assertIn("no case in common", self.compare(base, head, code=2).stderr)
         # A case that one file lacks is an error.
         self.hyperfine("head3.json", commands=("a", "x"))
-        self.hyperfine("head4.json", commands=("a", "x"))
+        self.hyperfine("head4.json", 1.001, commands=("a", "x"))
         self.compare(base, [f"head{i}.json" for i in (3, 4)] + base[:1], code=(1, 3))
         self.assertEqual("error", self.verdicts()["bench/x"])
         # Also in the base: how much slower the head is cannot be said.
-        head = [self.hyperfine(f"head{i}.json", 3) for i in range(8)]
+        head = self.series("head", 3)
         self.hyperfine("base7.json", commands=("a",))
         self.compare(base, head, code=(1, 3))
         self.assertEqual("error", self.verdicts()["bench/b"])
         self.assertIn("in the base this case is error", self.reason("bench/b"))
+
+    def test_a_result_is_one_process_however_often_it_is_named(self):
+        base, head = self.series("base"), self.series("head")
+        shutil.copy(self.folder / "base3.json", self.folder / "copy.json")
+        for twice, first, second in ((["base3.json"] * 2, "base3.json", "base3.json"),
+                                     ([*base, "copy.json"], "base3.json", "copy.json")):
+            for done in (self.compare(twice, head, code=2), self.compare(head, twice, code=2),
+                         self.run_tool("import", *twice, "--out", "run.json", code=2)):
+                self.assert_one_line(done.stderr, f"{first} and {second}", "the same content")
+        # Base and head may be equal: nothing changed.
+        self.compare(base, base)
 
     def test_import_makes_a_run_document(self):
         self.run_tool("import", DATA / "google-benchmark-aggregates.json", "--out", "run.json")

@@ -858,7 +858,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.assertEqual(21 * 6000, self.value("step", "gpu_time"))
 
         done = self.run_tool("ab", "suite.yaml", *HOST, "--base", tool.PLUGINS / "probe_base.so", "--head",
-                             tool.PLUGINS / "probe_base.so", code=2)
+                             tool.PLUGINS / "probe_slow.so", code=2)
         self.assertIn("--base-root", done.stderr)
         done = self.run_tool("ab", "suite.yaml", *HOST, code=2)
         self.assert_one_line(done.stderr, "nothing to compare")
@@ -913,7 +913,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
             done = self.run_tool("ab", "suite.yaml", *HOST, *words, code=2)
             self.assert_one_line(done.stderr, *expected)
         probe = "  - workload: probe\n    variants: [host]\n    matrix: {n: [20000]}\n"
-        builds = ["--base", tool.PLUGINS / "probe_base.so", "--head", tool.PLUGINS / "probe_base.so"]
+        builds = ["--base", tool.PLUGINS / "probe_base.so", "--head", tool.PLUGINS / "probe_slow.so"]
         metrics = "defaults: {metrics: [host_time], tolerances: {host_time: 90%}}\n"
         self.write("plugin.yaml", f"name: plugin\n{metrics}workloads:\n{probe}")
         done = self.run_tool("ab", "plugin.yaml", *HOST, "--base-env", "A=1", code=2)

@@ -145,7 +145,9 @@ class GpuCode(GpuCase):
                              code=code)
 
     def test_two_builds_back_to_back(self):
-        self.ab("probe_base", "probe_base")
+        for suffix in ("", "_cuda"):
+            shutil.copy(tool.PLUGINS / f"probe_base{suffix}.so", self.folder / f"same{suffix}.so")
+        self.ab("probe_base", self.folder / "same")
         self.assertEqual("unchanged", self.verdict()["code"])
         self.ab("probe_base", "probe_slow", code=1)
         self.assertEqual("regressed", self.verdict()["verdict"])

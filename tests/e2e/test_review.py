@@ -81,6 +81,22 @@ workloads:
             self.assertEqual([("relation removed", "suites/small.yaml",
                                "bench/copy.real_time <= 0.5 * bench/sort.real_time")], self.findings())
 
+    def test_an_override_for_a_benchmarks_results_is_one_of_the_suite(self):
+        suite = """name: small
+workloads:
+  - {benchmark: [./bench, "{out}"], name: bench, format: hyperfine, tolerances: {real_time: 5%}}
+overrides:
+  - {match: bench/copy*, tolerances: {real_time: 3%}}
+"""
+        self.write("suites/small.yaml", suite)
+        self.commit()
+        for more in ("  - {match: bench/sort*, tolerances: {real_time: 4%}}\n",
+                     "  - {match: bench/copy*, tolerances: {real_time: 2%}}\n"):
+            self.write("suites/small.yaml", suite + more)
+            self.assertEqual([], self.findings(code=0))
+        self.write("suites/small.yaml", suite + "  - {match: bench/sort*, tolerances: {real_time: 90%}}\n")
+        self.assertRegex(self.review(), r"tolerance raised +real_time +5 % → 90 % +suites/small.yaml:6 +bench/sort\*")
+
     def test_each_loosening_is_listed_on_console_as_json_and_as_annotations(self):
         self.write("suites/small.yaml", SUITE.replace("30%", "90%").replace("[16, 17]", "[16]"))
         self.write("configs/ci.yaml", PROFILE.replace("fail", "skip"))

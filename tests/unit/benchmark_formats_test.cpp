@@ -197,6 +197,19 @@ TEST(GoogleBenchmark, AResultWithoutATimeHasAProblem) {
               "");
 }
 
+TEST(GoogleBenchmark, EveryRepetitionHasACounterOrNone) {
+    const auto repetition = [](int index, const std::string& more) {
+        return entry("a", "1", ", \"repetition_index\": " + std::to_string(index) + more);
+    };
+    const auto problem = [](const std::string& entries) {
+        return read_google_benchmark(google(entries), "file", {}).results.at(0).problem;
+    };
+    const std::string rate = ", \"items_per_second\": 5";
+    EXPECT_EQ(problem(repetition(0, rate) + "," + repetition(1, rate)), "");
+    EXPECT_EQ(problem(repetition(0, rate) + "," + repetition(1, "")),
+              "1 of 2 repetitions have items_per_second; expected it of all");
+}
+
 TEST(GoogleBenchmark, DoubtsAreNoted) {
     const Results results =
         read_google_benchmark(google(entry("a", "1"), R"("library_build_type": "debug",
@@ -247,6 +260,22 @@ TEST(Csv, LinesOfOneNameAreSamples) {
         "read: machine \na, \"b\"[n=1]\n  real_time by csv: 2 3\nc[n=1]\n");
 }
 
+TEST(Csv, ACaseHasAValueInAllOfItsLinesOrInNone) {
+    BenchmarkReading reading = csv_reading();
+    reading.values.push_back(value("other", "o", 1e9));
+    const auto of = [&](const std::string& lines) {
+        return refusal("name,n,s,o\n" + lines, reading);
+    };
+    EXPECT_EQ(
+        of("a,1,2e-9,\na,1,,\nb,1,1e-9,\n"),
+        "read: machine \na[n=1]\n  problem: line 3: no value in column s, which line 2 of the "
+        "same case has\n  real_time by csv: 2\nb[n=1]\n  real_time by csv: 1\n");
+    EXPECT_EQ(
+        of("a,1,1e-9,\na,1,1e-9,\na,1,1e-9,3e-9\n"),
+        "read: machine \na[n=1]\n  problem: line 2: no value in column o, which line 4 of the "
+        "same case has\n  other by csv: 3\n  real_time by csv: 1 1 1\n");
+}
+
 TEST(Csv, RefusesWhatIsNoTable) {
     const auto refused = [](const std::string& text) { return refusal(text, csv_reading()); };
     EXPECT_EQ(refused("name,n\na,1\n"), "file: line 1: 0 columns are named 's'; expected one");
@@ -279,6 +308,22 @@ TEST(Json, RefusesPathsThatLeadElsewhere) {
     EXPECT_EQ(refusal("3", reading), "file: it has no result");
     EXPECT_NE(refusal(R"([{"name": "a", "s": "fast"}])", reading).find("a number"),
               std::string::npos);
+}
+
+TEST(Json, ARowHasAllOfItsSamplesOrNone) {
+    BenchmarkReading reading = reading_of("json");
+    reading.rows = "/*";
+    reading.values = {value("real_time", "/runs/*/s", 1e9)};
+    EXPECT_EQ(
+        refusal(R"({"a": {"runs": [{"s": 1}, {"s": 2}]}, "b": {"runs": [{}]}, "c": {}})", reading),
+        "read: machine \na\n  real_time by json: 1e+09 2e+09\nb\nc\n");
+    for (const char* slow : {"{}", R"({"s": null})", "3"}) {
+        EXPECT_EQ(
+            refusal(fmt::format(R"({{"a": {{"runs": [{{"s": 1}}, {}]}}}})", slow), reading),
+            "file: a.runs[1]: '/runs/*/s' leads nowhere from here, and to values elsewhere in "
+            "the row")
+            << slow;
+    }
 }
 
 std::string followed(const std::string& path, const std::string& json) {

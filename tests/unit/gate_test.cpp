@@ -376,11 +376,22 @@ TEST(Gate, ValuesOfDifferentMethodsAreNeverCompared) {
     EXPECT_EQ(verdict.verdict, Verdict::no_baseline);
 }
 
-TEST(Gate, ValuesOfDifferentUnitsAreNeverCompared) {
+TEST(Gate, MoreThanTenTimesAsFastAsksWhetherItStillDoesItsWork) {
+    Pair pair;
+    const auto reason = [&](double measured) {
+        pair.now().metrics["gpu_time"] = series({measured});
+        return metric(only_case(pair.judged()), "gpu_time").sentence;
+    };
+    EXPECT_TRUE(says(reason(99), "more than 10 times as fast: does it still do all of its work"));
+    EXPECT_FALSE(says(reason(101), "10 times"));
+}
+
+TEST(Gate, ValuesOfDifferentUnitsAreInvalid) {
     Pair pair;
     pair.then().metrics["gpu_time"] = series({1}, "us");
     const VerdictDocument document = pair.judged();
-    EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::no_baseline);
+    EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::invalid);
+    EXPECT_EQ(document.exit_code, 3);
     EXPECT_TRUE(says(only_case(document).reason, "unit is 'us', this run's 'ns'"));
 }
 

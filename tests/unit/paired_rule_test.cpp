@@ -237,6 +237,25 @@ TEST(BaseRun, IsABaselineOfWhatItMeasured) {
     EXPECT_EQ(kept.kernels.size(), 1U);
 }
 
+TEST(BaseRun, ItsNotesAreThoseOfTheCaseToo) {
+    using Notes = std::vector<std::string>;
+    model::Run head = documents::run_of({documents::measured_case()});
+    model::Run base = head;
+    const auto notes = [&](const Notes& of_base, const Notes& of_head) {
+        base.suites[0].cases[0].notes = of_base;
+        head.suites[0].cases[0].notes = of_head;
+        const model::Policy policy;
+        return judge(head, baselines_of(base, "base"), policy, PairedRule(policy))
+            .suites[0]
+            .cases[0]
+            .notes;
+    };
+    EXPECT_EQ(notes({"a debug build"}, {}), Notes{"in the base, a debug build"});
+    EXPECT_EQ(notes({"a debug build"}, {"a debug build"}),
+              Notes{"in base and head, a debug build"});
+    EXPECT_EQ(notes({}, {"a debug build"}), Notes{"a debug build"});
+}
+
 TEST(BaseRun, SaysWhyACaseHasNothingToBeComparedWith) {
     const model::Run head =
         documents::run_of({documents::measured_case(1), documents::measured_case(2)});

@@ -605,6 +605,68 @@ TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
     EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
 }
 
+TEST(Review, ListsOverridesOfResultsThatNoSuiteHas) {
+    const std::string head =
+        "name: mine\nworkloads:\n"
+        "  - benchmark: [./bench]\n    name: bench\n    format: google-benchmark\n"
+        "    tolerances: {real_time: 5%, cpu_time: 5%}\n";
+    const auto found = [&](const std::string& was, const std::string& is) {
+        const std::string none = "overrides: []\n";
+        return found_in(head + "overrides:\n" + was, "overrides:\n" + was,
+                        is.empty() ? none : "overrides:\n" + is);
+    };
+    const auto over = [](const std::string& match, const std::string& more) {
+        return "  - {match: '" + match + "', " + more + "}\n";
+    };
+    const auto time = [&](const std::string& match, const std::string& tolerance) {
+        return over(match, "tolerances: {real_time: " + tolerance + "}");
+    };
+    const std::string other = time("bench/copy*", "4%");
+    EXPECT_EQ(found(other, other + time("bench/sort*", "50%")),
+              "tolerance raised real_time: 5 % → 50 % (1)");
+    EXPECT_EQ(found(time("bench/sort*", "3%"), time("bench/sort*", "4%")),
+              "tolerance raised real_time: 3 % → 4 % (1)");
+    EXPECT_EQ(found(time("bench/sort*", "3%") + other, other),
+              "tolerance raised real_time: 3 % → 5 % (1)");
+    EXPECT_EQ(found(other, other + over("bench/sort*", "skip: too noisy")),
+              "case skipped skip: measured → too noisy (1)");
+    EXPECT_EQ(found(other, other + over("bench/sort*",
+                                        "tolerances: {real_time: {worse: 5%, severity: warn}}")),
+              "severity lowered real_time: as the profile says → warn (1)");
+    EXPECT_EQ(found(other, other + over("bench/sort*",
+                                        "device: 'nvidia-h100*', tolerances: "
+                                        "{real_time: 9%}")),
+              "tolerance raised real_time: 5 % → 9 % (1)");
+    // Stricter, or the same in another order.
+    EXPECT_EQ(found(other, other + time("bench/sort*", "4%")), "");
+    EXPECT_EQ(found(time("bench/sort*", "6%") + other, other + time("bench/sort*", "6%")), "");
+}
+
+TEST(Review, ComparesWhatTwoOverridesOfABenchmarkMakeOfACase) {
+    const std::string head =
+        "name: mine\nworkloads:\n"
+        "  - benchmark: [./bench]\n    name: bench\n    format: google-benchmark\n"
+        "    tolerances: {real_time: 5%}\noverrides:\n";
+    const auto time = [&](const std::string& match, const std::string& tolerance) {
+        return "  - {match: '" + match + "', tolerances: {real_time: " + tolerance + "}}\n";
+    };
+    const auto found = [&](const std::string& was, const std::string& is) {
+        return found_in(head + was, was, is);
+    };
+    // A wider one was stricter than the benchmark.
+    const std::string strict = time("bench/*", "1%");
+    EXPECT_EQ(found(strict, strict + time("bench/sort*", "4%")),
+              "tolerance raised real_time: 1 % → 4 % (1)");
+    // The last one decides.
+    const std::string loose = time("bench/sort*", "10%");
+    const std::string last = time("*n=8*", "3%");
+    EXPECT_EQ(found(loose + last, last + loose), "tolerance raised real_time: 3 % → 10 % (1)");
+    EXPECT_EQ(found(last + loose, loose + last), "");
+    // No case matches both.
+    const std::string apart = time("bench/copy*", "3%");
+    EXPECT_EQ(found(loose + apart, apart + loose), "");
+}
+
 TEST(Review, ListsWhatIsNotRecordedOfABenchmarkAnyMore) {
     const std::string benchmark =
         "name: mine\nworkloads:\n"

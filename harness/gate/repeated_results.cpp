@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/repeated_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "model/benchmark_instance.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+constexpr std::size_t least_processes = 3;
+/// Less probable than this is no coincidence.
+constexpr double coincidence = 1e-6;
+
+/// The step that the values are multiples of, as far as six digits show it: more would be noise of
+/// float32, in which many clocks are read.
+double step_of(const std::vector<double>& values, double largest) {
+    const double digit = std::pow(10, std::floor(std::log10(largest)) - 5);
+    std::int64_t steps = 0;
+    for (const double value : values) steps = std::gcd(steps, std::llround(value / digit));
+    return static_cast<double>(steps) * digit;
+}
+
+/// The logarithm of the probability that another process has the same samples, from their own
+/// distribution. Where all differ, each could have been any of the steps between them.
+double log_chance(const std::vector<double>& samples) {
+    std::map<double, double> counts;
+    for (const double sample : samples) ++counts[sample];
+    const double least = counts.begin()->first;
+    const double most = counts.rbegin()->first;
+    if (counts.size() < 2 || !(least > 0) || !std::isfinite(most)) return 0;
+    const auto size = static_cast<double>(samples.size());
+    double chance = 0;
+    for (const auto& [value, count] : counts) chance += count * std::log(count / size);
+    const double step = step_of(samples, most);
+    if (counts.size() < samples.size() || !(step > 0)) return chance;
+    return std::min(chance, -size * std::log((most - least) / step + 1));
+}
+
+}  // namespace
+
+bool reported_by_benchmark(const model::CaseResult& result, const model::MetricSeries& series) {
+    // A range of a program may have the name "iteration", too.
+    return result.instance == model::benchmark_instance && !series.method.starts_with("activity") &&
+           series.method != "wall";
+}
+
+std::string repeated_results(const model::MetricSeries& series) {
+    const std::size_t processes = series.batches.size();
+    if (processes < least_processes) return {};
+    const std::vector<double>& first = series.batches.front().samples;
+    if (first.size() < 2 ||
+        !std::all_of(series.batches.begin(), series.batches.end(),
+                     [&](const model::Batch& batch) { return batch.samples == first; })) {
+        return {};
+    }
+    if (static_cast<double>(processes - 1) * log_chance(first) > std::log(coincidence)) return {};
+    return fmt::format(
+        "each of {} processes reported the same {} samples to the last digit: does it measure "
+        "anew, or does it report the results of an earlier run?",
+        processes, first.size());
+}
+
+}  // namespace perfgate::gate

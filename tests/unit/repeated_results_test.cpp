@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/repeated_results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/gate_pair.hpp"
+
+namespace perfgate::gate {
+namespace {
+
+using namespace pairs;
+
+model::MetricSeries reported(std::size_t processes, const std::vector<double>& samples) {
+    model::MetricSeries series;
+    series.unit = "ns";
+    series.method = "json";
+    series.value = samples.front();
+    for (std::size_t i = 0; i < processes; ++i) {
+        series.batches.push_back({static_cast<std::int64_t>(i), "board-a", 1, samples});
+    }
+    return series;
+}
+
+bool repeats(std::size_t processes, const std::vector<double>& samples) {
+    return !repeated_results(reported(processes, samples)).empty();
+}
+
+TEST(RepeatedResults, TimesOfThreeProcessesAreNeverTheSame) {
+    const std::vector<double> stored{1023456, 1031245.25, 1019870.5, 1027713};
+    EXPECT_EQ(repeated_results(reported(5, stored)),
+              "each of 5 processes reported the same 4 samples to the last digit: does it measure "
+              "anew, or does it report the results of an earlier run?");
+    EXPECT_TRUE(repeats(3, stored));
+    EXPECT_TRUE(repeats(3, {1023456, 1031245}));
+    EXPECT_FALSE(repeats(2, stored));
+    model::MetricSeries measured = reported(5, stored);
+    measured.batches[3].samples[1] += 1;
+    EXPECT_EQ(repeated_results(measured), "");
+}
+
+TEST(RepeatedResults, ACoarseClockMayRepeatThem) {
+    EXPECT_FALSE(repeats(20, {1000}));
+    EXPECT_FALSE(repeats(20, {1000, 1000, 1000}));
+    // Steps of 32 ns, as a GPU's clock has them, also as float32.
+    EXPECT_FALSE(repeats(3, {5120, 5152}));
+    EXPECT_FALSE(repeats(3, {5120, 5120, 5152, 5120, 5120}));
+    EXPECT_FALSE(repeats(3, {5120.00011, 5152.00011, 5088.00007}));
+    // Two digits of a second.
+    EXPECT_FALSE(repeats(3, {1.02e9, 1.03e9, 1.01e9}));
+    EXPECT_FALSE(repeats(20, {0, 1023456}));
+    // In the end even these are no coincidence.
+    EXPECT_TRUE(repeats(20, {5120, 5152}));
+}
+
+TEST(RepeatedResults, MakeABenchmarksTimeInvalidInTheRunAndInItsBase) {
+    const std::vector<double> stored{1023456, 1031245.25, 1019870.5, 1027713};
+    std::vector<double> other = stored;
+    other[0] += 1;
+    const auto judged = [&](std::size_t repeated_now, std::size_t repeated_then, double tolerance,
+                            const char* instance) {
+        Pair pair;
+        pair.now().command = {"bench"};
+        pair.now().instance = instance;
+        pair.now().gates = {{"gpu_time", {tolerance, std::nullopt, 0}, 0}};
+        for (auto* metrics : {&pair.now().metrics, &pair.then().metrics}) {
+            model::MetricSeries& series = (*metrics)["gpu_time"] = reported(8, stored);
+            const bool now = metrics == &pair.now().metrics;
+            if ((now ? repeated_now : repeated_then) == 0) series.batches[2].samples = other;
+        }
+        return only_case(pair.judged());
+    };
+    EXPECT_EQ(judged(0, 0, 0.03, "iteration").verdict, model::Verdict::pass);
+    const model::CaseVerdict head = judged(1, 0, 0.03, "iteration");
+    EXPECT_EQ(head.verdict, model::Verdict::invalid);
+    EXPECT_TRUE(says(head.reason, "gpu_time is invalid: measured 1.02")) << head.reason;
+    const model::CaseVerdict base = judged(0, 1, 0.03, "iteration");
+    EXPECT_EQ(base.verdict, model::Verdict::invalid);
+    EXPECT_TRUE(says(base.reason, "but in the baseline, each of 8 processes")) << base.reason;
+    // What was recorded, and what is to be the same.
+    EXPECT_EQ(judged(1, 1, 0.03, "launch").verdict, model::Verdict::pass);
+    EXPECT_EQ(judged(1, 1, 0, "iteration").verdict, model::Verdict::pass);
+}
+
+}  // namespace
+}  // namespace perfgate::gate
