@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gate/base_run.hpp"
+#include "gate/flagged.hpp"
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate {
