@@ -73,7 +73,7 @@ TEST(RunnersPlan, PathsInTheCheckoutAreWhatEveryCheckoutHas) {
 }
 
 TEST(RunnersPlan, ACheckoutIsWhereGitIs) {
-    const test::TemporaryFolder folder;
+    const TemporaryFolder folder("checkout");
     std::filesystem::create_directories(folder.path() / "repository/suites");
     EXPECT_EQ(checkout_around(folder.path() / "repository/suites"),
               folder.path() / "repository/suites");
