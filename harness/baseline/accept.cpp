@@ -220,6 +220,10 @@ class Accepting {
         after.libraries = result.libraries;
         after.memory_operations = result.memory_operations;
         after.tags = result.tags;
+        // Of an older baseline it is not known; a refresh makes it known.
+        if (expected == nullptr || !before.measured_as.empty()) {
+            after.measured_as = result.measured_as;
+        }
         std::set<std::string> replaced =
             replaced_metrics(result, verdict, before, after.provenance);
         if (!adopt_code(result, verdict, before, replaced)) return;

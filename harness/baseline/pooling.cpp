@@ -101,6 +101,10 @@ std::string other_measurement(const CaseResult& then, const CaseResult& now, boo
     };
     if (then.command != now.command) return "its command";
     if (then.env != now.env) return "the environment that the suite sets";
+    if (std::string difference = model::difference(then.measured_as, now.measured_as);
+        !difference.empty()) {
+        return difference;
+    }
     const bool on_host = then.kernels.empty() && now.kernels.empty();
     if (on_host && !revision_tells && differ(then.host_code, now.host_code)) return "its host code";
     if (then.kernels.size() != now.kernels.size()) return {};

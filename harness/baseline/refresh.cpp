@@ -66,7 +66,7 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     return before.metrics == now.metrics && before.kernels == now.kernels &&
            before.host_code == now.host_code && before.libraries == now.libraries &&
            before.memory_operations == now.memory_operations && before.tags == now.tags &&
-           then == candidate;
+           before.measured_as == now.measured_as && then == candidate;
 }
 
 /// Then no time of the case is shown by its code, and none that got worse is excused by it.
@@ -144,6 +144,10 @@ std::string count_difference(const model::Run& run, const CaseResult& result,
 /// Why these times cannot join the baseline's as those of another board; empty: they can.
 std::string board_objection(const model::Run& run, const CaseResult& result,
                             const BaselineCase& before) {
+    if (std::string difference = model::difference(before.measured_as, result.measured_as);
+        !difference.empty()) {
+        return "the suite changed what is measured: " + difference;
+    }
     const gate::CodeComparison code =
         gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
     if (code.change == model::CodeChange::unknown) {
@@ -292,6 +296,7 @@ BaselineCase replaced(const model::Run& run, const CaseResult& result,
                           result.libraries,
                           result.memory_operations};
     accepted.tags = result.tags;
+    accepted.measured_as = result.measured_as;
     for (auto& [metric, series] : accepted.metrics) series = condensed(series);
     return accepted;
 }
@@ -333,12 +338,15 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                                                      : replaced(run, result, acceptance);
         if (old_case) {
             const BaselineCase& before = old_case.mapped();
-            if (!acceptance.add_board) {
-                refreshed.acknowledged +=
-                    keep_acknowledged(before, model::date_of(run.started_at), accepted);
+            // Nothing is kept of values of something else.
+            if (model::difference(before.measured_as, result.measured_as).empty()) {
+                if (!acceptance.add_board) {
+                    refreshed.acknowledged +=
+                        keep_acknowledged(before, model::date_of(run.started_at), accepted);
+                }
+                accepted.anchors =
+                    moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
             }
-            accepted.anchors =
-                moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
         }
         const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
         if (old_case && !unchanged && !acceptance.reset_anchors) {

@@ -188,6 +188,7 @@ template <class Archive>
 void describe(Archive& archive, Described<Archive, model::BaselineCase>& expected) {
     archive.always("provenance", expected.provenance);
     archive.optional("tags", expected.tags);
+    archive.optional("measured_as", expected.measured_as);
     archive.optional("anchors", expected.anchors);
     archive.optional("acknowledged", expected.acknowledged, lines);
     describe_metrics(archive, expected.metrics, as_stored);

@@ -19,8 +19,8 @@ namespace perfgate::document {
 ///                 "seed":1,"repeated":10}
 ///
 /// `runs` is how many of the processes each run had; absent: one run. Consecutive kernels that
-/// are equal are one with a "count". `tags`, `kernels`, `host_code`, `libraries` and
-/// `memory_operations` of a case are absent in files from before them.
+/// are equal are one with a "count". `tags`, `measured_as`, `kernels`, `host_code`,
+/// `libraries` and `memory_operations` of a case are absent in files from before them.
 ///
 /// Where accepted changes or acknowledgements made some, a case has these beside its metrics:
 ///

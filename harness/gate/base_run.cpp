@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "model/board.hpp"
 #include "model/case.hpp"
@@ -38,6 +39,9 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
             expected = {provenance,       result.metrics,   result.kernels,
                         result.host_code, result.libraries, result.memory_operations};
             expected.tags = result.tags;
+            if (!result.measured_as.empty()) {
+                stored.measured_as[model::case_id(result.spec)] = result.measured_as;
+            }
         }
         baselines.insert_or_assign(suite.name, std::move(stored));
     }
@@ -77,6 +81,18 @@ void add_remarks(const std::vector<std::string>& of_base, model::CaseVerdict& ve
 }
 
 }  // namespace
+
+void note_other_commands(const StoredBaseline& base, const model::SuiteResult& head,
+                         model::SuiteVerdict& verdict) {
+    // The first verdicts are those of the head's cases, in their order.
+    for (std::size_t i = 0; i < head.cases.size(); ++i) {
+        const auto then = base.measured_as.find(verdict.cases.at(i).id);
+        if (then == base.measured_as.end()) continue;
+        const std::string difference = model::difference(then->second, head.cases[i].measured_as);
+        if (difference.empty()) continue;
+        verdict.cases[i].notes.push_back("the suites of base and head differ: " + difference);
+    }
+}
 
 void add_what_base_says(const StoredBaseline& base, model::SuiteVerdict& verdict) {
     for (model::CaseVerdict& each : verdict.cases) {

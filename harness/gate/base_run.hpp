@@ -14,6 +14,10 @@ namespace perfgate::gate {
 /// Messages use `name` where they name the file of a baseline.
 BaselineSet baselines_of(const model::Run& base, const std::string& name);
 
+/// Notes in which cases the head measures something else than the base, as its suite states it.
+void note_other_commands(const StoredBaseline& base, const model::SuiteResult& head,
+                         model::SuiteVerdict& verdict);
+
 /// Gives the base run's reason for each case of the head that has nothing to compare with. Where
 /// the base failed to measure it, the case is an error: whether the head is slower is not known. A
 /// metric that the base alone could not collect is `not_collected`. If the base skips the case, or

@@ -28,6 +28,9 @@ struct StoredBaseline {
     std::map<std::string, Unmeasured> unmeasured = {};  ///< by case id; of a base run
     /// What a base run could not collect of the cases that it measured, by case id.
     std::map<std::string, std::vector<model::NotCollected>> uncollected = {};
+    /// What a base run measured its cases as, by case id: comparing two runs is meant, so that
+    /// another command is a note and nothing else.
+    std::map<std::string, model::MeasuredAs> measured_as = {};
 
     /// What a reader of a base run's values should know, by case id.
     std::map<std::string, std::vector<std::string>> remarks = {};

@@ -126,6 +126,17 @@ bool decided_by_status(const Run& run, const CaseResult& result, const BaselineC
     return false;
 }
 
+/// Why the baseline's values say nothing about the case: they are of what the suite then named.
+/// Empty: they are not, or it is not known.
+std::string measured_as_another(const CaseResult& result, const BaselineCase& expected) {
+    const std::string difference = model::difference(expected.measured_as, result.measured_as);
+    if (difference.empty()) return {};
+    return fmt::format(
+        "the suite changed what is measured since the baseline ({}): accept its values with "
+        "'perfgate baseline refresh {}'",
+        difference, result.place.file.empty() ? "SUITE" : model::shell_word(result.place.file));
+}
+
 /// Whether a change of provenance forbids comparing values of this class.
 bool refused(const Run& run, const model::Policy& policy, const ComparedCase& compared,
              model::MetricClass metric_class) {
@@ -229,14 +240,20 @@ CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
         const auto found = baseline->cases.find(verdict.id);
         if (found != baseline->cases.end()) expected = &found->second;
     }
-    if (!decided_by_status(run_, result, expected, verdict)) {
-        ComparedCase& compared = cases_.emplace_back();
-        compared = {suite, index, &result, expected, {}};
-        if (expected != nullptr) {
-            compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
+    if (decided_by_status(run_, result, expected, verdict)) return verdict;
+    if (expected != nullptr) {
+        if (std::string why = measured_as_another(result, *expected); !why.empty()) {
+            verdict.verdict = Verdict::invalid;
+            verdict.reason = std::move(why);
+            return verdict;
         }
-        compare(compared, verdict);
     }
+    ComparedCase& compared = cases_.emplace_back();
+    compared = {suite, index, &result, expected, {}};
+    if (expected != nullptr) {
+        compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
+    }
+    compare(compared, verdict);
     return verdict;
 }
 

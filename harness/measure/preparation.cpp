@@ -72,6 +72,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.gates = planned.gates;
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
+            entry.measured_as = planned.measured_as;
             if (planned.source) entry.source = planned.source->file;
             if (planned.program) {
                 const model::Command& command = suite.commands[planned.program->command];

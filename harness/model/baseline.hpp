@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/measured_as.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
 
@@ -55,6 +56,7 @@ struct BaselineCase {
     /// The case's tags in the suite, which decide whether a run with --tag should contain it.
     /// Absent: unknown.
     std::optional<std::vector<std::string>> tags = std::nullopt;
+    MeasuredAs measured_as = {};  ///< as the suite of the accepted run states it
 
     bool operator==(const BaselineCase&) const = default;
 };

@@ -14,6 +14,7 @@
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
 #include "model/launch_size.hpp"
+#include "model/measured_as.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
@@ -128,6 +129,7 @@ struct PlannedCase {
     /// A program's case. Without it and `source`: a plugin's.
     std::optional<PlannedProgram> program = std::nullopt;
     std::optional<SourceKernel> source = std::nullopt;  ///< a source's case
+    MeasuredAs measured_as = {};                        ///< of a plugin's case nothing
 };
 
 struct PlannedSuite {

@@ -13,6 +13,7 @@
 
 #include "model/case.hpp"
 #include "model/environment.hpp"
+#include "model/measured_as.hpp"
 #include "model/memory_operation.hpp"
 #include "model/metric.hpp"
 #include "model/relation.hpp"
@@ -185,6 +186,7 @@ struct CaseResult {
     std::optional<double> max_overhead = std::nullopt;
     /// Skipped by the suite (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;
+    MeasuredAs measured_as = {};  ///< as its suite states it
     /// What a reader of the values should know: "the benchmark library is a debug build".
     std::vector<std::string> notes = {};
 

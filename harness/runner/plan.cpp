@@ -18,6 +18,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "runner/checkout_paths.hpp"
 #include "runner/interruption.hpp"
 #include "runner/side_environment.hpp"
 #include "runner/source_code.hpp"
@@ -171,6 +172,7 @@ class Planning {
     void make() {
         plan_ = suite::plan_suites(suites_, options_);
         for (model::PlannedSuite& suite : plan_.suites) {
+            make_portable(suite);
             for (model::Command& command : suite.commands) {
                 command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
             }

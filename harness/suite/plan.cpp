@@ -13,6 +13,7 @@
 
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "suite/measured_as.hpp"
 
 namespace perfgate::suite {
 
@@ -189,6 +190,11 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.submission = suite_case.submission;
         out.program = suite_case.program;
         out.source = suite_case.source;
+        if (out.program) {
+            out.measured_as = measured_as(suite.commands[out.program->command], out.program->piece);
+        } else if (out.source) {
+            out.measured_as = measured_as(*out.source);
+        }
         out.place = {suite.file, suite_case.at.line};
         out.tags = tags;
         out.metrics = settings.metrics;

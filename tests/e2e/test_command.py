@@ -150,6 +150,23 @@ class Command(tool.Case):
         self.app(work_ns=4000)
         self.assertIn("3 improved", self.run_suite(processes=40).stdout)
 
+    def test_a_label_that_was_edited_is_compared_with_nothing(self):
+        self.refresh()
+        self.suite(('nvtx: "step*", skip: 1', 'nvtx: "step*", skip: 2'), ("step.gpu_time: 5%", "step.gpu_time: 6%"))
+        done = self.run_suite(processes=5, code=3)
+        self.assertIn("(measure nvtx 'step*', skip 1 → nvtx 'step*', skip 2)", " ".join(done.stdout.split()))
+        self.assertEqual({"step": "invalid", "flash": "pass", "program": "pass"},
+                         {label: case["verdict"] for label, case in self.verdicts().items()})
+        self.suite(("env: {", 'env: {MODE: "quick", '))
+        self.run_suite(processes=5, code=3)
+        self.assertEqual({"invalid"}, {case["verdict"] for case in self.verdicts().values()})
+        self.assertIn("(env.MODE not stated → quick)", self.verdicts()["program"]["reason"])
+        self.refresh()
+        self.run_suite(processes=5)
+        # What only the command line sets is no edit, and both sides of ab have one suite.
+        self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "MODE=slow", code=(0, 4))
+        self.assertNotIn("the suites of base and head differ", str(self.verdicts()))
+
     def test_more_kernels_fail_by_their_number(self):
         self.refresh()
         self.app(flash=" kernels 11 flash_fwd")

@@ -366,6 +366,103 @@ class BenchmarkThatGotWorse(tool.Case):
         self.run_bench(*ab, folder=".")
 
 
+class EditedSuite(tool.Case):
+    """A suite that was edited beside its baseline: numbers of something else are compared with nothing."""
+
+    def setUp(self):
+        super().setUp()
+        self.checkout("base")
+        self.run_bench("baseline", "refresh", "mine.yaml")
+
+    def checkout(self, folder):
+        for state in ("state", "other"):
+            self.write(f"{folder}/{state}.json", json.dumps({"time": 1, "misses": 10000}))
+        self.write(f"{folder}/bench.py", BENCH)
+        self.edit(folder=folder)
+
+    def edit(self, *changes, folder="base"):
+        text = BENCH_SUITE
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        self.write(f"{folder}/mine.yaml", text)
+
+    def run_bench(self, *words, code=0, folder="base"):
+        return self.run_tool(*words, "--backend", "host", cwd=self.folder / folder, code=code)
+
+    def assert_another(self, difference):
+        done = self.run_bench("run", "mine.yaml", code=3)
+        for case in self.read_json("base/perfgate-out/verdict.json")["suites"][0]["cases"]:
+            self.assertEqual("invalid", case["verdict"])
+            self.assertEqual(f"the suite changed what is measured since the baseline ({difference}): accept its "
+                             "values with 'perfgate baseline refresh mine.yaml'", case["reason"])
+        self.assertIn("the suite changed what is measured", " ".join(done.stdout.split()))
+
+    def test_another_command_environment_or_value_is_invalid_until_it_is_refreshed(self):
+        self.run_bench("run", "mine.yaml")
+        stored = self.folder / "base/perfgate-out/run.json"
+        stored.rename(self.folder / "base/before.json")
+        for changes, difference in (
+                ([("state.json]", "other.json]")], None),
+                ([("    name: bench", "    name: bench\n    env: {MODE: quick}")], "env.MODE not stated → quick"),
+                ([("    name: bench", "    name: bench\n    warmup: 1")], "warmup not stated → 1"),
+                ([("from: misses", "from: t")], "values.misses misses, times 1, count → t, times 1, count")):
+            with self.subTest(difference):
+                self.edit(*changes)
+                if difference is None:
+                    done = self.run_bench("run", "mine.yaml", code=3)
+                    self.assertRegex(" ".join(done.stdout.split()), r"\(command \S.*state\.json → .*other\.json\)")
+                else:
+                    self.assert_another(difference)
+
+        # A stored run says the same, and is not accepted by the case; a refresh measures what the suite has now.
+        self.run_tool("compare", "perfgate-out/run.json", cwd=self.folder / "base", code=3)
+        done = self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "why",
+                             cwd=self.folder / "base", code=2)
+        self.assertIn("the suite changed what is measured", done.stderr)
+        # Two runs are compared because somebody names them.
+        done = self.run_tool("compare", "--base", "before.json", "--head", "perfgate-out/run.json", "--verbose",
+                             cwd=self.folder / "base", code=(0, 1, 3))
+        self.assertIn("the suites of base and head differ: values.misses", " ".join(done.stdout.split()))
+        self.run_bench("baseline", "refresh", "mine.yaml")
+        self.run_bench("run", "mine.yaml")
+        self.run_tool("baseline", "verify", cwd=self.folder / "base")
+
+    def test_tolerances_and_time_limits_are_no_other_case(self):
+        self.edit(("real_time: 5%", "real_time: 6%"), ("    name: bench", "    name: bench\n    timeout: 50s"))
+        self.run_bench("run", "mine.yaml")
+        self.run_bench("run", "mine.yaml", "--processes", 7)
+
+    def test_a_further_value_is_a_metric_without_a_baseline(self):
+        self.edit(("      misses:", "      rate: {from: t, unit: GB/s}\n      misses:"), ("misses: 0}", "misses: 0, rate: 9%}"))
+        self.run_bench("run", "mine.yaml")
+        metrics = self.read_json("base/perfgate-out/verdict.json")["suites"][0]["cases"][0]["metrics"]
+        self.assertEqual({"real_time": "pass", "misses": "pass", "rate": "no_baseline"},
+                         {metric["metric"]: metric["verdict"] for metric in metrics})
+
+    def test_another_place_of_the_checkout_is_no_other_case(self):
+        for folder, change in (("base", "refresh"), ("elsewhere/deeper", "run")):
+            self.checkout(folder)
+            place = self.folder / folder
+            self.edit(("bench.py", f"{place}/bench.py"),
+                      ("    name: bench", f'    name: bench\n    env: {{DATA: "/usr:{place}/data"}}'), folder=folder)
+            if change == "refresh":
+                self.run_bench("baseline", "refresh", "mine.yaml", folder=folder)
+            else:
+                self.run_bench("run", "mine.yaml", "--baselines", self.folder / "base/baselines", folder=folder)
+        stored = self.read_json("elsewhere/deeper/perfgate-out/run.json")["suites"][0]["cases"][0]["measured_as"]
+        self.assertEqual("/usr:data", stored["env.DATA"])
+
+    def test_what_an_older_baseline_measured_is_not_known(self):
+        (file,) = (self.folder / "base/baselines").glob("*/mine.json")
+        document = json.loads(file.read_text())
+        for case in document["cases"].values():
+            del case["measured_as"]
+        file.write_text(json.dumps(document))
+        self.edit(("state.json]", "other.json]"))
+        self.run_bench("run", "mine.yaml")
+
+
 class CodeThatGotSlower(tool.Case):
     """A recorded case, as if another code had been measured: what a baseline must not take in unseen."""
 

@@ -20,6 +20,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -81,7 +82,7 @@ workloads:
 NVLINK = """
 name: nvlink
 workloads:
-  - command: ["{program}", "{work}"]
+  - command: [./app]
     name: peer
     gpus: 2
     max_overhead: 10000%
@@ -120,7 +121,7 @@ workloads:
 COUNTERS = """
 name: counters
 workloads:
-  - command: ["{program}", "{work}"]
+  - command: [./app]
     name: counted
     max_overhead: 10000%
     measure:
@@ -160,7 +161,7 @@ workloads:
 SENSORS = """
 name: sensors
 workloads:
-  - command: ["{program}", "{mib}", "{kind}"]
+  - command: [./app]
     name: sensors
     max_overhead: 10000%
     capture: {capture}
@@ -178,7 +179,7 @@ workloads:
 BENCHMARK = """
 name: benchmark
 workloads:
-  - benchmark: ["{python}", bench.py, "{program}", "{work}", "{{out}}"]
+  - benchmark: [./app, "{{out}}"]
     name: bench
     format: json
     rows: /rows/*
@@ -296,6 +297,12 @@ class Folder:
     def out(self):
         """Where the last call left its documents."""
         return self.path / f"out-{self.calls}"
+
+    def starts(self, *words):
+        """What ./app is from now on: a suite with another command would be compared with nothing."""
+        app = self.path / "app"
+        app.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
+        app.chmod(0o755)
 
     def edit(self, old, new, name="training_step.py"):
         file = self.path / name
@@ -519,13 +526,14 @@ def part_nvlink():
         return
     program = tools.PROGRAMS / "peer_copy"
     known = json.loads(tools.run([program, 1]).stdout)["read_bytes"]
-    folder = fresh(NVLINK.format(program=program, work=1))
+    folder = fresh(NVLINK.format())
+    folder.starts(program, 1)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(0, 3, 4))
     counted = counters_of(folder).get(("read", "nvlink_bytes"), 0)
     tools.expect(known <= counted <= 1.4 * known, f"{counted:.10g} bytes, {counted / known:.3f} of what is read")
     refreshed(folder, 2)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2)
-    (folder.path / "suite.yaml").write_text(NVLINK.format(program=program, work=2))
+    folder.starts(program, 2)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(1,))
     counters_of(folder)
     verdict = folder.verdicts("read").get("nvlink_bytes")
@@ -566,10 +574,11 @@ def part_sensors():
     program = tools.PROGRAMS / "two_sensors"
     known = json.loads(tools.run([program, 16]).stdout)
 
-    def suite(capture="profiler_api", launches=known["steps"], mib=16, kind="flat"):
-        return SENSORS.format(program=program, capture=capture, launches=launches, mib=mib, kind=kind)
+    def suite(capture="profiler_api", launches=known["steps"]):
+        return SENSORS.format(capture=capture, launches=launches)
 
     folder = fresh(suite())
+    folder.starts(program, 16, "flat")
     for capture, launches in (("{range: measured}", known["steps"]),
                               (f"{{after_launches: {known['before']}}}", known["steps"] + known["after"])):
         (folder.path / "suite.yaml").write_text(suite(capture, launches))
@@ -585,13 +594,13 @@ def part_sensors():
     times = {label: cases[label]["metrics"]["gpu_time"]["value"] for label in ("camera", "lidar")}
     tools.expect(times["camera"] != times["lidar"], f"two cases of one kernel: {times}")
 
-    for changed, label, metric in (({"mib": 17}, "step", "memory_peak"), ({"kind": "deep"}, "camera", "stack")):
-        (folder.path / "suite.yaml").write_text(suite(**changed))
+    for changed, label, metric in (((17, "flat"), "step", "memory_peak"), ((16, "deep"), "camera", "stack")):
+        folder.starts(program, *changed)
         folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
         verdict = folder.verdicts(label).get(metric)
         tools.expect(verdict == "regressed", f"{changed}: {label}.{metric} is {verdict}")
 
-    (folder.path / "suite.yaml").write_text(suite())
+    folder.starts(program, 16, "flat")
     for base, head, codes in (("LIDAR_WORK=1", "UNREAD=1", (0,)), ("LIDAR_WORK=1", "LIDAR_WORK=2", (1,))):
         folder.tool("ab", folder.path / "suite.yaml", "--base-env", base, "--head-env", head, "--processes", PROCESSES,
                     codes=codes)
@@ -620,7 +629,8 @@ def part_counters():
     program = tools.PROGRAMS / "counted_kernels"
     known = json.loads(tools.run([program, 1]).stdout)
     tools.say(f"the program states {known}; compare with ncu --metrics NAME.sum {program} 1")
-    folder = fresh(COUNTERS.format(program=program, work=1))
+    folder = fresh(COUNTERS.format())
+    folder.starts(program, 1)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(0, 3, 4))
     values = counters_of(folder)
     for process in sorted((folder.out / "commands").glob("*/*.stderr")):
@@ -638,8 +648,7 @@ def part_counters():
     folder.tool("baseline", "refresh", folder.path / "suite.yaml", "--processes", 2)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2)
     tools.expect(True, "unchanged passes")
-    text = (folder.path / "suite.yaml").read_text()
-    (folder.path / "suite.yaml").write_text(text.replace(f'"{program}", "1"', f'"{program}", "2"'))
+    folder.starts(program, 2)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 2, codes=(1,))
     counters_of(folder)
     for label, name in (("copy", "dram_bytes"), ("copy", "instructions"), ("add", "instructions"), ("add", FMA)):
@@ -658,10 +667,8 @@ def part_benchmark_kernels():
     """What a benchmark reports and its kernels in one suite: unchanged passes, twice the work is found in both."""
     program = tools.PROGRAMS / "counted_kernels"
 
-    def suite(work):
-        return BENCHMARK.format(python=sys.executable, program=program, work=work)
-
-    folder = fresh(suite(1))
+    folder = fresh(BENCHMARK.format())
+    folder.starts(sys.executable, "bench.py", program, 1)
     (folder.path / "bench.py").write_text(BENCH)
     refreshed(folder)
     folder.tool("run", folder.path / "suite.yaml")
@@ -675,7 +682,7 @@ def part_benchmark_kernels():
     tools.expect("copy_bytes" in str(cases["copy"]["kernels"]), "the kernels of copy are listed")
     folders = sorted(path.name.rpartition("-")[0] for path in (folder.out / "commands").iterdir())
     tools.expect(folders == ["bench", "bench-recorded"], f"outputs are in {folders}")
-    (folder.path / "suite.yaml").write_text(suite(2))
+    folder.starts(sys.executable, "bench.py", program, 2)
     folder.tool("run", folder.path / "suite.yaml", codes=(1,))
     for label, metric in (("whole", "copied"), ("copy", "gpu_time"), ("add", "gpu_time"), ("add", "instructions")):
         verdict = folder.verdicts(label).get(metric)

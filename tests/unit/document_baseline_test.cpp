@@ -49,6 +49,7 @@ TEST(BaselineJson, RoundTripsAwkwardValues) {
                       any.text()};
             stored.provenance.wall_s = any.positive();
             if (any.coin()) stored.tags = any.texts();
+            if (any.coin()) stored.measured_as[any.text()] = any.text();
             if (any.coin()) stored.libraries = Libraries{{any.text(), any.text()}};
             if (any.coin()) stored.anchors[any.text()] = any.number();
             if (any.coin()) {

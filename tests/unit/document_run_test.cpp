@@ -87,6 +87,7 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
         return SetVariable{any.text(), any.coin() ? std::optional(any.text()) : std::nullopt};
     });
     result.instance = any.text();
+    if (any.coin()) result.measured_as[any.text()] = any.text();
     for (auto& [name, series] : result.metrics) series.detail = any.text();
     result.readings = any.list([&] { return Reading{any.count(), any.text(), any.board_state()}; });
     return result;

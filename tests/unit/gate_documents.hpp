@@ -114,6 +114,7 @@ inline model::Baseline baseline_of(const model::Run& run) {
         stored.provenance = {"board-a", "580.1",        "13.0", "130001", "0.1.0",
                              "abc",     run.started_at, "",     ""};
         stored.metrics = result.metrics;
+        stored.measured_as = result.measured_as;
     }
     return baseline;
 }

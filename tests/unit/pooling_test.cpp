@@ -181,6 +181,12 @@ TEST(CombineRuns, RunsOfAnotherCommandAreRefused) {
     two.suites[0].cases[0].env = {{"OMP_NUM_THREADS", "1"}};
     EXPECT_NE(refusal({one, two}).find("gemm/tiled[m=1]: the environment that the suite sets"),
               std::string::npos);
+    one.suites[0].cases[0].measured_as = {{"measure", "nvtx step"}};
+    two = one;
+    two.suites[0].cases[0].measured_as = {{"measure", "nvtx step, skip 1"}};
+    EXPECT_NE(
+        refusal({one, two}).find("gemm/tiled[m=1]: measure nvtx step → nvtx step, skip 1 differs"),
+        std::string::npos);
 }
 
 TEST(CombineRuns, WhatOneRunDidNotMeasureIsNotMeasured) {

@@ -196,6 +196,13 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     model::Run other_method = run_on("board-b", 10'000);
     other_method.suites[0].cases[0].metrics["gpu_time"].method = "event/hot";
     EXPECT_TRUE(says(refused(other_method, first.baseline), "by the same method"));
+    model::Run other_command = run_on("board-b", 10'000);
+    other_command.suites[0].cases[0].measured_as = {{"command", "./app 5"}};
+    model::Baseline of_command = first.baseline;
+    EXPECT_EQ(refused(other_command, of_command), "not refused") << "not known in the baseline";
+    of_command.cases.begin()->second.measured_as = {{"command", "./app 4"}};
+    EXPECT_TRUE(says(refused(other_command, of_command),
+                     "the suite changed what is measured: command ./app 4 → ./app 5"));
     model::Run more = run_on("board-b", 10'000);
     more.suites[0].cases.push_back(measured_case(2));
     EXPECT_TRUE(says(refused(more, first.baseline), "gemm/tiled[m=2]: the baseline does not"));
@@ -458,6 +465,7 @@ TEST(Refresh, WhateverAcceptingWouldChangeIsAcceptedAnew) {
     EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { (*c.libraries)["x"] = "y"; }));
     EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.memory_operations->resize(1); }));
     EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.tags = {"x"}; }));
+    EXPECT_TRUE(accepted_anew([](Run&, CaseResult& c) { c.measured_as = {{"command", "x"}}; }));
     EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.environment.driver = "x"; }));
     EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.environment.cuda_toolkit = "x"; }));
     EXPECT_TRUE(accepted_anew([](Run& r, CaseResult&) { r.environment.cupti = "x"; }));
@@ -554,6 +562,41 @@ TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {
     changed = slower;
     changed.suites[0].cases[0].metrics["gpu_time"].method = "x";
     EXPECT_FALSE(kept(changed));
+}
+
+TEST(Refresh, OfACaseThatMeasuresSomethingElseNothingIsKept) {
+    const auto measuring = [](const std::string& command, double time) {
+        model::Run run = run_of({measured_case()});
+        run.suites[0].cases[0].measured_as = {{"command", command}};
+        run.suites[0].cases[0].metrics["gpu_time"] = series({time});
+        return run;
+    };
+    model::Baseline before = refreshed(measuring("./app 4", 1000)).baseline;
+    model::BaselineCase& known = before.cases.begin()->second;
+    known.anchors["gpu_time"] = 950;
+    known.acknowledged["registers"] = {"2026-11-30", "Ada", "known",
+                                       series({70}, "registers", "record")};
+    EXPECT_EQ(refreshed(measuring("./app 4", 1010), before)
+                  .baseline.cases.begin()
+                  ->second.anchors.at("gpu_time"),
+              950);
+    EXPECT_THROW(refreshed(measuring("./app 4", 5000), before), model::InputError) << "creep";
+
+    const Refreshed after = refreshed(measuring("./app 5", 5000), before);
+    const model::BaselineCase& stored = after.baseline.cases.begin()->second;
+    EXPECT_EQ(stored.measured_as, (model::MeasuredAs{{"command", "./app 5"}}));
+    EXPECT_EQ(stored.metrics.at("gpu_time").value, 5000);
+    EXPECT_TRUE(stored.anchors.empty());
+    EXPECT_TRUE(stored.acknowledged.empty());
+    EXPECT_EQ(after.acknowledged, 0U);
+
+    // What an older baseline measured is not known: it may be the same.
+    known.measured_as.clear();
+    EXPECT_THROW(refreshed(measuring("./app 5", 5000), before), model::InputError);
+    EXPECT_EQ(refreshed(measuring("./app 5", 1010), before)
+                  .baseline.cases.begin()
+                  ->second.measured_as.at("command"),
+              "./app 5");
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "runner/checkout_paths.hpp"
+#include "temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -54,6 +56,29 @@ TEST(RunnersPlan, WhatABuildLacksIsSkippedWithTheReason) {
     model::Plan skipped = plan();
     skipped.suites[0].cases[0].skip_reason = "too slow";
     EXPECT_EQ(offered(skipped, {}).suites[0].cases[0].skip_reason, "too slow");
+}
+
+TEST(RunnersPlan, PathsInTheCheckoutAreWhatEveryCheckoutHas) {
+    const auto portable = [](const std::string& text) {
+        return without_checkout(text, "/co", "/co/suites");
+    };
+    EXPECT_EQ(portable("/co/suites/app"), "app");
+    EXPECT_EQ(portable("python3 /co/build/app '/co/a b' --out=/co/x"),
+              "python3 ../build/app '../a b' --out=../x");
+    EXPECT_EQ(portable("/usr/lib:/co/lib:/co"), "/usr/lib:../lib:..");
+    for (const std::string other : {"/cord/app", "/x/co/app", "./app", ""}) {
+        EXPECT_EQ(portable(other), other);
+    }
+    EXPECT_EQ(without_checkout("/usr/bin/app", "/", "/suites"), "/usr/bin/app");
+}
+
+TEST(RunnersPlan, ACheckoutIsWhereGitIs) {
+    const TemporaryFolder folder("checkout");
+    std::filesystem::create_directories(folder.path() / "repository/suites");
+    EXPECT_EQ(checkout_around(folder.path() / "repository/suites"),
+              folder.path() / "repository/suites");
+    std::filesystem::create_directory(folder.path() / "repository/.git");
+    EXPECT_EQ(checkout_around(folder.path() / "repository/suites"), folder.path() / "repository");
 }
 
 TEST(RunnersPlan, AProgramThatIsSkippedIsNone) {
