@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs recorded on GPUs, judged again here against the committed baselines: the same verdicts."""
+"""Runs recorded on GPUs, judged again here against the baselines of that time: the same verdicts."""
 
 import csv
 import json
@@ -10,6 +10,13 @@ import tool
 
 RUNS = tool.SOURCE / "tests/data/runs"
 PAIRS = tool.SOURCE / "tests/data/aa"  # two runs of the same code on each device
+
+
+def baselines_of(run):
+    """The committed ones, or those that a refresh has replaced since."""
+    suite = run.name.rsplit("-", 1)[0]
+    replaced = RUNS / "baselines" / run.parent.name / f"{suite}.json"
+    return RUNS / "baselines" if replaced.exists() else tool.SOURCE / "baselines"
 
 
 def verdicts(document):
@@ -24,7 +31,7 @@ class RecordedRuns(tool.Case):
             with self.subTest(run.relative_to(RUNS)):
                 recorded = json.loads(
                     run.with_name(run.name.replace(".run.", ".verdict.")).read_text())
-                self.run_tool("compare", run, "--baselines", tool.SOURCE / "baselines", "--json",
+                self.run_tool("compare", run, "--baselines", baselines_of(run), "--json",
                               "verdict.json", code=recorded["exit_code"])
                 now = self.read_json("verdict.json")
                 self.assertEqual(verdicts(recorded), verdicts(now))
@@ -47,7 +54,7 @@ class RecordedRuns(tool.Case):
             with self.subTest(run.relative_to(RUNS)):
                 for document in (run, self.forgotten(run)):
                     done = self.run_tool("compare", document, "--baselines",
-                                         tool.SOURCE / "baselines", "--profile", profile, "--json",
+                                         baselines_of(run), "--profile", profile, "--json",
                                          "verdict.json", code=(0, 4) if document != run else 0)
                     self.assertRegex(done.stderr, "proof: .*: each gate fails if its metric is worse")
                 judged = [case for suite in self.read_json("verdict.json")["suites"]
@@ -71,7 +78,7 @@ class RecordedRuns(tool.Case):
     def test_one_number_in_every_report(self):
         for run in sorted(RUNS.glob("*/*.run.json")):
             with self.subTest(run.relative_to(RUNS)):
-                done = self.run_tool("compare", run, "--baselines", tool.SOURCE / "baselines",
+                done = self.run_tool("compare", run, "--baselines", baselines_of(run),
                                      "--json", "verdict.json", "--csv", "all.csv", "--junit",
                                      "junit.xml", "--verbose")
                 with open(self.folder / "all.csv", newline="") as file:
@@ -129,7 +136,7 @@ class RecordedRuns(tool.Case):
         case = document["suites"][0]["cases"][0]
         case["metrics"]["registers"]["value"] += 1
         self.write("tampered.json", json.dumps(document))
-        done = self.run_tool("compare", "tampered.json", "--baselines", tool.SOURCE / "baselines",
+        done = self.run_tool("compare", "tampered.json", "--baselines", baselines_of(run),
                              code=1)
         self.assertTrue(done.stdout.startswith("1 case uses "), done.stdout)
         self.assertRegex(done.stdout, r"more registers\.")

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <utility>
@@ -173,7 +174,21 @@ std::vector<measure::ListedDevice> list_devices(const std::string& wanted) {
     return devices;
 }
 
+namespace {
+
+/// Verification copies outputs to the host, case after case, and frees them. The C library would
+/// return that memory and get new pages for the next case; touching these takes longer than the
+/// copy.
+void keep_host_memory() {
+    mallopt(M_ARENA_MAX, 1);        // one heap for all threads
+    mallopt(M_MMAP_MAX, 0);         // which has the large blocks, too
+    mallopt(M_TRIM_THRESHOLD, -1);  // and is not returned
+}
+
+}  // namespace
+
 std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options) {
+    keep_host_memory();
     return std::make_unique<CudaBackend>(options);
 }
 
