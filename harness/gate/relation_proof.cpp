@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <utility>
 #include <variant>
@@ -23,35 +22,6 @@ namespace perfgate::gate {
 namespace {
 
 using model::MetricSeries;
-
-using CasesById = std::map<std::string, const model::CaseResult*>;
-
-CasesById by_id(const model::SuiteResult& suite) {
-    CasesById cases;
-    for (const model::CaseResult& result : suite.cases) {
-        cases[model::case_id(result.spec)] = &result;
-    }
-    return cases;
-}
-
-/// A relation with one of its instances, and the cases of it.
-model::SuiteResult alone(const CasesById& cases, const model::Relation& relation,
-                         const std::vector<std::string>& instance) {
-    model::SuiteResult only;
-    only.relations = {relation};
-    only.relations.front().instances = {instance};
-    for (const std::string& id : std::set<std::string>(instance.begin(), instance.end())) {
-        if (const auto found = cases.find(id); found != cases.end()) {
-            only.cases.push_back(*found->second);
-        }
-    }
-    return only;
-}
-
-model::Verdict verdict_of(const model::Run& frame, const model::SuiteResult& only) {
-    const auto verdicts = judge_relations(frame, only);
-    return verdicts.empty() ? model::Verdict::skipped : verdicts.front().verdict;
-}
 
 /// What decides about the bound of a case that has one.
 std::string time_of(const model::CaseResult& result) {
@@ -97,7 +67,7 @@ bool another_kernel_breaks(const model::Run& frame, const model::SuiteResult& on
             kernel.launches = kernel.time_ns = 1;
             result.kernels = {kernel};
         }
-        if (verdict_of(frame, tried) == model::Verdict::regressed) return true;
+        if (verdict_of_lone(frame, tried) == model::Verdict::regressed) return true;
     }
     return false;
 }
@@ -112,7 +82,7 @@ bool can_be_broken(const model::Run& frame, const model::SuiteResult& only) {
         for (const double amount : amounts(estimate)) {
             model::SuiteResult tried = only;
             tried.cases[position].metrics[metric] = moved(series, estimate, amount, metric);
-            if (verdict_of(frame, tried) == model::Verdict::regressed) return true;
+            if (verdict_of_lone(frame, tried) == model::Verdict::regressed) return true;
         }
     }
     return false;
@@ -129,7 +99,8 @@ RelationProof prove_relations(const model::Run& run) {
         for (const model::Relation& relation : suite.relations) {
             for (const std::vector<std::string>& instance : relation.instances) {
                 const model::SuiteResult only = alone(cases, relation, instance);
-                if (only.cases.empty() || verdict_of(frame, only) != model::Verdict::pass) continue;
+                if (only.cases.empty() || verdict_of_lone(frame, only) != model::Verdict::pass)
+                    continue;
                 ++proof.relations;
                 if (can_be_broken(frame, only)) continue;
                 proof.problems.push_back(fmt::format(
