@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "gate/baseline_relations.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/relations.hpp"
 #include "gate/series_moves.hpp"
@@ -88,19 +89,37 @@ bool can_be_broken(const model::Run& frame, const model::SuiteResult& only) {
     return false;
 }
 
+/// The instance as its run judged it: on the baseline's values where --changed-only left out a case
+/// of it, which it does only if the relation holds on them.
+model::SuiteResult as_judged(const model::Run& frame, const CasesById& cases,
+                             const model::Relation& relation,
+                             const std::vector<std::string>& instance,
+                             const StoredBaseline* stored) {
+    model::SuiteResult only = alone(cases, relation, instance);
+    const bool left_out =
+        std::any_of(only.cases.begin(), only.cases.end(),
+                    [](const model::CaseResult& result) { return result.unchanged; });
+    if (!left_out || stored == nullptr) return only;
+    auto boards = on_baseline(frame, cases, relation, instance, stored->baseline);
+    return boards.empty() ? only : std::move(boards.front());
+}
+
 }  // namespace
 
-RelationProof prove_relations(const model::Run& run) {
+RelationProof prove_relations(const model::Run& run, const BaselineSet& baselines) {
     model::Run frame = run;
     frame.suites.clear();
     RelationProof proof;
     for (const model::SuiteResult& suite : run.suites) {
         const CasesById cases = by_id(suite);
+        const auto found = baselines.find(suite.name);
+        const StoredBaseline* stored = found == baselines.end() ? nullptr : &found->second;
         for (const model::Relation& relation : suite.relations) {
             for (const std::vector<std::string>& instance : relation.instances) {
-                const model::SuiteResult only = alone(cases, relation, instance);
-                if (only.cases.empty() || verdict_of_lone(frame, only) != model::Verdict::pass)
+                const model::SuiteResult only = as_judged(frame, cases, relation, instance, stored);
+                if (only.cases.empty() || verdict_of_lone(frame, only) != model::Verdict::pass) {
                     continue;
+                }
                 ++proof.relations;
                 if (can_be_broken(frame, only)) continue;
                 proof.problems.push_back(fmt::format(
