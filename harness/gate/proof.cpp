@@ -346,7 +346,7 @@ MetricSeries replayed(const MetricSeries& series, const std::vector<std::size_t>
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction) {
     Proof proof = Proving(run, baselines, policy, known_direction).all();
-    RelationProof relations = prove_relations(run);
+    RelationProof relations = prove_relations(run, baselines);
     proof.relations = relations.relations;
     std::move(relations.problems.begin(), relations.problems.end(),
               std::back_inserter(proof.problems));

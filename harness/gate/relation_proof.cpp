@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <utility>
 #include <variant>
 
+#include "gate/baseline_relations.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/relations.hpp"
 #include "gate/series_moves.hpp"
@@ -23,35 +23,6 @@ namespace perfgate::gate {
 namespace {
 
 using model::MetricSeries;
-
-using CasesById = std::map<std::string, const model::CaseResult*>;
-
-CasesById by_id(const model::SuiteResult& suite) {
-    CasesById cases;
-    for (const model::CaseResult& result : suite.cases) {
-        cases[model::case_id(result.spec)] = &result;
-    }
-    return cases;
-}
-
-/// A relation with one of its instances, and the cases of it.
-model::SuiteResult alone(const CasesById& cases, const model::Relation& relation,
-                         const std::vector<std::string>& instance) {
-    model::SuiteResult only;
-    only.relations = {relation};
-    only.relations.front().instances = {instance};
-    for (const std::string& id : std::set<std::string>(instance.begin(), instance.end())) {
-        if (const auto found = cases.find(id); found != cases.end()) {
-            only.cases.push_back(*found->second);
-        }
-    }
-    return only;
-}
-
-model::Verdict verdict_of(const model::Run& frame, const model::SuiteResult& only) {
-    const auto verdicts = judge_relations(frame, only);
-    return verdicts.empty() ? model::Verdict::skipped : verdicts.front().verdict;
-}
 
 /// What decides about the bound of a case that has one.
 std::string time_of(const model::CaseResult& result) {
@@ -97,7 +68,7 @@ bool another_kernel_breaks(const model::Run& frame, const model::SuiteResult& on
             kernel.launches = kernel.time_ns = 1;
             result.kernels = {kernel};
         }
-        if (verdict_of(frame, tried) == model::Verdict::regressed) return true;
+        if (verdict_of_lone(frame, tried) == model::Verdict::regressed) return true;
     }
     return false;
 }
@@ -112,24 +83,43 @@ bool can_be_broken(const model::Run& frame, const model::SuiteResult& only) {
         for (const double amount : amounts(estimate)) {
             model::SuiteResult tried = only;
             tried.cases[position].metrics[metric] = moved(series, estimate, amount, metric);
-            if (verdict_of(frame, tried) == model::Verdict::regressed) return true;
+            if (verdict_of_lone(frame, tried) == model::Verdict::regressed) return true;
         }
     }
     return false;
 }
 
+/// The instance as its run judged it: on the baseline's values where --changed-only left out a case
+/// of it, which it does only if the relation holds on them.
+model::SuiteResult as_judged(const model::Run& frame, const CasesById& cases,
+                             const model::Relation& relation,
+                             const std::vector<std::string>& instance,
+                             const StoredBaseline* stored) {
+    model::SuiteResult only = alone(cases, relation, instance);
+    const bool left_out =
+        std::any_of(only.cases.begin(), only.cases.end(),
+                    [](const model::CaseResult& result) { return result.unchanged; });
+    if (!left_out || stored == nullptr) return only;
+    auto boards = on_baseline(frame, cases, relation, instance, stored->baseline);
+    return boards.empty() ? only : std::move(boards.front());
+}
+
 }  // namespace
 
-RelationProof prove_relations(const model::Run& run) {
+RelationProof prove_relations(const model::Run& run, const BaselineSet& baselines) {
     model::Run frame = run;
     frame.suites.clear();
     RelationProof proof;
     for (const model::SuiteResult& suite : run.suites) {
         const CasesById cases = by_id(suite);
+        const auto found = baselines.find(suite.name);
+        const StoredBaseline* stored = found == baselines.end() ? nullptr : &found->second;
         for (const model::Relation& relation : suite.relations) {
             for (const std::vector<std::string>& instance : relation.instances) {
-                const model::SuiteResult only = alone(cases, relation, instance);
-                if (only.cases.empty() || verdict_of(frame, only) != model::Verdict::pass) continue;
+                const model::SuiteResult only = as_judged(frame, cases, relation, instance, stored);
+                if (only.cases.empty() || verdict_of_lone(frame, only) != model::Verdict::pass) {
+                    continue;
+                }
                 ++proof.relations;
                 if (can_be_broken(frame, only)) continue;
                 proof.problems.push_back(fmt::format(

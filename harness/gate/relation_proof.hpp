@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/baseline_set.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::gate {
@@ -18,7 +19,7 @@ struct RelationProof {
 
 /// Each metric of a relation that holds is moved alone, from zero to many orders of magnitude more;
 /// shares stay between 0 and 100 %. Some value must break the relation; of the hottest kernel, some
-/// other kernel in its place.
-RelationProof prove_relations(const model::Run& run);
+/// other kernel in its place. The values of cases that --changed-only left out are the baseline's.
+RelationProof prove_relations(const model::Run& run, const BaselineSet& baselines = {});
 
 }  // namespace perfgate::gate

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -202,9 +203,10 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
 class SuiteJudging {
   public:
     SuiteJudging(const model::Run& run, const model::SuiteResult& suite)
-        : suite_(suite), ceilings_(run.environment.ceilings), definitions_(run.metric_definitions) {
-        for (const CaseResult& result : suite.cases) cases_[model::case_id(result.spec)] = &result;
-    }
+        : suite_(suite),
+          ceilings_(run.environment.ceilings),
+          definitions_(run.metric_definitions),
+          cases_(by_id(suite)) {}
 
     std::vector<RelationVerdict> verdicts() const {
         std::vector<RelationVerdict> verdicts;
@@ -365,7 +367,7 @@ class SuiteJudging {
     const model::SuiteResult& suite_;
     const model::Ceilings& ceilings_;
     const Definitions& definitions_;
-    std::map<std::string, const CaseResult*> cases_;
+    CasesById cases_;
 };
 
 }  // namespace
@@ -374,6 +376,39 @@ std::vector<RelationVerdict> judge_relations(const model::Run& run,
                                              const model::SuiteResult& suite) {
     if (run.verify_only || suite.relations.empty()) return {};
     return SuiteJudging(run, suite).verdicts();
+}
+
+CasesById by_id(const model::SuiteResult& suite) {
+    CasesById cases;
+    for (const CaseResult& result : suite.cases) cases[model::case_id(result.spec)] = &result;
+    return cases;
+}
+
+model::SuiteResult alone(const CasesById& cases, const Relation& relation,
+                         const std::vector<std::string>& instance) {
+    model::SuiteResult only;
+    // Not copied with all of its instances, of which there may be thousands.
+    only.relations = {{relation.place,
+                       relation.left_text,
+                       relation.right_text,
+                       relation.comparator,
+                       relation.reason,
+                       relation.unit,
+                       relation.operands,
+                       relation.left,
+                       relation.right,
+                       {instance}}};
+    for (const std::string& id : std::set<std::string>(instance.begin(), instance.end())) {
+        if (const auto found = cases.find(id); found != cases.end()) {
+            only.cases.push_back(*found->second);
+        }
+    }
+    return only;
+}
+
+Verdict verdict_of_lone(const model::Run& run, const model::SuiteResult& only) {
+    const auto verdicts = judge_relations(run, only);
+    return verdicts.empty() ? Verdict::skipped : verdicts.front().verdict;
 }
 
 }  // namespace perfgate::gate

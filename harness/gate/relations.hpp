@@ -3,8 +3,11 @@
 // pure function of the run.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
+#include "model/relation.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
@@ -17,5 +20,14 @@ namespace perfgate::gate {
 /// only verified has no verdicts.
 std::vector<model::RelationVerdict> judge_relations(const model::Run& run,
                                                     const model::SuiteResult& suite);
+
+using CasesById = std::map<std::string, const model::CaseResult*>;
+CasesById by_id(const model::SuiteResult& suite);
+
+/// A relation with one of its instances, and the cases of it.
+model::SuiteResult alone(const CasesById& cases, const model::Relation& relation,
+                         const std::vector<std::string>& instance);
+/// The verdict of the only relation and instance of this suite; `skipped` if it has none.
+model::Verdict verdict_of_lone(const model::Run& run, const model::SuiteResult& only);
 
 }  // namespace perfgate::gate

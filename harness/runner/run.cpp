@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "baseline/store.hpp"
-#include "gate/machine_code.hpp"
-#include "metrics/catalogue.hpp"
-#include "model/case.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
+#include "runner/changed_only.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -22,57 +18,6 @@
 namespace perfgate::runner {
 
 namespace {
-
-/// Whether the metric depends on what the launch runs on the device alone. The others depend on
-/// host code, too.
-bool is_of_device(const std::string& name) {
-    const auto metric = metrics::find_metric(name);
-    return metric && (metric->source == metrics::Source::activity ||
-                      metric->source == metrics::Source::counter ||
-                      metric->source == metrics::Source::kernel_record);
-}
-
-/// Whether a relation of the suite needs the values of the case.
-bool is_in_relation(const model::PlannedSuite& suite, const std::string& id) {
-    return std::any_of(suite.relations.begin(), suite.relations.end(), [&](const auto& relation) {
-        return std::any_of(relation.instances.begin(), relation.instances.end(),
-                           [&](const std::vector<std::string>& ids) {
-                               return std::find(ids.begin(), ids.end(), id) != ids.end();
-                           });
-    });
-}
-
-/// Whether a baseline has the case with the same code and inputs as this launch.
-bool is_unchanged(const measure::RecordedLaunch& launch, const model::Run& run,
-                  const model::Plan& plan, const gate::BaselineSet& baselines) {
-    const auto stored = baselines.find(run.suites[launch.at.suite].name);
-    if (stored == baselines.end()) return false;
-    const auto& cases = stored->second.baseline.cases;
-    const std::string id = model::case_id(launch.result.spec);
-    const auto expected = cases.find(id);
-    const model::PlannedSuite& suite = plan.suites[launch.at.suite];
-    if (expected == cases.end() || is_in_relation(suite, id)) return false;
-    const model::PlannedCase& planned = suite.cases[launch.at.index];
-    gate::Code now = gate::code_of(launch.result, run.environment);
-    now.seed = planned.seed;
-    const gate::CodeComparison code = gate::compare_code(now, gate::code_of(expected->second));
-    if (code.change == model::CodeChange::unchanged) return true;
-    return code.runs_the_same &&
-           std::all_of(planned.gates.begin(), planned.gates.end(),
-                       [](const model::GateRule& gate) { return is_of_device(gate.metric); });
-}
-
-/// --changed-only: one launch of each case shows whether it needs to be measured.
-void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
-                         const std::string& folder) {
-    const gate::BaselineSet baselines = baseline::load_baselines(folder, session.run());
-    for (measure::RecordedLaunch& launch : session.record_launches()) {
-        if (is_unchanged(launch, session.run(), plan, baselines)) {
-            session.leave_out(std::move(launch),
-                              "code and inputs are the baseline's (--changed-only)");
-        }
-    }
-}
 
 /// Devices are locked and open for the lifetime of this object.
 model::Run measure_run(const RunRequest& request) {

@@ -31,6 +31,21 @@ workloads:
     matrix: {n: [1000, 2000]}
 """
 
+# The seed of an entry is an input of its cases: another one changes them, and not the first entry's.
+SEEDED = """
+name: probe
+defaults:
+  metrics: [host_time]
+  tolerances: {host_time: 1000%%}
+  time_budget: 10ms
+workloads:
+  - {workload: probe, variants: [host], matrix: {n: [1000, 2000]}, seed: 1}
+  - {workload: probe, variants: [host], matrix: {n: [3000]}, seed: %d}
+"""
+EXPECT = "\nexpect:\n"
+HOLDS = '  "probe/host[n=1000].host_time": "<= 1000 * probe/host[n=3000].host_time"\n'
+BROKEN = '  "probe/host[n=1000].host_time": "<= 1ns"\n'
+
 
 class ChangedOnly(tool.Case):
     def setUp(self):
@@ -85,12 +100,54 @@ class ChangedOnly(tool.Case):
         self.changed_only()
         self.assertEqual(["skipped", "skipped", "measured"], self.statuses())
 
-    def test_cases_of_relations_are_measured(self):
-        broken = '\nexpect:\n  "probe/host[n=1000].host_time": "<= 1ns"\n'
-        self.write("probe.yaml", SUITE % 1 + broken)
+    def relations(self, name="perfgate-out/verdict.json"):
+        return self.read_json(name)["suites"][0]["relations"]
+
+    def refresh_seeded(self):
+        self.write("probe.yaml", SEEDED % 1)
+        self.run_tool("baseline", "refresh", "probe.yaml", "--backend", "host",
+                      *self.plugin("probe_base"), "--processes", "2")
+
+    def test_a_relation_that_does_not_hold_on_the_baselines_values_is_measured(self):
+        self.write("probe.yaml", SUITE % 1 + EXPECT + BROKEN)
         done = self.changed_only(code=1)
         self.assertEqual(["measured", "skipped"], self.statuses())
         self.assertIn("broken", done.stdout)
+
+    def test_a_relation_that_holds_between_unchanged_cases_measures_nothing(self):
+        self.refresh_seeded()
+        self.write("probe.yaml", SEEDED % 1 + EXPECT + HOLDS)
+        done = self.changed_only()
+        self.assertEqual(["skipped"] * 3, self.statuses())
+        (relation,) = self.relations()
+        self.assertEqual("skipped", relation["verdict"])
+        reason = "its relations hold on the baseline's values"
+        self.assertIn(reason, relation["sentence"])
+        self.assertIn(reason, " ".join(done.stdout.split()))
+        self.assertIn(reason, (self.folder / "perfgate-out/junit.xml").read_text())
+        self.run_tool("compare", "perfgate-out/run.json", "--json", "again.json")
+        self.assertEqual([relation], self.relations("again.json"))
+
+    def test_the_partner_of_a_changed_case_is_measured_and_no_other(self):
+        self.refresh_seeded()
+        self.write("probe.yaml", SEEDED % 2 + EXPECT + HOLDS)
+        self.changed_only()
+        self.assertEqual(["measured", "skipped", "measured"], self.statuses())
+        self.assertEqual(["pass"], [found["verdict"] for found in self.relations()])
+        done = self.run_tool("baseline", "refresh", "perfgate-out/run.json")
+        baseline = self.read_json(next((self.folder / "baselines").glob("host-*/probe.json")))
+        self.assertEqual(3, len(baseline["cases"]), done.stdout)
+
+    def test_what_is_left_out_is_proved_on_the_baselines_values(self):
+        self.refresh_seeded()
+        self.write("probe.yaml", SEEDED % 1 + EXPECT + HOLDS)
+        done = self.changed_only("probe_base", 0, "--prove")
+        self.assertEqual(["skipped"] * 3, self.statuses())
+        self.assertIn("1 relation tried: each relation can be broken", done.stderr)
+        self.write("probe.yaml", SEEDED % 1 + EXPECT + '  "probe/host[n=1000].host_time": ">= 0ns"\n')
+        done = self.changed_only("probe_base", 3, "--prove")
+        self.assertEqual(["skipped"] * 3, self.statuses())
+        self.assertIn("cannot be broken", done.stderr)
 
     def test_without_a_baseline_everything_is_measured(self):
         self.changed_only("probe_base", 0, "--baselines", "none")

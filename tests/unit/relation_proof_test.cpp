@@ -80,6 +80,31 @@ TEST(RelationProof, OnlyWhatHoldsIsTried) {
     EXPECT_EQ(prove_relations(absent).relations, 0U);
 }
 
+TEST(RelationProof, WhatChangedOnlyLeftOutIsTriedOnTheBaselinesValues) {
+    const PostfixExpression a{OperandMetric{0, "gpu_time"}}, b{OperandMetric{1, "gpu_time"}};
+    const auto tried = [](model::Run run, std::size_t left_out) {
+        const BaselineSet baselines = documents::stored(documents::baseline_of(run));
+        for (std::size_t i = 0; i < left_out; ++i) {
+            model::CaseResult& result = run.suites[0].cases[i];
+            result.status = model::CaseStatus::skipped;
+            result.unchanged = true;
+            result.metrics.clear();
+        }
+        EXPECT_EQ(prove_relations(run).relations, 0U) << "without the baseline's values";
+        return prove_relations(run, baselines);
+    };
+    for (const std::size_t left_out : {1U, 2U}) {
+        const RelationProof proof = tried(with(a, Comparator::less, b), left_out);
+        EXPECT_EQ(proof.relations, 1U);
+        EXPECT_TRUE(proof.problems.empty());
+    }
+    const PostfixExpression both{OperandMetric{0, "gpu_time"}, OperandMetric{1, "gpu_time"},
+                                 Operator::add};
+    EXPECT_EQ(
+        tried(with(both, Comparator::greater_equal, PostfixExpression{0.0}), 2).problems.size(),
+        1U);
+}
+
 TEST(RelationProof, IsPartOfTheProofOfARun) {
     const PostfixExpression a{OperandMetric{0, "gpu_time"}}, b{OperandMetric{1, "gpu_time"}};
     const auto proved = [](const model::Run& run) {
