@@ -5,6 +5,7 @@ of driver and CUPTI instead of a GPU."""
 import os
 import pathlib
 import pty
+import shlex
 import subprocess
 import unittest
 
@@ -230,7 +231,10 @@ class Profile(tool.Case):
                 self.assertIn("b.json", self.run_tool("compare", "a.json", "b.json", code=2).stderr)
 
     def test_a_suite_is_drafted_that_holds(self):
-        text = self.suite()
+        words = shlex.join(steps(6, *ATTENTION))
+        script = self.write("train.sh", f"exec {PROGRAM} {words}\n")
+        self.run_tool("profile", "--suite-out", "gate.yaml", "--", "sh", script, env=MOCKS)
+        text = (self.folder / "gate.yaml").read_text()
         self.assertRegex(text, r'training_step: \{nvtx: "training step"\}')
         self.assertRegex(text, r'flash_fwd_kernel: \{kernel: "\*flash_fwd_kernel\*"\}')
         for line in ("training_step.kernels: 0", "training_step.instances: 0", "program.kernels: 0",
@@ -239,7 +243,8 @@ class Profile(tool.Case):
         host = ["--backend", "host", "--processes", 3]
         self.run_tool("baseline", "refresh", "gate.yaml", *host, env=MOCKS)
         self.run_tool("run", "gate.yaml", *host, env=MOCKS)
-        self.write("gate.yaml", text.replace('"gemm"', '"gemm", "kernels", "1", "other"', 1))
+        words = words.replace(" gemm ", " gemm kernels 1 other ", 1)
+        self.write("train.sh", f"exec {PROGRAM} {words}\n")
         done = self.run_tool("run", "gate.yaml", *host, env=MOCKS, code=1)
         self.assertIn("kernels", done.stdout)
 
