@@ -11,7 +11,7 @@ namespace perfgate::runner {
 namespace fs = std::filesystem;
 
 fs::path checkout_around(const fs::path& folder) {
-    const fs::path start = (fs::absolute(folder) / "").lexically_normal().parent_path();
+    fs::path start = (fs::absolute(folder) / "").lexically_normal().parent_path();
     for (fs::path place = start; place != place.parent_path(); place = place.parent_path()) {
         std::error_code error;
         if (fs::exists(place / ".git", error)) return place;
