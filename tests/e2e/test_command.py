@@ -669,7 +669,7 @@ workloads:
             self.assertIn(f"broken: train/step.{metric} is 2{of} and should be at most 1", done.stdout)
 
     def test_idle_time_is_told_with_what_the_host_did(self):
-        self.suite(("program.kernels: 0", "program.kernels: 0\n      step.idle_share: 5pt\n      step.longest_idle: 50%"),
+        self.suite(("program.kernels: 0", "program.kernels: 0\n      step.idle_share: 40pt\n      step.longest_idle: 1000%"),
                    ('step.syncs: "<= 1"', 'step.idle_share: "<= 97%"'),
                    ("    timeout", "    max_overhead: 10000%\n    timeout"))
         self.run_tool("baseline", "refresh", "suite.yaml", "--backend", "host", "--processes", 10)
