@@ -223,6 +223,8 @@ class Accepting {
         // Of an older baseline it is not known; a refresh makes it known.
         if (expected == nullptr || !before.measured_as.empty()) {
             after.measured_as = result.measured_as;
+            // An older run does not know it, and metrics that stay keep theirs.
+            after.measured_as.insert(before.measured_as.begin(), before.measured_as.end());
         }
         std::set<std::string> replaced =
             replaced_metrics(result, verdict, before, after.provenance);

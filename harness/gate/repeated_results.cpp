@@ -65,8 +65,8 @@ std::string repeated_results(const model::MetricSeries& series) {
     }
     if (static_cast<double>(processes - 1) * log_chance(first) > std::log(coincidence)) return {};
     return fmt::format(
-        "each of {} processes reported the same {} samples to the last digit: does it measure "
-        "anew, or does it report the results of an earlier run?",
+        "each of {} processes reported the same {} samples to the last digit, as if they were of "
+        "an earlier run: let it measure anew; if its times are exact, set their tolerance to 0",
         processes, first.size());
 }
 

@@ -107,7 +107,7 @@ bool environments_differ(const AbRequest& request) {
 void check_sides(const AbRequest& request) {
     const bool builds = !request.base.empty();
     require_different("--base", request.base, "--head", request.head);
-    if (!environments_differ(request)) {
+    if (!builds && !environments_differ(request)) {
         require_different("--base-root", request.base_root, "--head-root", request.head_root);
     }
     if (builds || !request.base_root.empty()) return;
@@ -212,7 +212,9 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     if (revisions) {
         runs.base.git_revision = git_revision(checkouts.base.root);
         runs.head.git_revision = git_revision(checkouts.head.root);
-        if (runs.head.git_revision == runs.base.git_revision && !environments_differ(request)) {
+        const bool same =
+            !runs.head.git_revision.empty() && runs.head.git_revision == runs.base.git_revision;
+        if (same && !environments_differ(request)) {
             for (const model::PlannedSuite& suite : plans.head.suites) {
                 runs.notes[suite.name].push_back(
                     fmt::format("base and head are the same commit {}", runs.head.git_revision));

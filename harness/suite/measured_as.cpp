@@ -75,6 +75,7 @@ model::MeasuredAs measured_as(const model::Command& command, const model::Piece&
     add_if_stated("cwd", folder_text(command.folder));
     add_if_stated("capture", in_words(command.capture));
     add_if_stated("measure", text_of(piece));
+    if (command.gpus != 1) all["gpus"] = std::to_string(command.gpus);
     if (command.exit_status != 0) all["exit"] = std::to_string(command.exit_status);
     if (command.warm_up_runs != 0) all["warmup"] = std::to_string(command.warm_up_runs);
     if (command.benchmark) add(*command.benchmark, all);

@@ -248,7 +248,7 @@ std::optional<Seen> see(const Problem& problem, const Scene& scene, std::uint64_
     return Seen{splat, tiles};
 }
 
-// Tasks of one thing after another: their results, one after the other, are in its order.
+// One part per task; joined, they are in the order of the Gaussians.
 using SeenParts = std::vector<std::vector<Seen>>;
 
 SeenParts see_all(const Problem& problem, const Scene& scene, std::uint64_t seed,

@@ -104,6 +104,19 @@ TEST(Accept, TakesWhatChangedAndLeavesTheRestToTheByte) {
         << "nothing fails any more; one process shows nothing";
 }
 
+TEST(Accept, WhatACaseIsMeasuredAsIsKeptWhereTheRunDoesNotKnowIt) {
+    model::Baseline old = baseline_of(before());
+    const model::MeasuredAs known{{"command", "./app"}, {"values.rate", "/rate"}};
+    old.cases.at(second_id).measured_as = known;
+    model::Run run = after();
+    const auto accepted_as = [&] {
+        return accepted(run, stored(old)).baseline.cases.at(second_id).measured_as;
+    };
+    EXPECT_EQ(accepted_as(), known) << "an older run";
+    run.suites[0].cases[1].measured_as = {{"command", "./app"}};
+    EXPECT_EQ(accepted_as(), known) << "the metric stays";
+}
+
 TEST(Accept, AcceptingAgainChangesNothing) {
     const Accepted first = accepted(after(), stored(baseline_of(before())));
     const Accepted second = accepted(after(), stored(first.baseline));

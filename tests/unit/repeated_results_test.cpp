@@ -31,8 +31,9 @@ bool repeats(std::size_t processes, const std::vector<double>& samples) {
 TEST(RepeatedResults, TimesOfThreeProcessesAreNeverTheSame) {
     const std::vector<double> stored{1023456, 1031245.25, 1019870.5, 1027713};
     EXPECT_EQ(repeated_results(reported(5, stored)),
-              "each of 5 processes reported the same 4 samples to the last digit: does it measure "
-              "anew, or does it report the results of an earlier run?");
+              "each of 5 processes reported the same 4 samples to the last digit, as if they were "
+              "of an earlier run: let it measure anew; if its times are exact, set their "
+              "tolerance to 0");
     EXPECT_TRUE(repeats(3, stored));
     EXPECT_TRUE(repeats(3, {1023456, 1031245}));
     EXPECT_FALSE(repeats(2, stored));
