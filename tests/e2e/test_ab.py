@@ -17,6 +17,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 90%}
   time_budget: 10ms
+  cache: hot  # a cold one takes each process a second where pages are slow to come
 workloads:
   - workload: probe
     variants: [host]
