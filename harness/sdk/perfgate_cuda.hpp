@@ -89,9 +89,9 @@ class DeviceMemory {
     }
 
     /// A copy on the host, once all work before it is done.
-    template <class T>
-    std::vector<T> read() const {
-        std::vector<T> values(bytes_ / sizeof(T));
+    template <class T, class Allocator = std::allocator<T>>
+    std::vector<T, Allocator> read() const {
+        std::vector<T, Allocator> values(bytes_ / sizeof(T));
         check(cudaMemcpy(values.data(), data_, values.size() * sizeof(T), cudaMemcpyDeviceToHost),
               "reading an output");
         return values;

@@ -7,6 +7,7 @@
 #include "attention/launchers.hpp"
 #include "common/cuda.hpp"
 #include "common/device_inputs.hpp"
+#include "common/unfilled.hpp"
 
 namespace attention {
 namespace {
@@ -43,7 +44,7 @@ class Heads : public sdk::Instance {
     void launch(void* stream) override { launch_(static_cast<cudaStream_t>(stream)); }
 
     sdk::Verification verify() override {
-        const std::vector<std::uint16_t> o = o_.read<std::uint16_t>();
+        const auto o = o_.read<std::uint16_t, common::Unfilled<std::uint16_t>>();
         const CheckReport report = check_output(problem_, seed_, o.data(), score_rounding_);
         return {report.passed, report.detail};
     }

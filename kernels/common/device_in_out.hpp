@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "common/unfilled.hpp"
 #include "perfgate.hpp"
 
 namespace common {
@@ -39,7 +40,9 @@ class DeviceInOut : public perfgate::sdk::Instance {
     }
 
     perfgate::sdk::Verification verify() override {
-        const Report report = check_(problem_, seed_, out_.template read<unsigned char>().data());
+        using Byte = unsigned char;
+        const auto bytes = out_.template read<Byte, Unfilled<Byte>>();
+        const Report report = check_(problem_, seed_, bytes.data());
         return {report.passed, report.detail};
     }
 

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "common/element.hpp"
 #include "common/parallel.hpp"
 #include "common/random.hpp"
+#include "common/unfilled.hpp"
 
 namespace common {
 
@@ -40,10 +40,10 @@ inline void fill_host_widened(float* values, Dtype dtype, std::uint64_t operand,
 }
 
 // A whole operand, widened, made on all cores. threads 0: one per core.
-inline std::vector<float> widened_inputs(Dtype dtype, std::uint64_t operand, std::uint64_t seed,
-                                         std::size_t count, unsigned threads = 0) {
+inline UnfilledVector<float> widened_inputs(Dtype dtype, std::uint64_t operand, std::uint64_t seed,
+                                            std::size_t count, unsigned threads = 0) {
     constexpr std::size_t kPerTask = 1 << 16;
-    std::vector<float> values(count);
+    UnfilledVector<float> values(count);
     parallel_for((count + kPerTask - 1) / kPerTask, threads, [&](std::size_t task) {
         const std::size_t first = task * kPerTask;
         fill_host_widened(values.data() + first, dtype, operand, seed, first,

@@ -414,9 +414,9 @@ CheckReport check_product(const Problem& problem, const float* a, const float* b
 
 CheckReport check_product_of_seed(const Problem& problem, std::uint64_t input_seed, const float* c,
                                   unsigned threads) {
-    const std::vector<float> a =
+    const common::UnfilledVector<float> a =
         common::widened_inputs(problem.dtype, Operand::kA, input_seed, problem.a_count(), threads);
-    const std::vector<float> b =
+    const common::UnfilledVector<float> b =
         common::widened_inputs(problem.dtype, Operand::kB, input_seed, problem.b_count(), threads);
     return check_product(problem, a.data(), b.data(), c, mix(input_seed), threads);
 }

@@ -30,7 +30,7 @@ CheckReport check_epilogue_of_seed(const Problem& p, std::uint64_t input_seed, c
     if (!report.passed || p.epilogue == Epilogue::kNone) return report;
 
     const auto cols = static_cast<std::size_t>(p.n);
-    const std::vector<float> bias =
+    const common::UnfilledVector<float> bias =
         common::widened_inputs(Dtype::kF32, Operand::kBias, input_seed, cols, threads);
     const double from_accumulation = kSteepest * accumulation_allowance(p);
     std::mutex mutex;

@@ -51,7 +51,7 @@ class Reference : public sdk::Instance {
   private:
     Problem problem_;
     std::vector<unsigned char> a_, b_;  // operator new aligns them for any element
-    std::vector<float> bias_;
+    common::UnfilledVector<float> bias_;
     std::vector<float> product_;
     std::vector<float> c_;  // empty where the product is all
     std::uint64_t seed_ = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/cuda.hpp"
+#include "common/unfilled.hpp"
 #include "gemm/catalogue.hpp"
 #include "gemm/device_operands.hpp"
 #include "gemm/epilogue_check.hpp"
@@ -72,12 +73,12 @@ class Product : public sdk::Instance {
     }
 
     sdk::Verification verify() override {
-        const std::vector<float> c = c_.read<float>();
-        std::vector<float> product;
+        const Elements c = c_.read<float, common::Unfilled<float>>();
+        Elements product;
         if (problem_.epilogue != Epilogue::kNone) {
             c_.poison();
             prepare_(bare(), operands_, device_)(nullptr);
-            product = c_.read<float>();
+            product = c_.read<float, common::Unfilled<float>>();
         }
         const CheckReport report = check_epilogue_of_seed(
             problem_, seed_, product.empty() ? c.data() : product.data(), c.data());
@@ -89,6 +90,8 @@ class Product : public sdk::Instance {
     }
 
   private:
+    using Elements = common::UnfilledVector<float>;
+
     Problem bare() const {
         Problem problem = problem_;
         problem.epilogue = Epilogue::kNone;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kSize = 64;
 
 struct Operands {
-    std::vector<float> query, keys, values;
+    common::UnfilledVector<float> query, keys, values;
 };
 
 Operands operands(int key_count, std::uint64_t seed = 1) {
@@ -70,8 +70,10 @@ TEST(AttentionReference, OrderOfKeysDoesNotMatter) {
     const Operands o = operands(101);
     Operands reversed = o;
     for (std::ptrdiff_t row = 0; row < 101; ++row) {
-        const auto at = [row](std::vector<float>& rows) { return rows.begin() + row * kSize; };
-        const auto from = [row](const std::vector<float>& rows) {
+        const auto at = [row](common::UnfilledVector<float>& rows) {
+            return rows.begin() + row * kSize;
+        };
+        const auto from = [row](const common::UnfilledVector<float>& rows) {
             return rows.begin() + (100 - row) * kSize;
         };
         std::copy_n(from(o.keys), kSize, at(reversed.keys));

@@ -43,7 +43,8 @@ perfgate::sdk::Verification check_rows(std::int64_t rows, std::int64_t stride, C
 
 /// The values of a float input of a seed.
 inline std::vector<float> input(std::uint64_t operand, std::uint64_t seed, std::size_t count) {
-    return common::widened_inputs(common::Dtype::kF32, operand, seed, count);
+    const auto values = common::widened_inputs(common::Dtype::kF32, operand, seed, count);
+    return {values.begin(), values.end()};
 }
 
 /// The allowance for `terms` additions in any order whose absolute values sum to `magnitude`.
