@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,12 +41,27 @@ struct Evidence {
     bool finite = true;
 };
 
-/// The logarithms of a baseline's processes by board or by the run that recorded them. Empty if it
-/// has values that have none.
+/// The board with processes of the most runs.
+std::string most_recorded_board(const model::MetricSeries& series) {
+    std::map<std::string, std::set<std::int64_t>> runs;
+    for (const model::Batch& batch : series.batches) {
+        if (in_use(batch)) runs[batch.device].insert(batch.run);
+    }
+    const auto most =
+        std::max_element(runs.begin(), runs.end(), [](const auto& some, const auto& other) {
+            return some.second.size() < other.second.size();
+        });
+    return most == runs.end() ? std::string() : most->first;
+}
+
+/// The logarithms of a baseline's processes by board, or by the run that recorded them: runs on one
+/// board, because what boards differ by says nothing about runs. Empty if it has values that have
+/// none.
 stats::Groups groups_of(const Comparison& comparison) {
     stats::Groups groups;
+    const std::string board = most_recorded_board(*comparison.baseline);
     for (const model::Batch& batch : comparison.baseline->batches) {
-        if (!in_use(batch)) continue;
+        if (!in_use(batch) || (!comparison.new_board && batch.device != board)) continue;
         const double value = batch_value(batch);
         if (!(value > 0) || !std::isfinite(value)) return {};
         groups[comparison.new_board ? batch.device : std::to_string(batch.run)].push_back(

@@ -179,6 +179,33 @@ TEST(Gate, OnANewBoardWhatItsBoardsDifferByIsLearnedFromThree) {
     EXPECT_TRUE(says(document.suites[0].notes.at(0), "it has 2 of the 3 boards"));
 }
 
+TEST(Gate, WhatTwoBoardsDifferByIsNotADriftBetweenSessions) {
+    Pair pair;
+    pair.now().gates[0].cross_board = 0.5;
+    pair.then().provenance.board = "board-a";
+    model::MetricSeries& before = pair.then().metrics["gpu_time"];
+    before = on_boards({{"board-a", 100'000}, {"board-b", 105'000}});
+    const auto judged = [&](double time) {
+        pair.now().metrics["gpu_time"] = measured_on("board-new", time);
+        pair.run.environment.device.board = "board-new";
+        const VerdictDocument document =
+            judge(pair.run, stored(pair.baseline), Policy(), BatchRule(Policy()));
+        return metric(only_case(document), "gpu_time");
+    };
+    EXPECT_EQ(judged(110'000).verdict, Verdict::pass) << "50 % of leeway";
+    EXPECT_EQ(judged(170'000).verdict, Verdict::regressed) << judged(170'000).sentence;
+    EXPECT_LT(judged(110'000).minimum_detectable_change.value(), 0.8);
+
+    // Sessions of one board count as before.
+    for (std::size_t i = 0; i < before.batches.size(); ++i) {
+        model::Batch& batch = before.batches[i];
+        if (batch.device != "board-a") continue;
+        batch.run = static_cast<std::int64_t>(2 + i % 2);
+        batch.samples[0] += 4000 * static_cast<double>(i % 2);
+    }
+    EXPECT_NE(judged(170'000).verdict, Verdict::regressed) << judged(170'000).sentence;
+}
+
 TEST(Gate, OnTheSameBoardThereIsNoLeeway) {
     Pair pair;
     pair.now().metrics["gpu_time"] = series({1049});
