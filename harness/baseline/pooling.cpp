@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -284,8 +285,8 @@ std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift
 }
 
 /// See PoolingFindings.
-bool of_one_session(const Run& run, const model::Baseline& baseline) {
-    bool times = false;
+std::size_t sessions_of(const Run& run, const model::Baseline& baseline) {
+    std::size_t most = 0;
     for (const auto& [id, expected] : baseline.cases) {
         for (const auto& [metric, series] : expected.metrics) {
             const auto definition = run.metric_definitions.find(metric);
@@ -293,15 +294,14 @@ bool of_one_session(const Run& run, const model::Baseline& baseline) {
                 definition->second.metric_class != model::MetricClass::timing) {
                 continue;
             }
-            times = true;
-            std::map<std::string, std::int64_t> sessions;  // by board
+            std::map<std::string, std::set<std::int64_t>> runs;  // by board
             for (const model::Batch* batch : gate::batches_in_use(series)) {
-                const auto first = sessions.try_emplace(batch->device, batch->run).first;
-                if (first->second != batch->run) return false;
+                runs[batch->device].insert(batch->run);
             }
+            for (const auto& [board, of_board] : runs) most = std::max(most, of_board.size());
         }
     }
-    return times;
+    return most;
 }
 
 }  // namespace
@@ -375,7 +375,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     const std::vector<gate::Judgement> finest = rule.judge(without);
 
     PoolingFindings result;
-    result.one_session = of_one_session(run, baseline);
+    result.sessions = sessions_of(run, baseline);
     struct Seen {
         std::vector<std::pair<double, std::string>> tolerances;
         std::size_t too_fine = 0;

@@ -68,9 +68,9 @@ struct PoolingFindings {
     std::vector<Proposal> proposals;  ///< by metric, for those whose spread is known
     std::vector<Demotion> demotions;
     std::vector<Unshown> unshown;
-    /// No time of the baseline was recorded in two runs on one board: what sessions differ by is
-    /// not known.
-    bool one_session = false;
+    /// The most runs that recorded a time of the baseline on one board: with one, what sessions
+    /// differ by is not known, with two hardly. 0: it has no times.
+    std::size_t sessions = 0;
 };
 
 /// The findings for the baseline of a run's suite, for the metrics that its cases gate. Times are

@@ -54,9 +54,10 @@ std::string interval_words(const Judgement& judgement) {
                        model::interval_text(judgement.interval->low, judgement.interval->high));
 }
 
-/// Two digits: the minimum detectable change is an estimate.
+/// Two digits: the minimum detectable change is an estimate. Beyond ten times the baseline it only
+/// says that nothing is found.
 std::string percent(double fraction) {
-    return fmt::format("{:.6g} %", rounded_up(fraction * 100));
+    return fmt::format("{:.6g} %", std::min(1000.0, rounded_up(fraction * 100)));
 }
 
 /// ", 8 on each side are enough".

@@ -10,6 +10,7 @@
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
+#include "runner/run_file.hpp"
 
 namespace perfgate::runner {
 
@@ -54,6 +55,7 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
             each.out = (std::filesystem::path(choice.out) / fmt::format("run-{}", i + 1)).string();
         }
         measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front()));
+        store_run(measured.back(), each.out);  // on another machine it can be added (--add-board)
         if (measured.back().interrupted) break;
     }
     return measured;

@@ -232,7 +232,11 @@ class Baselines(tool.Case):
         self.document["started_at"] = "2026-07-02T00:00:00Z"
         self.store("second.json")
         two = self.run_tool("baseline", "refresh", "base.json", "second.json")
-        self.assertNotIn("session", two.stdout)
+        self.assertIn("note: recorded in two sessions: too few", two.stdout)
+        self.document["started_at"] = "2026-07-03T00:00:00Z"
+        self.store("third.json")
+        three = self.run_tool("baseline", "refresh", "base.json", "second.json", "third.json")
+        self.assertNotIn("session", three.stdout)
 
     def test_a_run_is_one_session_however_often_it_is_named(self):
         shutil.copy(self.folder / "base.json", self.folder / "copy.json")

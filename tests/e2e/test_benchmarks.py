@@ -254,6 +254,9 @@ class Measured(Given):
         done = self.run_tool("baseline", "refresh", "suite.yaml", "--processes", 6, "--runs", 3,
                              env={"CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(1, done.stderr.count("no GPU here"))
+        # What was measured can be taken again, such as for --add-board.
+        runs = [f"perfgate-out/run-{i}/run.json" for i in (1, 2, 3)]
+        self.assertIn(f" 0 accepted, {len(ROWS)} unchanged", self.run_tool("baseline", "refresh", *runs).stdout)
         shutil.rmtree(self.folder / "baselines")
         # In the summary, and what to do about it.
         text = " ".join(self.run_suite().stdout.split())

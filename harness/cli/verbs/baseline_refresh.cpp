@@ -64,7 +64,8 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
                                             : fmt::format("{:.0f}", value);
     };
     const auto amount = [&](double value, bool points) {
-        return points ? number(value) + " points" : number(value * 100) + " %";
+        if (points) return number(value) + " points";
+        return value > 10 ? "more than 1000 %" : number(value * 100) + " %";
     };
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
@@ -102,11 +103,14 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
                             model::printable(findings.demotions[i].id),
                             model::printable(findings.demotions[i].metric));
     }
-    if (findings.one_session) {
+    if (findings.sessions == 1 || findings.sessions == 2) {
         text += fmt::format(
-            "  note: recorded in one session: how much sessions differ is not known, and a drift "
-            "between them counts as a change of the code; 'perfgate baseline refresh {}--runs 5 "
-            "SUITE' records five\n",
+            "  note: recorded in {}; 'perfgate baseline refresh {}--runs 5 SUITE' records five\n",
+            findings.sessions == 1
+                ? "one session: how much sessions differ is not known, and a drift between them "
+                  "counts as a change of the code"
+                : "two sessions: too few to know how much sessions differ, so a large drift is "
+                  "allowed",
             add_board ? "--add-board " : "");
     }
     return text;
