@@ -47,8 +47,8 @@ struct Finished {
         gemm::fill_host(a.data(), p.dtype, gemm::Operand::kA, kSeed, 0, p.a_count());
         gemm::fill_host(b.data(), p.dtype, gemm::Operand::kB, kSeed, 0, p.b_count());
         gemm::multiply_reference(p, a.data(), b.data(), product.data());
-        const auto bias = common::widened_inputs(
-            Dtype::kF32, gemm::Operand::kBias, kSeed, static_cast<std::size_t>(p.n));
+        const auto bias = common::widened_inputs(Dtype::kF32, gemm::Operand::kBias, kSeed,
+                                                 static_cast<std::size_t>(p.n));
         for (std::size_t i = 0; i < c.size(); ++i) {
             c[i] = static_cast<float>(gemm::finish(p.epilogue, static_cast<double>(product[i]),
                                                    static_cast<double>(bias[i % bias.size()])));
