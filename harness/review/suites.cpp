@@ -12,9 +12,11 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
+#include "model/measured_as.hpp"
 #include "model/text.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
+#include "suite/measured_as.hpp"
 #include "suite/plan.hpp"
 
 namespace perfgate::review {
@@ -144,29 +146,6 @@ std::string joined(const std::vector<std::string>& words) {
     return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string words(const model::Piece& piece) {
-    std::string text = piece.pattern;
-    if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
-    if (!piece.within.empty()) text += " within " + piece.within;
-    if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
-    if (piece.own_thread) text += ", own thread";
-    if (piece.counted != 1) text += fmt::format(", count {}", piece.counted);
-    return text;
-}
-
-std::string words(const model::CaptureRange& capture) {
-    return capture.is_stated() ? model::in_words(capture) : "the whole program";
-}
-
-std::string words(const std::vector<std::pair<std::string, std::string>>& environment) {
-    std::vector<std::string> all;
-    all.reserve(environment.size());
-    for (const auto& [name, value] : environment) {
-        all.push_back(fmt::format("{}={}", name, value));
-    }
-    return joined(all);
-}
-
 std::string kind_of(const SuiteCase& suite_case) {
     if (suite_case.program) return "a program";
     return suite_case.source ? "a source" : "a kernel plugin";
@@ -178,10 +157,11 @@ std::string words(const model::SourceCheck& check) {
                        model::number_text(check.atol));
 }
 
-std::string words(const model::Work& work) {
-    if (work == model::Work{}) return "none";
-    return fmt::format("flops {:.0f} {}, bytes {:.0f}", work.flops,
-                       work.arithmetic.empty() ? "of no type" : work.arithmetic, work.bytes);
+std::string words(const std::vector<std::pair<std::string, std::string>>& definitions) {
+    std::vector<std::string> all;
+    all.reserve(definitions.size());
+    for (const auto& [name, value] : definitions) all.push_back(fmt::format("{}={}", name, value));
+    return joined(all);
 }
 
 std::string words(const model::CompileOptions& options) {
@@ -195,18 +175,21 @@ std::string launch_words(const model::SourceKernel& kernel) {
                        fmt::join(kernel.block, "x"), kernel.shared_bytes);
 }
 
-std::string argument_words(const model::SourceKernel& kernel) {
-    std::vector<std::string> all;
-    for (const model::SourceArgument& argument : kernel.arguments) {
-        std::string text = fmt::format("{} {}", to_text(argument.role), to_text(argument.type));
-        if (argument.role != model::SourceArgument::Role::value) {
-            text += fmt::format("[{}] {}", argument.elements, to_text(argument.fill));
-        }
-        const double value =
-            is_integer(argument.type) ? static_cast<double>(argument.integer) : argument.real;
-        all.push_back(fmt::format("{} {};", text, model::number_text(value)));
+/// What the case is measured as, by key of its suite. A metric more is no loosening.
+template <class Compare>
+void compare_measured_as(const model::MeasuredAs& before, const model::MeasuredAs& after,
+                         const Compare& compare) {
+    model::MeasuredAs keys = before;
+    keys.insert(after.begin(), after.end());
+    const auto text = [](const model::MeasuredAs& side, const std::string& key) {
+        const auto found = side.find(key);
+        return found == side.end() ? std::string("not stated") : found->second;
+    };
+    for (const auto& [key, any] : keys) {
+        const bool adds = key.starts_with(model::value_key) || key == model::work_key;
+        if (adds && !before.contains(key)) continue;
+        compare(key.c_str(), text(before, key), text(after, key));
     }
-    return joined(all);
 }
 
 /// As of programs. The file's content is no part of the suite.
@@ -222,36 +205,21 @@ void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteC
     compare("source", old_one.file, new_one.file);
     compare("kernel", old_one.kernel, new_one.kernel);
     compare("launch", launch_words(old_one), launch_words(new_one));
-    compare("arguments", argument_words(old_one), argument_words(new_one));
+    compare_measured_as(suite::measured_as(old_one), suite::measured_as(new_one), compare);
     compare("check", words(old_one.check), words(new_one.check));
-    // Stating it adds a check: what is too fast to be true.
-    if (old_one.work != model::Work{}) compare("work", words(old_one.work), words(new_one.work));
     compare("compiling", words(old_one.options), words(new_one.options));
 }
 
-std::string words(const model::BenchmarkValue& value) {
-    return fmt::format("{}, times {}, {}, better {}", value.from, model::number_text(value.factor),
-                       value.definition.unit, to_text(value.definition.direction));
-}
-
-/// How the results of a benchmark are read decides which number a gate sees.
 template <class Compare>
-void compare_readings(const model::BenchmarkReading& old_one,
-                      const model::BenchmarkReading& new_one, const Compare& compare) {
-    compare("format", old_one.format, new_one.format);
-    compare("rows", old_one.rows, new_one.rows);
-    compare("case", old_one.name, new_one.name);
-    compare("axes", words(old_one.axes), words(new_one.axes));
-    std::map<std::string, std::pair<std::string, std::string>> values;
-    for (const model::BenchmarkValue& value : old_one.values) {
-        values[value.definition.name].first = words(value);
-    }
-    for (const model::BenchmarkValue& value : new_one.values) {
-        values[value.definition.name].second = words(value);
-    }
-    for (const auto& [name, both] : values) {
-        if (both.first.empty()) continue;  // a further metric
-        compare(("values." + name).c_str(), both.first, both.second);
+void compare_directions(const model::BenchmarkReading& before, const model::BenchmarkReading& after,
+                        const Compare& compare) {
+    for (const model::BenchmarkValue& was : before.values) {
+        for (const model::BenchmarkValue& is : after.values) {
+            if (was.definition.name != is.definition.name) continue;
+            compare((std::string(model::value_key) + was.definition.name + ", better").c_str(),
+                    std::string(to_text(was.definition.direction)),
+                    std::string(to_text(is.definition.direction)));
+        }
     }
 }
 
@@ -268,17 +236,11 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     const model::Command& new_one = after.commands[new_case.program->command];
     compare("kind", old_one.benchmark ? "a benchmark" : "a program",
             new_one.benchmark ? "a benchmark" : "a program");
-    compare("command", joined(old_one.words), joined(new_one.words));
+    compare_measured_as(suite::measured_as(old_one, old_case.program->piece),
+                        suite::measured_as(new_one, new_case.program->piece), compare);
     compare("check", joined(old_one.check), joined(new_one.check));
-    compare("env", words(old_one.environment), words(new_one.environment));
-    compare("cwd", old_one.folder, new_one.folder);
-    compare("exit", std::to_string(old_one.exit_status), std::to_string(new_one.exit_status));
-    compare("gpus", std::to_string(old_one.gpus), std::to_string(new_one.gpus));
-    compare("warmup", std::to_string(old_one.warm_up_runs), std::to_string(new_one.warm_up_runs));
-    compare("capture", words(old_one.capture), words(new_one.capture));
-    compare("measure", words(old_case.program->piece), words(new_case.program->piece));
     if (old_one.benchmark && new_one.benchmark) {
-        compare_readings(*old_one.benchmark, *new_one.benchmark, compare);
+        compare_directions(*old_one.benchmark, *new_one.benchmark, compare);
     }
     if (!new_one.benchmark && new_one.max_overhead > old_one.max_overhead) {
         const auto percent = [](double fraction) {

@@ -275,21 +275,26 @@ workloads:
               "program changed command: python3 train.py → python3 less.py (1)");
     EXPECT_EQ(changed("    check: [python3, verify.py]\n", ""),
               "program changed check: python3 verify.py → none (1)");
-    EXPECT_EQ(changed("full", "quick"), "program changed env: MODE=full → MODE=quick (1)");
+    EXPECT_EQ(changed("full", "quick"), "program changed env.MODE: full → quick (1)");
     EXPECT_EQ(changed("skip: 2", "skip: 9"),
-              "program changed measure: *flash* within forward, skip 2 → *flash* within forward, "
+              "program changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
+              "within forward, "
               "skip 9 (1)");
     EXPECT_EQ(changed("within:", "grid: 8, within:"),
-              "program changed measure: *flash* within forward, skip 2 → *flash* with grid 8x1x1 "
+              "program changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
+              "with grid 8x1x1 "
               "within forward, skip 2 (1)");
+    EXPECT_EQ(changed("kernel: \"*flash*\", within: forward", "nvtx: \"*flash*\""),
+              "program changed measure: kernel '*flash*' within forward, skip 2 → nvtx '*flash*', "
+              "skip 2 (1)");
     for (const auto& [key, finding] : std::vector<std::pair<std::string, std::string>>{
-             {"cwd: elsewhere", "cwd:  → elsewhere"},
-             {"exit: 3", "exit: 0 → 3"},
-             {"gpus: 2", "gpus: 1 → 2"},
-             {"warmup: 4", "warmup: 0 → 4"},
-             {"capture: profiler_api", "capture: the whole program → profiler_api"},
+             {"cwd: elsewhere", "cwd: not stated → elsewhere"},
+             {"exit: 3", "exit: not stated → 3"},
+             {"gpus: 2", "gpus: not stated → 2"},
+             {"warmup: 4", "warmup: not stated → 4"},
+             {"capture: profiler_api", "capture: not stated → profiler_api"},
              {"capture: {after_launches: 9, range: eval}",
-              "capture: the whole program → after_launches 9, range 'eval'"},
+              "capture: not stated → after_launches 9, range 'eval'"},
              {"max_overhead: 50%", "max_overhead: 5 % → 50 %"}}) {
         EXPECT_EQ(changed("    env:", "    " + key + "\n    env:"),
                   "program changed " + finding + " (1)");
@@ -328,16 +333,17 @@ workloads:
     EXPECT_EQ(changed("grid: 2", "grid: 1"),
               "source changed launch: grid 2x1x1, block 64x1x1, shared 0 → grid 1x1x1, block "
               "64x1x1, shared 0 (1)");
-    EXPECT_EQ(changed("{i32: 5}", "{i32: 6}"),
-              "source changed arguments: in f32[128] uniform 0; out f32[2] uniform 0; value i32 5; "
-              "→ in f32[128] uniform 0; out f32[2] uniform 0; value i32 6; (1)");
+    EXPECT_EQ(
+        changed("{i32: 5}", "{i32: 6}"),
+        "source changed arguments: in f32[128] uniform, out f32[2], value i32 5 → in f32[128] "
+        "uniform, out f32[2], value i32 6 (1)");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
               "source changed compiling: c++17, include none, define none → c++17, fast math, "
               "include none, define none (1)");
     EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
               "source changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
     EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
-              "source changed work: flops 126 f32, bytes 520 → none (1)");
+              "source changed work: flops 126 f32, bytes 520 → not stated (1)");
     before.at(path).content.replace(before.at(path).content.find("    work:"), 46, "");
     EXPECT_EQ(changed("    metrics:", "    work: {bytes: 520}\n    metrics:"), "");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "source changed kernel: sum → sum<1> (1)");
@@ -682,7 +688,7 @@ TEST(Review, ListsWhatIsNotRecordedOfABenchmarkAnyMore) {
               "tolerance raised gpu_time: 2 % → 3 % (1)");
     EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 1%"), "");
     EXPECT_EQ(found("'*flash*'", "'*flash_fwd*'"),
-              "program changed measure: *flash* → *flash_fwd* (1)");
+              "program changed measure: kernel '*flash*' → kernel '*flash_fwd*' (1)");
     EXPECT_EQ(found("'== 0'", "'<= 1'"),
               "relation removed bench/step.syncs == 0: bench/step.syncs == 0 → bench/step.syncs <= "
               "1");
