@@ -285,21 +285,15 @@ std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift
 }
 
 /// See PoolingFindings.
-std::size_t sessions_of(const Run& run, const model::Baseline& baseline) {
+std::size_t sessions_of(const std::vector<PooledMetric>& all) {
     std::size_t most = 0;
-    for (const auto& [id, expected] : baseline.cases) {
-        for (const auto& [metric, series] : expected.metrics) {
-            const auto definition = run.metric_definitions.find(metric);
-            if (definition == run.metric_definitions.end() ||
-                definition->second.metric_class != model::MetricClass::timing) {
-                continue;
-            }
-            std::map<std::string, std::set<std::int64_t>> runs;  // by board
-            for (const model::Batch* batch : gate::batches_in_use(series)) {
-                runs[batch->device].insert(batch->run);
-            }
-            for (const auto& [board, of_board] : runs) most = std::max(most, of_board.size());
+    for (const PooledMetric& pooled : all) {
+        if (pooled.comparison.definition->metric_class != model::MetricClass::timing) continue;
+        std::map<std::string, std::set<std::int64_t>> runs;  // by board
+        for (const model::Batch* batch : gate::batches_in_use(*pooled.comparison.baseline)) {
+            runs[batch->device].insert(batch->run);
         }
+        for (const auto& [board, of_board] : runs) most = std::max(most, of_board.size());
     }
     return most;
 }
@@ -375,7 +369,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     const std::vector<gate::Judgement> finest = rule.judge(without);
 
     PoolingFindings result;
-    result.sessions = sessions_of(run, baseline);
+    result.sessions = sessions_of(all);
     struct Seen {
         std::vector<std::pair<double, std::string>> tolerances;
         std::size_t too_fine = 0;

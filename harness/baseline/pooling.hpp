@@ -68,8 +68,8 @@ struct PoolingFindings {
     std::vector<Proposal> proposals;  ///< by metric, for those whose spread is known
     std::vector<Demotion> demotions;
     std::vector<Unshown> unshown;
-    /// The most runs that recorded a time of the baseline on one board: with one, what sessions
-    /// differ by is not known, with two hardly. 0: it has no times.
+    /// The most runs that recorded a time of the baseline on one of the run's boards: with one,
+    /// what sessions differ by is not known, with two hardly. 0: none.
     std::size_t sessions = 0;
 };
 

@@ -41,7 +41,8 @@ struct Evidence {
     bool finite = true;
 };
 
-/// The board with processes of the most runs.
+/// The board with processes of the most runs; of several, that of the earliest run, so that it is
+/// the same for all cases.
 std::string most_recorded_board(const model::MetricSeries& series) {
     std::map<std::string, std::set<std::int64_t>> runs;
     for (const model::Batch& batch : series.batches) {
@@ -49,14 +50,14 @@ std::string most_recorded_board(const model::MetricSeries& series) {
     }
     const auto most =
         std::max_element(runs.begin(), runs.end(), [](const auto& some, const auto& other) {
-            return some.second.size() < other.second.size();
+            return std::pair(some.second.size(), -*some.second.begin()) <
+                   std::pair(other.second.size(), -*other.second.begin());
         });
     return most == runs.end() ? std::string() : most->first;
 }
 
-/// The logarithms of a baseline's processes by board, or by the run that recorded them: runs on one
-/// board, because what boards differ by says nothing about runs. Empty if it has values that have
-/// none.
+/// The logarithms of a baseline's processes: by board, or by run, only those of one board, because
+/// differences between boards are not drift between sessions. Empty if a value has no logarithm.
 stats::Groups groups_of(const Comparison& comparison) {
     stats::Groups groups;
     const std::string board = most_recorded_board(*comparison.baseline);

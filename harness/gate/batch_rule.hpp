@@ -45,8 +45,8 @@ class BatchRule final : public Rule {
     std::map<std::string, stats::Drift> drifts_;
 };
 
-/// What each comparison's sessions differ by, or its boards where the measured one is new. Learned
-/// from all times of its suite.
+/// What each comparison's sessions differ by, or its boards where the measured one is new and the
+/// baseline has three or more. Learned from all times of its suite.
 std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons);
 
 /// How many of the comparisons BatchRule judges by a test, which takes a share of the budget.

@@ -395,7 +395,7 @@ void consider_boards(const Run& run, const CaseResult& result, const BaselineCas
     const auto own = boards.find(board);
     if (boards.size() > 1 && own != boards.end() && own->second >= least_processes) {
         comparison.baseline = &parts.emplace_back(series_of_board(*comparison.baseline, board));
-    } else if (other_board(run, result, expected) || (boards.size() > 1 && !board.empty())) {
+    } else if (other_board(run, result, expected) || boards.size() > 1) {
         comparison.new_board = boards.size() >= least_boards;
         if (!comparison.new_board) comparison.leeway = cross_board;
     }

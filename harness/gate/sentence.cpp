@@ -54,10 +54,15 @@ std::string interval_words(const Judgement& judgement) {
                        model::interval_text(judgement.interval->low, judgement.interval->high));
 }
 
-/// Two digits: the minimum detectable change is an estimate. Beyond ten times the baseline it only
-/// says that nothing is found.
+/// Two digits: the minimum detectable change is an estimate.
 std::string percent(double fraction) {
-    return fmt::format("{:.6g} %", std::min(1000.0, rounded_up(fraction * 100)));
+    return fmt::format("{:.6g} %", rounded_up(fraction * 100));
+}
+
+/// Above 1000 % the number says no more than that the spread is too large.
+std::string detects_words(double minimum_detectable_change) {
+    return minimum_detectable_change > 10 ? "no change below 1000 %"
+                                          : fmt::format("≥ {}", percent(minimum_detectable_change));
 }
 
 /// ", 8 on each side are enough".
@@ -92,7 +97,7 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         change.empty() ? "" : fmt::format(" ({}{})", change, interval_words(judgement)),
         tolerance_words(comparison));
     if (judgement.minimum_detectable_change) {
-        text += fmt::format(", detects ≥ {}", percent(*judgement.minimum_detectable_change));
+        text += ", detects " + detects_words(*judgement.minimum_detectable_change);
     }
     if (judgement.verdict == Verdict::inconclusive && judgement.doubt == model::Doubt::unclear &&
         judgement.probability) {
@@ -155,9 +160,8 @@ std::string finer_note(std::string_view metric, std::size_t cases, double minimu
                        std::string_view id) {
     return fmt::format(
         "{}: in {} case{} the spread hides changes as large as the tolerance: it detects at worst "
-        "≥ "
         "{} ({})",
-        name_text(metric), cases, cases == 1 ? "" : "s", percent(minimum_detectable_change),
+        name_text(metric), cases, cases == 1 ? "" : "s", detects_words(minimum_detectable_change),
         name_text(id));
 }
 

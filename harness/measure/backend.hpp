@@ -112,8 +112,8 @@ class Case {
     /// the case names no outputs.
     virtual Verified verify(std::uint64_t seed, const Checks& checks) = 0;
 
-    /// Launches (with resets if the workload needs them) until both bounds are reached; waits. Ends
-    /// with a rest, as times need it, if `at_least` is not 0.
+    /// Launches (with resets if the workload needs them) until both bounds are reached; waits. On
+    /// a GPU a rest follows if `at_least` is not 0, because times are measured next.
     virtual void warm_up(int launches, std::chrono::duration<double> at_least) = 0;
 
     /// The kernels of one launch. With CUPTI off, empty. With an NVTX range "dry".

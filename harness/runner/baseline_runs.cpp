@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 
 #include "baseline/pooling.hpp"
 #include "model/case_index.hpp"
@@ -13,6 +14,8 @@
 #include "runner/run_file.hpp"
 
 namespace perfgate::runner {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -37,6 +40,19 @@ model::Run measure_one(const std::vector<std::string>& suites, const MeasuringCh
     return execution.finish(suites.front());
 }
 
+fs::path folder_of(const MeasuringChoice& choice, std::size_t number) {
+    return fs::path(choice.out) / fmt::format("run-{}", number);
+}
+
+/// Runs of an earlier call must not be taken for this one's.
+void remove_runs(const MeasuringChoice& choice) {
+    std::error_code ignored;
+    fs::remove(fs::path(choice.out) / "run.json", ignored);
+    for (std::size_t number = 1; fs::remove(folder_of(choice, number) / "run.json", ignored);) {
+        ++number;
+    }
+}
+
 }  // namespace
 
 void measure_for_baseline(measure::Session& session, std::size_t processes) {
@@ -49,11 +65,10 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
                                               const MeasuringChoice& choice, std::size_t runs) {
     MeasuringChoice each = choice;
     if (!each.processes) each.processes = (baseline_processes + runs - 1) / runs;
+    remove_runs(choice);
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {
-        if (runs > 1) {
-            each.out = (std::filesystem::path(choice.out) / fmt::format("run-{}", i + 1)).string();
-        }
+        if (runs > 1) each.out = folder_of(choice, i + 1).string();
         measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front()));
         store_run(measured.back(), each.out);  // on another machine it can be added (--add-board)
         if (measured.back().interrupted) break;

@@ -18,8 +18,9 @@ void measure_for_baseline(measure::Session& session, std::size_t processes);
 
 /// This many runs of the suites, one after another; if there are several, each in its own folder,
 /// run-1 and so on, and with each case on the device that the first run measured it on. Each is
-/// stored as run.json. The processes of a baseline are divided among them unless the choice states
-/// a number. After an interruption the last run is incomplete, and no more follow.
+/// stored as run.json; if that fails, a message says so, and no more. The processes of a baseline
+/// are divided among them unless the choice states a number. After an interruption the last run is
+/// incomplete, and no more follow.
 std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& suites,
                                               const MeasuringChoice& choice, std::size_t runs);
 

@@ -88,7 +88,8 @@ class DeviceMemory {
         check(cudaMemsetAsync(data_, 0xff, bytes_, stream), "poisoning an output");
     }
 
-    /// A copy on the host, once all work before it is done.
+    /// A copy on the host, once all work before it is done. `Allocator`: of the vector; one that
+    /// does not initialise saves zeroing it first.
     template <class T, class Allocator = std::allocator<T>>
     std::vector<T, Allocator> read() const {
         std::vector<T, Allocator> values(bytes_ / sizeof(T));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For large arrays that are written next: zeroing them first would take as long as writing them.
+// An allocator for large vectors that are overwritten at once: zeroing them first would take as
+// long.
 #pragma once
 
 #include <memory>
@@ -10,15 +11,16 @@
 
 namespace common {
 
-// Elements that get no value have none.
+// With it, vector(n) leaves its elements uninitialised.
 template <class T>
 struct Unfilled : std::allocator<T> {
-    static_assert(std::is_trivially_default_constructible_v<T>, "there is nothing to leave out");
+    static_assert(std::is_trivially_default_constructible_v<T>,
+                  "T must be trivially default constructible");
 
+    Unfilled() = default;
     template <class Other>
-    struct rebind {
-        using other = Unfilled<Other>;
-    };
+    Unfilled(const Unfilled<Other>& /*other*/) noexcept {}
+
     void construct(T* at) { ::new (static_cast<void*>(at)) T; }
     template <class... Arguments>
     void construct(T* at, Arguments&&... arguments) {

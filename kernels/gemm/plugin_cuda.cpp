@@ -25,7 +25,7 @@ struct CudaVariant {
     std::string_view name;
     Prepare* prepare = nullptr;
 };
-constexpr CudaVariant cuda_variants[] = {
+constexpr CudaVariant kCudaVariants[] = {
     {"naive", prepare_naive},
     {"tiled", prepare_tiled},
     {"tensor_core", prepare_tensor_core},
@@ -117,7 +117,7 @@ Create create_with(Prepare* prepare) {
 
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {
-        for (const CudaVariant& known : cuda_variants) {
+        for (const CudaVariant& known : kCudaVariants) {
             if (known.name == variant) return create_with(known.prepare);
         }
         return {};

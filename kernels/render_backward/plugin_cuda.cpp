@@ -110,7 +110,7 @@ class Gradients : public sdk::Instance {
 
     sdk::Verification verify() override {
         const auto gradients = gradients_.read<float, common::Unfilled<float>>();
-        // Side by side: half of checking runs on one core.
+        // Both sensors at once: half of a check is serial.
         std::vector<CheckReport> reports(images_.size());
         common::parallel_for(images_.size(), 0, [&](std::size_t i) {
             reports[i] = check_gradients(images_[i]->scene().view(), gaussians(),

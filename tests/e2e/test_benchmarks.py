@@ -254,13 +254,22 @@ class Measured(Given):
         done = self.run_tool("baseline", "refresh", "suite.yaml", "--processes", 6, "--runs", 3,
                              env={"CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(1, done.stderr.count("no GPU here"))
-        # What was measured can be taken again, such as for --add-board.
-        runs = [f"perfgate-out/run-{i}/run.json" for i in (1, 2, 3)]
-        self.assertIn(f" 0 accepted, {len(ROWS)} unchanged", self.run_tool("baseline", "refresh", *runs).stdout)
         shutil.rmtree(self.folder / "baselines")
         # In the summary, and what to do about it.
         text = " ".join(self.run_suite().stdout.split())
         self.assertEqual(2, text.count("no baseline"), text)
+
+    def test_what_a_refresh_measured_can_be_taken_again(self):
+        def refresh(*words):
+            return self.run_tool("baseline", "refresh", *words).stdout
+
+        out = self.folder / "perfgate-out"
+        refresh("suite.yaml", *HOST, "--processes", 9, "--runs", 3)
+        runs = [out / f"run-{i}/run.json" for i in (1, 2, 3)]
+        self.assertIn(f" 0 accepted, {len(ROWS)} unchanged", refresh(*runs))
+        refresh("suite.yaml", *HOST, "--processes", 9)
+        self.assertEqual([False] * 3, [run.exists() for run in runs])
+        self.assertIn(f" 0 accepted, {len(ROWS)} unchanged", refresh(out / "run.json"))
 
     def test_a_rate_falls_and_rises(self):
         self.write("suite.yaml", SUITE.replace("real_time: 5%, steps: 0", "rate: 5%"))

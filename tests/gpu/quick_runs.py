@@ -5,8 +5,8 @@
 
 BASE, HEAD and CHANGED are perfgate binaries in their build folders; CHANGED is HEAD with one kernel edited. Each run
 is printed and kept in DIR/seconds.json as it ends; a call with the same DIR goes on where the last one stopped.
-CHANGED, in which a kernel of suites/transpose.yaml was edited, runs with configs/pull-request.yaml. That suite's
-baseline is measured by HEAD in the usual number of processes, those of the others are made of HEAD's first run."""
+CHANGED, in which a kernel of suites/transpose.yaml was edited, runs with configs/pull-request.yaml. HEAD measures the
+baseline of that suite in the usual number of processes. The other baselines are made of HEAD's first run."""
 
 import argparse
 import collections
@@ -60,8 +60,8 @@ def main():
                  board_proof.ROOT / "baselines")
     if "changed" in binaries:
         baselines = out / "baselines"
-        if not baselines.exists():
-            for suite in suites:
+        for suite in suites:
+            if not list(baselines.glob(f"*/{suite.stem}.json")):
                 # A suite whose processes disagree gets no baseline and is measured in full.
                 source = [out / "head-0/run.json", "--filter", f"{suite.stem}/*"]
                 if suite.stem == CHANGED_SUITE:

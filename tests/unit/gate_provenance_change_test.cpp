@@ -199,11 +199,21 @@ TEST(Gate, WhatTwoBoardsDifferByIsNotADriftBetweenSessions) {
     // Sessions of one board count as before.
     for (std::size_t i = 0; i < before.batches.size(); ++i) {
         model::Batch& batch = before.batches[i];
-        if (batch.device != "board-a") continue;
+        if (batch.device != "board-b") continue;
         batch.run = static_cast<std::int64_t>(2 + i % 2);
         batch.samples[0] += 4000 * static_cast<double>(i % 2);
     }
     EXPECT_NE(judged(170'000).verdict, Verdict::regressed) << judged(170'000).sentence;
+}
+
+TEST(Gate, AnUnknownBoardIsNewToABaselineOfSeveral) {
+    Pair pair;
+    pair.now().gates[0].cross_board = 0.5;
+    pair.then().metrics["gpu_time"] = on_boards({{"board-a", 100'000}, {"board-b", 105'000}});
+    pair.now().metrics["gpu_time"] = measured_on("", 110'000);
+    pair.run.environment.device.board = "";
+    EXPECT_EQ(metric(only_case(pair.judged()), "gpu_time").tolerance,
+              "3 % and 50 % more for another board");
 }
 
 TEST(Gate, OnTheSameBoardThereIsNoLeeway) {

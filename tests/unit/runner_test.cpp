@@ -127,7 +127,7 @@ class Runner : public testing::Test {
         std::vector<model::Run> runs;
         quietly([&] {
             runs = measure_baseline_runs({suite_file()}, choice, 1);
-            return store_run(runs.at(0), choice.out);
+            return 0;
         });
         const model::Run& measured = runs.at(0);
         baseline::Acceptance acceptance;
@@ -517,7 +517,7 @@ TEST_F(Runner, TheProcessesOfABaselineAreSpreadOverItsRuns) {
     });
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(batches(runs[1].suites.at(0).cases.at(0)), baseline_processes / 2);
-    EXPECT_TRUE(fs::exists(folder("out/run-2")));
+    EXPECT_TRUE(fs::exists(folder("out/run-2/run.json")));
 }
 
 AbRequest ab_request(const MeasuringChoice& choice, const std::string& suite) {

@@ -27,7 +27,7 @@ TEST(JudgedSentence, SaysWhatCouldHaveBeenSeenInTwoDigitsRoundedUp) {
     EXPECT_EQ(sentence(0.0501), start + ", detects ≥ 5.1 %");
     EXPECT_EQ(sentence(0.00421), start + ", detects ≥ 0.43 %");
     EXPECT_EQ(sentence(1.02), start + ", detects ≥ 110 %");
-    EXPECT_EQ(sentence(212), start + ", detects ≥ 1000 %");
+    EXPECT_EQ(sentence(212), start + ", detects no change below 1000 %");
 }
 
 }  // namespace

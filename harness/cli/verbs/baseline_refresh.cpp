@@ -64,17 +64,29 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
                                             : fmt::format("{:.0f}", value);
     };
     const auto amount = [&](double value, bool points) {
-        if (points) return number(value) + " points";
-        return value > 10 ? "more than 1000 %" : number(value * 100) + " %";
+        return points ? number(value) + " points" : number(value * 100) + " %";
+    };
+    // Of what is estimated, digits beyond say no more than that the spread is too large.
+    constexpr double most = 10;
+    const auto estimate = [&](double value, bool points) {
+        return points || value <= most ? amount(value, points) : "more than 1000 %";
+    };
+    const auto advice = [&](const baseline::Unshown& unshown) -> std::string {
+        if (!unshown.needed) return "there are too few processes, record at least 20";
+        if (!unshown.points && *unshown.needed > most) {
+            return "with this spread no tolerance up to 1000 % is enough";
+        }
+        return fmt::format("with this spread the tolerance should be {}",
+                           amount(*unshown.needed, unshown.points));
     };
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
             "  {}: smallest tolerance that the spread allows: {} covers half of {}, {} covers "
             "90 %, {} covers all (worst: {})\n",
-            model::printable(proposal.metric), amount(proposal.half, proposal.points),
-            model::counted(proposal.cases, "case"), amount(proposal.most, proposal.points),
-            amount(proposal.all, proposal.points), model::printable(proposal.worst_id));
+            model::printable(proposal.metric), estimate(proposal.half, proposal.points),
+            model::counted(proposal.cases, "case"), estimate(proposal.most, proposal.points),
+            estimate(proposal.all, proposal.points), model::printable(proposal.worst_id));
         if (proposal.too_fine > 0) {
             text += fmt::format(
                 "  {}: {} of the suite's tolerances are smaller than their case allows\n",
@@ -87,12 +99,9 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
             break;
         }
         const baseline::Unshown& unshown = findings.unshown[i];
-        text += fmt::format(
-            "  warning: {}: {} cannot be shown to be within {}: {}\n", model::printable(unshown.id),
-            model::printable(unshown.metric), amount(unshown.tolerance, unshown.points),
-            unshown.needed ? fmt::format("with this spread the tolerance should be {}",
-                                         amount(*unshown.needed, unshown.points))
-                           : "there are too few processes, record at least 20");
+        text += fmt::format("  warning: {}: {} cannot be shown to be within {}: {}\n",
+                            model::printable(unshown.id), model::printable(unshown.metric),
+                            amount(unshown.tolerance, unshown.points), advice(unshown));
     }
     for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
         if (i == most_names) {
@@ -109,8 +118,9 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
             findings.sessions == 1
                 ? "one session: how much sessions differ is not known, and a drift between them "
                   "counts as a change of the code"
-                : "two sessions: too few to know how much sessions differ, so a large drift is "
-                  "allowed",
+                : "two sessions: too few to learn a drift that all cases share, so the gate may "
+                  "allow "
+                  "a large one and miss regressions",
             add_board ? "--add-board " : "");
     }
     return text;

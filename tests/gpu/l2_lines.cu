@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     } else if (std::strcmp(lines, "write") == 0) {
         fills_with_modified_lines<<<blocks, threads>>>(flushed, flush_bytes / sizeof(uint4));
     } else if (std::strcmp(lines, "empty") != 0) {
-        std::fprintf(stderr, "l2_lines: '%s' is none of empty, read, write\n", lines);
+        std::fprintf(stderr, "l2_lines: expected empty, read or write, not '%s'\n", lines);
         return 2;
     }
     reads<<<blocks, threads>>>(memory, bytes / sizeof(uint4), out);
