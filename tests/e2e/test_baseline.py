@@ -233,6 +233,23 @@ class Baselines(tool.Case):
         self.store("second.json")
         two = self.run_tool("baseline", "refresh", "base.json", "second.json")
         self.assertIn("note: recorded in two sessions: too few", two.stdout)
+        # 20 processes each, and in the second session all cases 0.01 % slower: nobody knows what a third would be.
+        def processes(factor):
+            for case in self.document["suites"][0]["cases"]:
+                for series in case["metrics"].values():
+                    if series["unit"] == "ns" and series.get("batches"):
+                        first = series["batches"][0]
+                        series["batches"] = [
+                            {**first, "process": i, "samples": [factor * (1 + 1e-6 * i) * first["samples"][0]]}
+                            for i in range(20)]
+
+        processes(1)
+        self.store("twenty.json")
+        self.document["started_at"] = "2026-07-04T00:00:00Z"
+        processes(1.0001)
+        self.store("slower.json")
+        apart = self.run_tool("baseline", "refresh", "twenty.json", "slower.json").stdout
+        self.assertIn("more than 1000 %", apart)
         self.document["started_at"] = "2026-07-03T00:00:00Z"
         self.store("third.json")
         three = self.run_tool("baseline", "refresh", "base.json", "second.json", "third.json")
