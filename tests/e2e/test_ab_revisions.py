@@ -75,10 +75,12 @@ class Revisions(tool.Case):
         self.assertEqual([], os.listdir(self.folder / "tmp"))
 
     def test_the_working_tree_is_judged_against_a_revision(self):
-        self.ab("--base-rev", "base")
+        same = "base and head are the same commit"
+        self.assertIn(same, " ".join(self.ab("--base-rev", "base").stdout.split()))
         self.assert_as_it_was()
         self.helper(2)  # not committed
         done = self.ab("--base-rev", "base", code=1)
+        self.assertNotIn(same, " ".join(done.stdout.split()))
         self.assertRegex(done.stdout, r"regressed .*\+100")
         self.assertIn("base base", done.stdout)
         self.assertEqual((1e9, 2e9), (self.real_time("base/"), self.real_time()))

@@ -525,6 +525,14 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
             os.remove(self.folder / folder / "bench")
             os.symlink(program, self.folder / folder / "bench")
         self.assertEqual(same, notes("./bench"))
+        for folder in ("base", "head"):
+            shutil.copy(shutil.which("env"), self.folder / folder / "env")
+        head = self.folder / "head/env"
+        self.assertEqual([f"base and head run the same program: {head} has the same content in both"],
+                         notes(f"./env, python3, {program}"))
+        with open(head, "ab") as binary:
+            binary.write(b"another build")
+        self.assertEqual([], notes(f"./env, python3, {program}"))
 
     def notes_of_suite(self):
         (suite,) = self.read_json("perfgate-out/verdict.json")["suites"]
