@@ -137,7 +137,8 @@ void require_all_or_none(const Presence& presence, const model::BenchmarkReading
     for (std::size_t i = 0; i < reading.values.size(); ++i) {
         if (presence.first_with[i] == 0 || presence.first_without[i] == 0) continue;
         builder.fail(
-            fmt::format("line {}: no value in column {}, which line {} of the same case has",
+            fmt::format("line {}: no value in column {}, which line {} of the same case has: write "
+                        "it in each line, or tell the cases apart ('case', 'axes')",
                         presence.first_without[i], model::printable(reading.values[i].from, 80),
                         presence.first_with[i]));
     }

@@ -79,8 +79,8 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths,
             });
         if (found && lacks) {
             lacks->fail(
-                fmt::format("'{}' leads nowhere from here, and to values elsewhere in the "
-                            "row",
+                fmt::format("'{}' has no value here, but has values elsewhere in the row: each "
+                            "sample needs one",
                             model::printable(value.from, 80)));
         }
     }

@@ -82,8 +82,8 @@ void add_remarks(const std::vector<std::string>& of_base, model::CaseVerdict& ve
 
 }  // namespace
 
-void note_other_commands(const StoredBaseline& base, const model::SuiteResult& head,
-                         model::SuiteVerdict& verdict) {
+void note_other_measurements(const StoredBaseline& base, const model::SuiteResult& head,
+                             model::SuiteVerdict& verdict) {
     // The first verdicts are those of the head's cases, in their order.
     for (std::size_t i = 0; i < head.cases.size(); ++i) {
         const auto then = base.measured_as.find(verdict.cases.at(i).id);

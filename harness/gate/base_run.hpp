@@ -15,8 +15,8 @@ namespace perfgate::gate {
 BaselineSet baselines_of(const model::Run& base, const std::string& name);
 
 /// Notes in which cases the head measures something else than the base, as its suite states it.
-void note_other_commands(const StoredBaseline& base, const model::SuiteResult& head,
-                         model::SuiteVerdict& verdict);
+void note_other_measurements(const StoredBaseline& base, const model::SuiteResult& head,
+                             model::SuiteVerdict& verdict);
 
 /// Gives the base run's reason for each case of the head that has nothing to compare with. Where
 /// the base failed to measure it, the case is an error: whether the head is slower is not known. A

@@ -65,7 +65,7 @@ class Judging {
             finish_suite(run_, run_.suites[i], baseline == nullptr ? nullptr : &baseline->baseline,
                          policy_.changed, verdicts_[i]);
             if (baseline == nullptr) continue;
-            note_other_commands(*baseline, run_.suites[i], verdicts_[i]);
+            note_other_measurements(*baseline, run_.suites[i], verdicts_[i]);
             add_what_base_says(*baseline, verdicts_[i]);
         }
         return std::move(verdicts_);

@@ -320,8 +320,8 @@ TEST(Json, ARowHasAllOfItsSamplesOrNone) {
     for (const char* slow : {"{}", R"({"s": null})", "3"}) {
         EXPECT_EQ(
             refusal(fmt::format(R"({{"a": {{"runs": [{{"s": 1}}, {}]}}}})", slow), reading),
-            "file: a.runs[1]: '/runs/*/s' leads nowhere from here, and to values elsewhere in "
-            "the row")
+            "file: a.runs[1]: '/runs/*/s' has no value here, but has values elsewhere in the row: "
+            "each sample needs one")
             << slow;
     }
 }
