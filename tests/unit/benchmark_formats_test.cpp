@@ -269,11 +269,13 @@ TEST(Csv, ACaseHasAValueInAllOfItsLinesOrInNone) {
     EXPECT_EQ(
         of("a,1,2e-9,\na,1,,\nb,1,1e-9,\n"),
         "read: machine \na[n=1]\n  problem: line 3: no value in column s, which line 2 of the "
-        "same case has\n  real_time by csv: 2\nb[n=1]\n  real_time by csv: 1\n");
+        "same case has: write it in each line, or tell the cases apart ('case', 'axes')\n  "
+        "real_time by csv: 2\nb[n=1]\n  real_time by csv: 1\n");
     EXPECT_EQ(
         of("a,1,1e-9,\na,1,1e-9,\na,1,1e-9,3e-9\n"),
         "read: machine \na[n=1]\n  problem: line 2: no value in column o, which line 4 of the "
-        "same case has\n  other by csv: 3\n  real_time by csv: 1 1 1\n");
+        "same case has: write it in each line, or tell the cases apart ('case', 'axes')\n  other "
+        "by csv: 3\n  real_time by csv: 1 1 1\n");
 }
 
 TEST(Csv, RefusesWhatIsNoTable) {
