@@ -119,8 +119,7 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
                 ? "one session: how much sessions differ is not known, and a drift between them "
                   "counts as a change of the code"
                 : "two sessions: too few to learn a drift that all cases share, so the gate may "
-                  "allow "
-                  "a large one and miss regressions",
+                  "allow a large one and miss regressions",
             add_board ? "--add-board " : "");
     }
     return text;
