@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "model/sha256.hpp"
 #include "model/text.hpp"
@@ -49,23 +48,33 @@ std::string shortened_value(const std::string& text) {
                        hash.fingerprint());
 }
 
+std::vector<DifferingKey> differing_keys(const MeasuredAs& before, const MeasuredAs& now) {
+    MeasuredAs keys = before;
+    keys.insert(now.begin(), now.end());
+    const std::string absent = "not stated";
+    std::vector<DifferingKey> differing;
+    for (const auto& [key, any] : keys) {
+        const auto was = before.find(key);
+        const auto is = now.find(key);
+        const bool added = was == before.end();
+        const bool removed = is == now.end();
+        if (!added && !removed && was->second == is->second) continue;
+        differing.push_back({.key = key,
+                             .was = added ? absent : was->second,
+                             .is = removed ? absent : is->second,
+                             .adds_metrics = added && defines_a_metric(key),
+                             .removes_metrics = removed && defines_a_metric(key)});
+    }
+    return differing;
+}
+
 std::string difference(const MeasuredAs& before, const MeasuredAs& now) {
     if (before.empty() || now.empty()) return {};
     std::vector<std::string> differences;
-    const auto add = [&](const std::string& key, const std::string& was, const std::string& is) {
-        differences.push_back(printable(key, longest_shown) + ' ' + both_shown(was, is));
-    };
-    const std::string absent = "not stated";
-    for (const auto& [key, was] : before) {
-        const auto is = now.find(key);
-        if (is == now.end()) {
-            if (!defines_a_metric(key)) add(key, was, absent);
-        } else if (is->second != was) {
-            add(key, was, is->second);
-        }
-    }
-    for (const auto& [key, is] : now) {
-        if (!before.contains(key) && !defines_a_metric(key)) add(key, absent, is);
+    for (const DifferingKey& one : differing_keys(before, now)) {
+        if (one.adds_metrics || one.removes_metrics) continue;
+        differences.push_back(printable(one.key, longest_shown) + ' ' +
+                              both_shown(one.was, one.is));
     }
     const std::size_t further =
         differences.size() > most_shown ? differences.size() - most_shown : 0;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace perfgate::model {
 
@@ -15,8 +16,7 @@ namespace perfgate::model {
 /// plugins, whose id says it all.
 using MeasuredAs = std::map<std::string, std::string>;
 
-/// The beginning of the keys that define a metric each. Where one side lacks such a key, the case
-/// is the same and has one metric more or less.
+/// The beginning of the keys that define a metric each.
 inline constexpr std::string_view value_key = "values.";
 /// Likewise: stating it gives the case further metrics.
 inline constexpr std::string_view work_key = "work";
@@ -24,8 +24,20 @@ inline constexpr std::string_view work_key = "work";
 /// The text, or of a long one its beginning and a fingerprint of all of it.
 std::string shortened_value(const std::string& text);
 
-/// The keys that differ, each with both values: "command ./app 4 → ./app 5, env.MODE not stated →
-/// fast". Empty: none differs, or one side is not known.
+/// A key that differs, with both values, or "not stated".
+struct DifferingKey {
+    std::string key;
+    std::string was;
+    std::string is;
+    bool adds_metrics = false;     ///< only stated now, and the case is the same beside its metrics
+    bool removes_metrics = false;  ///< no longer stated, likewise
+};
+
+/// In the order of the keys.
+std::vector<DifferingKey> differing_keys(const MeasuredAs& before, const MeasuredAs& now);
+
+/// The keys that differ but for those of metrics, each with both values: "command ./app 4 → ./app
+/// 5, env.MODE not stated → fast". Empty: none differs, or one side is not known.
 std::string difference(const MeasuredAs& before, const MeasuredAs& now);
 
 }  // namespace perfgate::model

@@ -176,19 +176,11 @@ std::string launch_words(const model::SourceKernel& kernel) {
 }
 
 /// What the case is measured as, by key of its suite. A metric more is no loosening.
-template <class Compare>
+template <class Add>
 void compare_measured_as(const model::MeasuredAs& before, const model::MeasuredAs& after,
-                         const Compare& compare) {
-    model::MeasuredAs keys = before;
-    keys.insert(after.begin(), after.end());
-    const auto text = [](const model::MeasuredAs& side, const std::string& key) {
-        const auto found = side.find(key);
-        return found == side.end() ? std::string("not stated") : found->second;
-    };
-    for (const auto& [key, any] : keys) {
-        const bool adds = key.starts_with(model::value_key) || key == model::work_key;
-        if (adds && !before.contains(key)) continue;
-        compare(key.c_str(), text(before, key), text(after, key));
+                         const Add& add) {
+    for (const model::DifferingKey& one : model::differing_keys(before, after)) {
+        if (!one.adds_metrics) add(one.key.c_str(), one.was, one.is);
     }
 }
 
@@ -197,15 +189,18 @@ void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteC
                      Findings& findings) {
     if (!old_case.source || !new_case.source) return;
     const model::SourcePlace place{after.file, new_case.at.line};
+    const auto add = [&](const char* what, const std::string& was, const std::string& is) {
+        findings.add(Loosening::source_changed, place, what, was, is, old_case.id);
+    };
     const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-        if (was != is) findings.add(Loosening::source_changed, place, what, was, is, old_case.id);
+        if (was != is) add(what, was, is);
     };
     const model::SourceKernel& old_one = *old_case.source;
     const model::SourceKernel& new_one = *new_case.source;
     compare("source", old_one.file, new_one.file);
     compare("kernel", old_one.kernel, new_one.kernel);
     compare("launch", launch_words(old_one), launch_words(new_one));
-    compare_measured_as(suite::measured_as(old_one), suite::measured_as(new_one), compare);
+    compare_measured_as(suite::measured_as(old_one), suite::measured_as(new_one), add);
     compare("check", words(old_one.check), words(new_one.check));
     compare("compiling", words(old_one.options), words(new_one.options));
 }
@@ -227,8 +222,11 @@ void compare_directions(const model::BenchmarkReading& before, const model::Benc
 void compare_programs(const Suite& before, const SuiteCase& old_case, const Suite& after,
                       const SuiteCase& new_case, Findings& findings) {
     const model::SourcePlace place{after.file, new_case.at.line};
+    const auto add = [&](const char* what, const std::string& was, const std::string& is) {
+        findings.add(Loosening::program_changed, place, what, was, is, old_case.id);
+    };
     const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-        if (was != is) findings.add(Loosening::program_changed, place, what, was, is, old_case.id);
+        if (was != is) add(what, was, is);
     };
     compare("kind", kind_of(old_case), kind_of(new_case));
     if (!old_case.program || !new_case.program) return;
@@ -237,7 +235,7 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     compare("kind", old_one.benchmark ? "a benchmark" : "a program",
             new_one.benchmark ? "a benchmark" : "a program");
     compare_measured_as(suite::measured_as(old_one, old_case.program->piece),
-                        suite::measured_as(new_one, new_case.program->piece), compare);
+                        suite::measured_as(new_one, new_case.program->piece), add);
     compare("check", joined(old_one.check), joined(new_one.check));
     if (old_one.benchmark && new_one.benchmark) {
         compare_directions(*old_one.benchmark, *new_one.benchmark, compare);

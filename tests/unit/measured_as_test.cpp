@@ -15,12 +15,12 @@ TEST(MeasuredAs, NamesTheKeysThatDifferWithBothValues) {
     now.erase("env.MODE");
     now["capture"] = "profiler_api";
     EXPECT_EQ(difference(before, now),
-              "command ./app 4 → ./app 5, env.MODE slow → not stated, capture not stated → "
-              "profiler_api");
+              "capture not stated → profiler_api, command ./app 4 → ./app 5, env.MODE slow → not "
+              "stated");
     now["cwd"] = now["exit"] = "1";
     EXPECT_EQ(difference(before, now),
-              "command ./app 4 → ./app 5, env.MODE slow → not stated, capture not stated → "
-              "profiler_api, cwd not stated → 1 and 1 more");
+              "capture not stated → profiler_api, command ./app 4 → ./app 5, cwd not stated → 1, "
+              "env.MODE slow → not stated and 1 more");
 }
 
 TEST(MeasuredAs, WhatEitherSideDoesNotKnowIsNoDifference) {

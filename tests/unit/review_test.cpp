@@ -276,6 +276,9 @@ workloads:
     EXPECT_EQ(changed("    check: [python3, verify.py]\n", ""),
               "program changed check: python3 verify.py → none (1)");
     EXPECT_EQ(changed("full", "quick"), "program changed env.MODE: full → quick (1)");
+    EXPECT_EQ(changed("    env:", "    cwd: not stated\n    env:"),
+              "program changed cwd: not stated → not stated (1)")
+        << "a value of these words is a value";
     EXPECT_EQ(changed("skip: 2", "skip: 9"),
               "program changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
               "within forward, "

@@ -122,6 +122,9 @@ TEST(SuiteMeasuredAs, WhateverDecidesWhatIsMeasuredIsInIt) {
     EXPECT_EQ(changes("a b", "a  b"), of_app("command ./app 8 'a b' → ./app 8 'a  b'"));
     EXPECT_EQ(changes("fast}", "slow}"), of_app("env.MODE fast → slow"));
     EXPECT_EQ(changes("MODE: fast", "MODE: fast, X: 1"), of_app("env.X not stated → 1"));
+    EXPECT_EQ(changes("MODE: fast", "MODE: fast, X: not stated"),
+              of_app("env.X not stated → not stated"))
+        << "a value of these words is a value";
     EXPECT_EQ(changes("cwd: build/", "cwd: other"), of_app("cwd build → other"));
     EXPECT_EQ(changes("exit: 3", "exit: 0"), of_app("exit 3 → not stated"));
     EXPECT_EQ(changes("warmup: 2", "warmup: 1"), of_app("warmup 2 → 1"));
