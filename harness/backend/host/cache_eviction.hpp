@@ -3,18 +3,24 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <cstdlib>
+#include <memory>
 
 namespace perfgate::backend {
 
 class CacheEviction {
   public:
     /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call
-    /// allocates it, so that processes without cold measurements start fast.
+    /// allocates it, so that processes without cold measurements start fast. Throws std::bad_alloc.
     void evict();
 
   private:
-    std::vector<unsigned char> buffer_;
+    struct Free {
+        void operator()(void* memory) const { std::free(memory); }
+    };
+
+    std::unique_ptr<void, Free> buffer_;
+    std::size_t bytes_ = 0;
     unsigned char value_ = 0;
 };
 
