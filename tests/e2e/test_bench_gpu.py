@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/bench-gpu over stand-ins for a GPU and ncu, which know the same counters: what it compares, loses and keeps."""
 
+import functools
 import importlib.util
 import json
 import os
@@ -12,6 +13,8 @@ import unittest
 import tool
 
 PROGRAM = tool.SOURCE / "ci/bench-gpu"
+
+ONE_CASE = ("suites/transfer.yaml", "--filter", "transfer/pinned*steps=1]*")
 
 # perfgate, whose `run` invents counters, and ncu, which knows them; $LIE names a counter that ncu doubles.
 STAND_IN = f"""#!{sys.executable}
@@ -72,11 +75,20 @@ elif words[0] == "run":
     out = pathlib.Path(option(words, "--out"))
     out.mkdir(parents=True, exist_ok=True)
     (out / "run.json").write_text(json.dumps({{
-        "environment": {{"device": {{"name": "none", "chip": "GH100"}}, "driver": "0"}}, "interrupted": False, "phase_s": {{"counters": 1}},
+        "environment": {{"device": {{"name": "none", "chip": "GH100", "board": os.environ.get("BOARD", "b0")}}, "driver": "0"}}, "interrupted": False, "phase_s": {{"counters": 1}},
         "suites": [{{"cases": done}}]}}))
+elif words == ["metrics", "--chip", "GH100", "--json", "-"]:
+    print(pathlib.Path(__file__).with_name("metrics.json").read_text())
 else:
     sys.exit(subprocess.run([{tool.PERFGATE!r}, *words]).returncode)
 """
+
+
+@functools.cache
+def metrics():
+    """perfgate's own list, which takes a second each time."""
+    return subprocess.run([tool.PERFGATE, "metrics", "--chip", "GH100", "--json", "-"], check=True,
+                          capture_output=True, text=True).stdout
 
 
 @unittest.skipUnless(importlib.util.find_spec("yaml"), "needs python3-yaml")
@@ -85,6 +97,7 @@ class BenchGpu(tool.Case):
         super().setUp()
         for name in ("perfgate", "ncu"):
             self.write(name, STAND_IN).chmod(0o755)
+        self.write("metrics.json", metrics())
 
     def bench(self, *words, code=0, **env):
         done = subprocess.run(
@@ -140,10 +153,45 @@ class BenchGpu(tool.Case):
             self.run_tool("validate", "bench.yaml")
 
     def test_a_difference_is_found(self):
-        done = self.bench("suites/transfer.yaml", "--no-again", code=1, LIE="smsp__inst_executed.sum")
+        done = self.bench(*ONE_CASE, "--no-again", code=1, LIE="smsp__inst_executed.sum")
         self.assertNotIn("measured again", done.stdout)
         self.assertIn("instructions: perfgate", done.stdout)
-        self.assertIn("measured again", self.bench("suites/transfer.yaml", code=1, LIE="smsp__inst_executed.sum").stdout)
+        self.assertIn("measured again", self.bench(*ONE_CASE, code=1, LIE="smsp__inst_executed.sum").stdout)
+
+    def test_copied_bytes_have_no_leeway_for_what_a_flush_leaves(self):
+        done = self.bench(*ONE_CASE, "--no-again", code=1, LIE="smsp__sass_data_bytes_mem_global_op_ldgsts.sum")
+        self.assertIn("async_copy_bytes: perfgate", done.stdout)
+
+    def test_results_of_an_unknown_board_are_not_resumed(self):
+        self.bench(*ONE_CASE)
+        (self.folder / "out/transfer/result.json").unlink()
+        (self.folder / "out/transfer/environment.json").unlink()
+        done = self.bench(*ONE_CASE, "--resume", code=1)
+        self.assertIn("does not say on which board it was measured", done.stdout)
+
+    def test_what_was_not_measured_again_is_when_resumed_on_the_same_board(self):
+        lie = {"LIE": "smsp__inst_executed.sum"}
+        self.bench(*ONE_CASE, "--no-again", code=1, **lie)
+        kept = self.bench(*ONE_CASE, "--no-again", "--resume", code=1, PERFGATE="/nonexistent")
+        self.assertIn("from ", kept.stderr)
+        other = self.bench(*ONE_CASE, "--resume", code=1, BOARD="b1", **lie)
+        self.assertIn("is of board b0, and this is b1", other.stdout)
+        again = self.bench(*ONE_CASE, "--resume", code=1, **lie)
+        self.assertIn("measured again", again.stdout)
+        self.assertNotIn("run 1 of 1", again.stderr)
+        self.assertTrue(self.result("transfer")["measured_again"])
+        self.assertIn("from ", self.bench(*ONE_CASE, "--resume", code=1, PERFGATE="/nonexistent").stderr)
+
+    def test_ncu_measures_again_only_the_counters_of_what_disagreed(self):
+        self.bench(*ONE_CASE, code=1, LIE="smsp__inst_executed.sum")
+
+        def counters(log):
+            header = (self.folder / f"out/transfer/{log}.ncu.csv").read_text().splitlines()[1]
+            return {name.strip('"') for name in header.split(",")} - {"ID", "Kernel Name"}
+
+        self.assertIn("smsp__inst_executed.sum", counters("again0"))
+        self.assertLess(counters("again0"), counters("run0"))
+        self.assertNotIn("smsp__sass_data_bytes_mem_global_op_ld.sum", counters("again0"))
 
     def test_what_a_large_memset_leaves_in_the_cache_is_not_compared(self):
         def compare(lie, copied, code):
