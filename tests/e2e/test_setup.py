@@ -27,7 +27,7 @@ NAME = f"perfgate-{VERSION}-linux-x86_64"
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
-    slow_s = 0  # before the last byte of an archive
+    may_end = threading.Event()  # the last byte of an archive waits for it
     asked = []
 
     def log_message(self, *_):
@@ -41,7 +41,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
         data = source.read()
         outputfile.write(data[:-1])
         if self.path.endswith(".gz"):
-            time.sleep(self.slow_s)
+            self.may_end.wait()
         outputfile.write(data[-1:])
 
 
@@ -50,7 +50,8 @@ class Served(tool.Case):
         super().setUp()
         self.served = self.folder / "served"
         self.release()
-        Server.slow_s, Server.asked = 0, []
+        Server.may_end.set()
+        Server.asked = []
         self.server = http.server.ThreadingHTTPServer(
             ("127.0.0.1", 0), functools.partial(Server, directory=self.served))
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -62,6 +63,7 @@ class Served(tool.Case):
 
     def stop_server(self):
         if self.server:
+            Server.may_end.set()
             self.server.shutdown()
             self.server.server_close()
         self.server = None
@@ -95,6 +97,13 @@ class Setup(Served):
         runner = Runner(self.folder / "runner", self.environment(), {}, {
             "actions/checkout": lambda runner, _: shutil.copytree(CI / "setup", runner.workspace / "ci/setup") and None})
         return runner.run_workflow(workflow)["job"]
+
+    def wait_for_requests(self, count):
+        """Waits until the archive has been requested `count` times."""
+        until = time.monotonic() + tool.PATIENCE_S
+        while sum(path.endswith(".gz") for path in Server.asked) < count:
+            self.assertLess(time.monotonic(), until, f"the archive was not requested {count} times")
+            time.sleep(0.02)
 
     def start(self, **environment):
         """The step by itself, as a process."""
@@ -166,8 +175,10 @@ class Setup(Served):
         self.assert_refused(self.set_up(), "does not run on this machine", "perfgate 1.2.2")
 
     def test_jobs_that_install_at_once_do_not_disturb_each_other(self):
-        Server.slow_s = 1
+        Server.may_end.clear()
         steps = [self.start() for _ in range(5)]
+        self.wait_for_requests(5)
+        Server.may_end.set()
         for step in steps:
             said = step.communicate(timeout=tool.PATIENCE_S)[0]
             self.assertEqual(0, step.returncode, said)
@@ -175,16 +186,15 @@ class Setup(Served):
         self.assertEqual(["bin", ".sha256"], sorted(os.listdir(self.home), reverse=True))
 
     def test_a_job_that_is_killed_leaves_nothing_that_counts(self):
-        Server.slow_s = 60
+        Server.may_end.clear()
         step = self.start()
-        until = time.monotonic() + 60
-        while not any(path.endswith(".gz") for path in Server.asked) and time.monotonic() < until:
-            time.sleep(0.02)
+        self.wait_for_requests(1)
         step.send_signal(signal.SIGKILL)
-        step.communicate()
+        step.wait()
+        Server.may_end.set()
+        step.communicate()  # until the download, which goes on, has ended
         self.assertFalse(self.home.exists())
         partial, = self.home.parent.iterdir()
-        Server.slow_s = 0
         os.utime(partial, (time.time() - 2 * 86400,) * 2)
         self.assertEqual("success", self.set_up().result)
         self.assertEqual(["x64"], os.listdir(self.home.parent))

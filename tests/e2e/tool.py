@@ -10,12 +10,18 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
 PERFGATE = os.environ["PERFGATE"]
 PLUGINS = pathlib.Path(os.environ["PERFGATE_TEST_PLUGINS"])
 SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
+
+# Test programs start with `#!/usr/bin/env python3`. A version manager's script that starts it takes longer than most of
+# them run, so this is the interpreter itself.
+if os.path.realpath(shutil.which("python3") or "") != os.path.realpath(sys.executable):
+    os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 # Long enough for a loaded machine; what hangs is ended and fails.
 PATIENCE_S = 110
