@@ -279,21 +279,25 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement) {
     const std::string& metric = comparison.definition->name;
-    if (!is_device_time(metric) || judgement.verdict != model::Verdict::regressed) return {};
+    const bool counted = is_counted(*comparison.measured);
+    if (judgement.verdict != model::Verdict::regressed) return {};
+    if (!counted && !is_device_time(metric)) return {};
     switch (code.change) {
         case CodeChange::unchanged:
             return {true, "nothing changed",
                     "machine code, launch, arguments, inputs, driver and host code are the "
                     "baseline's: look for the cause in the machine"};
         case CodeChange::device_unchanged:
-            if (code.runs_the_same && metric == "gpu_time") {
+            if (code.runs_the_same && (counted || metric == "gpu_time")) {
                 return {true, "nothing launched changed",
                         "its kernels, their launches, arguments, inputs and libraries are the "
                         "baseline's (" +
                             code.difference + "): look for the cause in the machine"};
             }
+            if (counted) return {};
             return {false, "device code unchanged", code.difference};
         case CodeChange::changed:
+            if (counted) return {};
             return {false, "", code.difference};
         case CodeChange::unknown:
             break;
@@ -309,8 +313,8 @@ bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement
 
 std::string beyond_any_machine_words(const Comparison& comparison) {
     return fmt::format(
-        "{} the baseline, which no clock explains: check the device and the baseline, and measure "
-        "again",
+        "{} the baseline, which no machine explains: check the device and the baseline, and "
+        "measure again",
         comparison.definition->direction == model::Direction::higher ? "less than a tenth of"
                                                                      : "more than 10 times");
 }

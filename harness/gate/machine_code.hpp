@@ -58,23 +58,30 @@ inline bool is_device_time(std::string_view metric) {
            metric == "bytes_per_joule";
 }
 
+/// What hardware counters of the launch say.
+inline bool is_counted(const model::MetricSeries& series) {
+    return series.method.starts_with(model::counter_method);
+}
+
 /// What the comparison of the code adds to the sentence of a regressed metric.
 struct CodeAside {
-    /// A device time that got worse although nothing changed says nothing about the code.
+    /// A device time or a count that got worse although nothing changed says nothing about the
+    /// code.
     bool excuses = false;
     std::string words;   ///< after the verdict: "nothing changed", "device code unchanged"
     std::string detail;  ///< one clause
 };
-/// Empty for other verdicts, for metrics other than device times, and if the code is not known.
+/// Empty for other verdicts, for metrics other than device times and counts, and if the code is not
+/// known.
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
-/// The largest factor that the machine alone can add to a time: the lowest SM clock of the GPUs
-/// that perfgate runs on is about a tenth of the highest (harness/gate/README.md).
+/// The largest factor that the machine alone can add to a time or a count: the lowest SM clock of
+/// the GPUs that perfgate runs on is about a tenth of the highest (harness/gate/README.md).
 inline constexpr double slowest_machine = 10;
 
-/// Whether a time is so much longer than the baseline's, or a share so much smaller, that no clock
-/// explains it.
+/// Whether a value is so much larger than the baseline's, or a share so much smaller, that no
+/// machine explains it.
 bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement);
 std::string beyond_any_machine_words(const Comparison& comparison);
 

@@ -49,7 +49,7 @@ enum class Doubt {
     unclear,    ///< it looks like more than the tolerance, and may be noise
     baseline_disagrees,
     clock,            ///< the clock explains the change, or hides one
-    nothing_changed,  ///< the time got worse, and the code is the baseline's
+    nothing_changed,  ///< the value got worse, and the code is the baseline's
 };
 
 /// Shares one row of the table in harness/README.md: what CI is told.

@@ -467,7 +467,53 @@ TEST(MachineCode, ChangedCodeIsShownWhateverTheVerdict) {
     EXPECT_TRUE(regressed.reason.ends_with("; machine code changed: kernel tiled"));
 }
 
-TEST(MachineCode, NoTimeButTheDevicesIsExcused) {
+/// With a gated counter, of which the baseline has 100.
+CaseResult counted_case(double count) {
+    CaseResult result = coded_case();
+    result.gates.push_back({"spill_sectors", {}, 0});
+    result.metrics["spill_sectors"] =
+        documents::series({count}, "count", "counter/auto-range/user-replay/cold");
+    return result;
+}
+
+model::CaseVerdict judged_counter(const CaseResult& now) {
+    const model::Policy policy;
+    return judge(run_of({now}), documents::stored(accepted(run_of({counted_case(100)}))), policy,
+                 BatchRule(policy))
+        .suites[0]
+        .cases[0];
+}
+
+TEST(MachineCode, AWorseCounterOfUnchangedCodeIsInconclusive) {
+    CaseResult now = counted_case(110);
+    model::CaseVerdict verdict = judged_counter(now);
+    EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
+    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
+    EXPECT_TRUE(verdict.reason.starts_with("spill_sectors is inconclusive (nothing changed): "))
+        << verdict.reason;
+
+    now.host_code = "0058";
+    verdict = judged_counter(now);
+    EXPECT_EQ(verdict.verdict, Verdict::inconclusive) << "another kernel of the plugin changed";
+    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
+
+    EXPECT_EQ(judged_counter(counted_case(1000)).verdict, Verdict::inconclusive) << "at the bound";
+    EXPECT_EQ(judged_counter(counted_case(1001)).verdict, Verdict::invalid);
+}
+
+TEST(MachineCode, AWorseCounterOfOtherCodeOrLaunchIsRegressed) {
+    CaseResult now = counted_case(110);
+    now.kernels[0].code = "0ther";
+    EXPECT_EQ(judged_counter(now).verdict, Verdict::regressed);
+    now = counted_case(110);
+    now.kernels[0].grid = {16, 1, 1};
+    EXPECT_EQ(judged_counter(now).verdict, Verdict::regressed);
+    now = counted_case(110);
+    now.kernels[0].code.clear();
+    EXPECT_EQ(judged_counter(now).verdict, Verdict::regressed) << "the code is not known";
+}
+
+TEST(MachineCode, WhatIsNeitherDeviceTimeNorCounterIsNotExcused) {
     CaseResult now = coded_case();
     now.metrics["registers"] = documents::series({65}, "registers", "record");
     EXPECT_EQ(judged(now).suites[0].cases[0].verdict, Verdict::regressed);
