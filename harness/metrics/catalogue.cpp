@@ -415,7 +415,7 @@ std::vector<Metric> make_catalogue() {
         counted({"load_bytes", "bytes that threads load from global memory into registers", "bytes",
                  lower, exact, Fold::sum},
                 {one("smsp__sass_data_bytes_mem_global_op_ld.sum")}),
-        // Not exact where some lanes copy 0 bytes: the counter is then off either way
+        // Not exact where some lanes copy 0 bytes: the counter is then too high or too low
         // (docs/metrics.md).
         counted({"async_copy_bytes",
                  "bytes that threads copy asynchronously to shared memory (cp.async)", "bytes",

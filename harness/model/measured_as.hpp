@@ -16,7 +16,8 @@ namespace perfgate::model {
 /// plugins, whose id says it all.
 using MeasuredAs = std::map<std::string, std::string>;
 
-/// The beginning of the keys that define a metric each.
+/// The beginning of the keys that define a metric each. Where one side lacks such a key, the case
+/// is the same and has one metric more or less.
 inline constexpr std::string_view value_key = "values.";
 /// Likewise: stating it gives the case further metrics.
 inline constexpr std::string_view work_key = "work";
@@ -29,15 +30,15 @@ struct DifferingKey {
     std::string key;
     std::string was;
     std::string is;
-    bool adds_metrics = false;     ///< only stated now, and the case is the same beside its metrics
+    bool adds_metrics = false;     ///< only stated now; the case is the same
     bool removes_metrics = false;  ///< no longer stated, likewise
 };
 
 /// In the order of the keys.
 std::vector<DifferingKey> differing_keys(const MeasuredAs& before, const MeasuredAs& now);
 
-/// The keys that differ but for those of metrics, each with both values: "command ./app 4 → ./app
-/// 5, env.MODE not stated → fast". Empty: none differs, or one side is not known.
+/// The keys that differ, but for metrics that only one side has, each with both values: "command
+/// ./app 4 → ./app 5, env.MODE not stated → fast". Empty: none differs, or one side is not known.
 std::string difference(const MeasuredAs& before, const MeasuredAs& now);
 
 }  // namespace perfgate::model

@@ -175,12 +175,27 @@ std::string launch_words(const model::SourceKernel& kernel) {
                        fmt::join(kernel.block, "x"), kernel.shared_bytes);
 }
 
+/// Where the changes of one case are listed.
+struct CaseChanges {
+    Findings& findings;
+    Loosening kind;
+    model::SourcePlace place;
+    std::string case_id;
+
+    void add(const std::string& what, const std::string& was, const std::string& is) const {
+        findings.add(kind, place, what, was, is, case_id);
+    }
+
+    void compare(const std::string& what, const std::string& was, const std::string& is) const {
+        if (was != is) add(what, was, is);
+    }
+};
+
 /// What the case is measured as, by key of its suite. A metric more is no loosening.
-template <class Add>
 void compare_measured_as(const model::MeasuredAs& before, const model::MeasuredAs& after,
-                         const Add& add) {
+                         const CaseChanges& changes) {
     for (const model::DifferingKey& one : model::differing_keys(before, after)) {
-        if (!one.adds_metrics) add(one.key.c_str(), one.was, one.is);
+        if (!one.adds_metrics) changes.add(one.key, one.was, one.is);
     }
 }
 
@@ -188,32 +203,26 @@ void compare_measured_as(const model::MeasuredAs& before, const model::MeasuredA
 void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteCase& new_case,
                      Findings& findings) {
     if (!old_case.source || !new_case.source) return;
-    const model::SourcePlace place{after.file, new_case.at.line};
-    const auto add = [&](const char* what, const std::string& was, const std::string& is) {
-        findings.add(Loosening::source_changed, place, what, was, is, old_case.id);
-    };
-    const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-        if (was != is) add(what, was, is);
-    };
+    const CaseChanges changes{
+        findings, Loosening::source_changed, {after.file, new_case.at.line}, old_case.id};
     const model::SourceKernel& old_one = *old_case.source;
     const model::SourceKernel& new_one = *new_case.source;
-    compare("source", old_one.file, new_one.file);
-    compare("kernel", old_one.kernel, new_one.kernel);
-    compare("launch", launch_words(old_one), launch_words(new_one));
-    compare_measured_as(suite::measured_as(old_one), suite::measured_as(new_one), add);
-    compare("check", words(old_one.check), words(new_one.check));
-    compare("compiling", words(old_one.options), words(new_one.options));
+    changes.compare("source", old_one.file, new_one.file);
+    changes.compare("kernel", old_one.kernel, new_one.kernel);
+    changes.compare("launch", launch_words(old_one), launch_words(new_one));
+    compare_measured_as(suite::measured_as(old_one), suite::measured_as(new_one), changes);
+    changes.compare("check", words(old_one.check), words(new_one.check));
+    changes.compare("compiling", words(old_one.options), words(new_one.options));
 }
 
-template <class Compare>
 void compare_directions(const model::BenchmarkReading& before, const model::BenchmarkReading& after,
-                        const Compare& compare) {
+                        const CaseChanges& changes) {
     for (const model::BenchmarkValue& was : before.values) {
         for (const model::BenchmarkValue& is : after.values) {
             if (was.definition.name != is.definition.name) continue;
-            compare((std::string(model::value_key) + was.definition.name + ", better").c_str(),
-                    std::string(to_text(was.definition.direction)),
-                    std::string(to_text(is.definition.direction)));
+            changes.compare(std::string(model::value_key) + was.definition.name + ", better",
+                            std::string(to_text(was.definition.direction)),
+                            std::string(to_text(is.definition.direction)));
         }
     }
 }
@@ -221,30 +230,26 @@ void compare_directions(const model::BenchmarkReading& before, const model::Benc
 /// Any difference may change what the gate judges, so each is listed.
 void compare_programs(const Suite& before, const SuiteCase& old_case, const Suite& after,
                       const SuiteCase& new_case, Findings& findings) {
-    const model::SourcePlace place{after.file, new_case.at.line};
-    const auto add = [&](const char* what, const std::string& was, const std::string& is) {
-        findings.add(Loosening::program_changed, place, what, was, is, old_case.id);
-    };
-    const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-        if (was != is) add(what, was, is);
-    };
-    compare("kind", kind_of(old_case), kind_of(new_case));
+    const CaseChanges changes{
+        findings, Loosening::program_changed, {after.file, new_case.at.line}, old_case.id};
+    changes.compare("kind", kind_of(old_case), kind_of(new_case));
     if (!old_case.program || !new_case.program) return;
     const model::Command& old_one = before.commands[old_case.program->command];
     const model::Command& new_one = after.commands[new_case.program->command];
-    compare("kind", old_one.benchmark ? "a benchmark" : "a program",
-            new_one.benchmark ? "a benchmark" : "a program");
+    changes.compare("kind", old_one.benchmark ? "a benchmark" : "a program",
+                    new_one.benchmark ? "a benchmark" : "a program");
     compare_measured_as(suite::measured_as(old_one, old_case.program->piece),
-                        suite::measured_as(new_one, new_case.program->piece), add);
-    compare("check", joined(old_one.check), joined(new_one.check));
+                        suite::measured_as(new_one, new_case.program->piece), changes);
+    changes.compare("check", joined(old_one.check), joined(new_one.check));
     if (old_one.benchmark && new_one.benchmark) {
-        compare_directions(*old_one.benchmark, *new_one.benchmark, compare);
+        compare_directions(*old_one.benchmark, *new_one.benchmark, changes);
     }
     if (!new_one.benchmark && new_one.max_overhead > old_one.max_overhead) {
         const auto percent = [](double fraction) {
             return model::number_text(fraction * 100) + " %";
         };
-        compare("max_overhead", percent(old_one.max_overhead), percent(new_one.max_overhead));
+        changes.compare("max_overhead", percent(old_one.max_overhead),
+                        percent(new_one.max_overhead));
     }
 }
 
