@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import unittest
@@ -75,8 +76,9 @@ elif words[0] == "run":
     out = pathlib.Path(option(words, "--out"))
     out.mkdir(parents=True, exist_ok=True)
     (out / "run.json").write_text(json.dumps({{
-        "environment": {{"device": {{"name": "none", "chip": "GH100", "board": os.environ.get("BOARD", "b0")}}, "driver": "0"}}, "interrupted": False, "phase_s": {{"counters": 1}},
-        "suites": [{{"cases": done}}]}}))
+        "environment": {{"driver": "0",
+                         "device": {{"name": "none", "chip": "GH100", "board": os.environ.get("BOARD", "b0")}}}},
+        "interrupted": False, "phase_s": {{"counters": 1}}, "suites": [{{"cases": done}}]}}))
 elif words == ["metrics", "--chip", "GH100", "--json", "-"]:
     print(pathlib.Path(__file__).with_name("metrics.json").read_text())
 else:
@@ -88,7 +90,7 @@ else:
 def metrics():
     """perfgate's own list, which takes a second each time."""
     return subprocess.run([tool.PERFGATE, "metrics", "--chip", "GH100", "--json", "-"], check=True,
-                          capture_output=True, text=True).stdout
+                          capture_output=True, text=True, timeout=tool.PATIENCE_S).stdout
 
 
 @unittest.skipUnless(importlib.util.find_spec("yaml"), "needs python3-yaml")
@@ -136,10 +138,10 @@ class BenchGpu(tool.Case):
         bench = (self.folder / "out/launch/bench.yaml").read_text()
         self.assertIn("kernels: 20", bench)
         self.assertNotIn("hot", bench)
-        self.assertIn("| `transfer` | 6 |", done.stdout)
+        self.assertIn("| `transfer` | b0 | 6 |", done.stdout)
         # What is there is not measured again.
         done = self.bench("suites/launch.yaml", "suites/transfer.yaml", "--resume", PERFGATE="/nonexistent")
-        self.assertIn("| `transfer` | 6 |", done.stdout)
+        self.assertIn("| `transfer` | b0 | 6 |", done.stdout)
         (self.folder / "out/transfer/result.json").unlink()
         done = self.bench("suites/transfer.yaml", "--resume")
         self.assertNotIn("run 1 of 1", done.stderr)
@@ -161,6 +163,23 @@ class BenchGpu(tool.Case):
     def test_copied_bytes_have_no_leeway_for_what_a_flush_leaves(self):
         done = self.bench(*ONE_CASE, "--no-again", code=1, LIE="smsp__sass_data_bytes_mem_global_op_ldgsts.sum")
         self.assertIn("async_copy_bytes: perfgate", done.stdout)
+
+    def test_what_an_earlier_comparison_measured_again_is_not_taken_for_fresh(self):
+        self.bench(*ONE_CASE, code=1, LIE="smsp__inst_executed.sum")
+        self.assertTrue((self.folder / "out/transfer/again0").exists())
+        self.bench(*ONE_CASE, "--no-again", code=1, LIE="smsp__sass_data_bytes_mem_global_op_ldgsts.sum")
+        self.assertFalse((self.folder / "out/transfer/again0").exists())
+
+    def test_other_values_are_measured_again_afresh(self):
+        self.bench(*ONE_CASE, code=1, LIE="smsp__inst_executed.sum")
+        out = self.folder / "out/transfer"
+        (out / "result.json").unlink()
+        for path in out.glob("run0*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        done = self.bench(*ONE_CASE, "--resume", code=1, LIE="smsp__sass_data_bytes_mem_global_op_ldgsts.sum")
+        self.assertIn("ncu, run 3 of 3", done.stderr)
+        self.assertNotIn("absent", done.stdout)
+        self.assertEqual(["async_copy_bytes"], [text.split(": ")[1] for text in self.result("transfer")["failures"]])
 
     def test_results_of_an_unknown_board_are_not_resumed(self):
         self.bench(*ONE_CASE)
