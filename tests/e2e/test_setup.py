@@ -192,7 +192,7 @@ class Setup(Served):
         step.send_signal(signal.SIGKILL)
         step.wait()
         Server.may_end.set()
-        step.communicate()  # until the download, which goes on, has ended
+        step.communicate()  # returns when the download, which outlives the step, has ended
         self.assertFalse(self.home.exists())
         partial, = self.home.parent.iterdir()
         os.utime(partial, (time.time() - 2 * 86400,) * 2)
