@@ -77,14 +77,14 @@ class Init(tool.Case):
                 self.run_line(command, folder)
             self.assertIn("regressed", self.run_line(f"{run} --processes 5", folder, code=1).stdout)
             return
-        # Each expected time a quarter: what was measured is slower by far.
+        # Each expected time a fiftieth: what was measured is slower by more than any spread of a busy machine.
         document = json.loads(baseline.read_text())
         for case in document["cases"].values():
             for name in {"gpu_time", "host_time", "real_time"} & case["metrics"].keys():
                 metric = case["metrics"][name]
-                metric["value"] /= 4
+                metric["value"] /= 50
                 if "processes" in metric:
-                    metric["processes"] = [each / 4 for each in metric["processes"]]
+                    metric["processes"] = [each / 50 for each in metric["processes"]]
         baseline.write_text(json.dumps(document))
         self.run_line("perfgate compare perfgate-out/run.json", folder, code=1)
 
