@@ -121,12 +121,9 @@ class Proving {
             if (stored == baselines_.end()) continue;
             for (std::size_t c = 0; c < run_.suites[s].cases.size(); ++c) {
                 const model::CaseVerdict verdict = judged_.begin(s, c, &stored->second.baseline);
-                if (!stored->second.baseline.cases.contains(verdict.id)) continue;
-                proof_.without_baseline += static_cast<std::size_t>(
-                    std::count_if(verdict.metrics.begin(), verdict.metrics.end(),
-                                  [](const MetricVerdict& metric) {
-                                      return metric.verdict == Verdict::no_baseline;
-                                  }));
+                const auto expected = stored->second.baseline.cases.find(verdict.id);
+                if (expected == stored->second.baseline.cases.end()) continue;
+                count_gates(run_.suites[s].cases[c], expected->second, verdict);
             }
         }
         for (const Pending& pending : judged_.pending()) comparisons_.push_back(pending.comparison);
@@ -135,13 +132,29 @@ class Proving {
         drifts_ = drifts_of(comparisons_);
     }
 
+    /// Counts each gate of a case as one without a baseline, until the comparisons are known, or as
+    /// one without a valid value. What was left out is no gate of this run.
+    void count_gates(const CaseResult& result, const BaselineCase& expected,
+                     const model::CaseVerdict& verdict) {
+        if (verdict.verdict == Verdict::skipped || verdict.verdict == Verdict::missing) return;
+        for (const model::GateRule& gate : result.gates) {
+            const auto metric = std::find_if(
+                verdict.metrics.begin(), verdict.metrics.end(),
+                [&](const MetricVerdict& known) { return known.metric == gate.metric; });
+            if (metric != verdict.metrics.end() && metric->verdict == Verdict::no_baseline) {
+                ++proof_.without_baseline;
+            } else if (expected.metrics.contains(gate.metric)) {
+                ++proof_.invalid;
+            }
+        }
+    }
+
     /// Its comparisons are `count` from the first.
     void try_case(const ComparedCase& compared, std::size_t first_of_case, std::size_t count,
                   bool first) {
         const model::SuiteResult& suite = run_.suites[compared.suite];
         const CaseResult& result = *compared.result;
         const std::span comparisons(&comparisons_[first_of_case], count);
-        ++proof_.cases;
         id_ = model::case_id(result.spec);
         board_ = model::board_of(run_, result);
 
@@ -169,10 +182,14 @@ class Proving {
                 replayed(*comparison.baseline, rounds_of(comparison, policy_), board_);
         }
         const VerdictDocument unchanged = judged(alone);
+        const std::size_t gates_before = proof_.gates;
         for (const Comparison& comparison : comparisons) {
             const MetricVerdict* verdict = find(unchanged, comparison.definition->name);
-            if (verdict == nullptr) ++proof_.without_baseline;  // of a case that is too fast
-            if (verdict == nullptr || verdict->verdict == Verdict::invalid) continue;
+            // The baseline's own values are invalid; if there is no verdict, too fast to be true.
+            if (verdict == nullptr || verdict->verdict == Verdict::invalid) {
+                ++proof_.invalid;
+                continue;
+            }
             ++proof_.gates;
             if (verdict->warns) ++proof_.warning;
             if (unchanged.exit_code == 1 || is_worse(*verdict)) {
@@ -181,6 +198,7 @@ class Proving {
             }
             try_gate(alone, comparison, *verdict);
         }
+        if (proof_.gates > gates_before) ++proof_.cases;
         if (first) try_warnings(alone);
     }
 
@@ -354,15 +372,15 @@ Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Po
 }
 
 std::string Proof::sentence() const {
-    std::string text = gates == 0 ? std::string("no gate has a baseline")
-                                  : fmt::format("{} of {} tried", model::counted(gates, "gate"),
-                                                model::counted(cases, "case"));
+    std::string text =
+        fmt::format("{} of {} tried", model::counted(gates, "gate"), model::counted(cases, "case"));
+    if (gates == 0) text = invalid > 0 ? "no gate was tried" : "no gate has a baseline";
     if (relations > 0) {
         text += fmt::format(", {}{}", model::counted(relations, "relation"),
                             gates == 0 ? " tried" : "");
     }
     if (gates + relations == 0) {
-        text += ": nothing to prove";
+        text += invalid > 0 ? ": nothing was proved" : ": nothing to prove";
     } else if (!problems.empty()) {
         text += ": " + model::counted(problems.size(), "problem");
     } else {
@@ -378,7 +396,14 @@ std::string Proof::sentence() const {
     if (warning > 0) {
         text += fmt::format("; {} of them only warn{}", warning, warning == 1 ? "s" : "");
     }
-    if (without_baseline > 0) text += fmt::format("; {} have no baseline", without_baseline);
+    if (invalid > 0) {
+        text += fmt::format("; {} could not be tried, without a valid value",
+                            model::counted(invalid, "gate"));
+    }
+    if (without_baseline > 0) {
+        text += fmt::format("; {} {} no baseline", without_baseline,
+                            without_baseline == 1 ? "has" : "have");
+    }
     return text;
 }
 

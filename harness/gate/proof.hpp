@@ -24,9 +24,10 @@ namespace perfgate::gate {
 using KnownDirection = std::function<std::optional<model::Direction>(std::string_view metric)>;
 
 struct Proof {
-    std::size_t cases = 0, gates = 0;   ///< that were tried
+    std::size_t cases = 0, gates = 0;   ///< that were tried; cases of which a gate was
     std::size_t warning = 0;            ///< of these gates, those that only warn
     std::size_t without_baseline = 0;   ///< gates with nothing to compare with, which were not
+    std::size_t invalid = 0;            ///< gates without a valid value, which were not either
     std::size_t relations = 0;          ///< that were tried (relation_proof.hpp)
     std::vector<std::string> problems;  ///< a sentence each
 

@@ -52,6 +52,8 @@ struct SelfTestReport {
     double at_least = 0;
     /// There were slowdowns, and none was as large as what the gate claims: nothing is proved.
     bool proves_nothing = false;
+    /// Fewer than promised_share of these were found, which may be chance.
+    bool not_shown = false;
     std::size_t unjudged = 0;           ///< as in SizeTally, in all
     std::vector<std::string> problems;  ///< why the gate is not reliable, a sentence each
 };

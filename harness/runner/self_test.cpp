@@ -93,9 +93,10 @@ class SelfTest {
   private:
     int exit_code_of(const SelfTestOutcome& outcome) const {
         if (outcome.interrupted) return 130;
-        const bool short_of_data = outcome.report.unjudged > 0 || outcome.report.proves_nothing;
+        const gate::SelfTestReport& report = outcome.report;
+        const bool short_of_data = report.unjudged > 0 || report.proves_nothing || report.not_shown;
         const int measured = short_of_data ? 3 : stored_;
-        return model::combine_exit_codes(outcome.report.problems.empty() ? 0 : 1, measured);
+        return model::combine_exit_codes(report.problems.empty() ? 0 : 1, measured);
     }
 
     MeasuringChoice choice_of(const std::string& name) const {

@@ -6,7 +6,7 @@
 //   policy:
 //     no_baseline: fail      # fail or skip
 //     inconclusive: fail     # fail or pass
-//     false_alarms: 0.1%     # of whole runs in which nothing changed
+//     false_alarms: 0.1%     # of whole runs whose times did not change
 //     rounds: 2              # how often flagged cases may be measured again
 //     acknowledgement_days: 90  # how far ahead the last day of an acknowledgement may be
 //     severity:              # of gates whose tolerance states none: fail (the default) or warn

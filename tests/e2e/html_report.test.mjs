@@ -186,6 +186,11 @@ describe("a pull request with a regression", () => {
     opened(file, { hash: `#case=${encodeURIComponent(`gemm/${slower}`)}` }, async (page) => {
       const row = panel(page).getByRole("row", { name: /^registers/ });
       assert.match(await row.textContent(), /231.*255.*\+10\.4 %.*regressed/);
+      // A time has the interval of its change, as in the gate's sentence.
+      const time = panel(page).getByRole("row", { name: /^gpu_time/ });
+      const interval = changed.console.match(/365\.1 µs → 430\.8 µs \(\+18\.0 %, (95 % interval \S+ % to \S+ %)\)/)[1];
+      assert.ok(await time.getByText(interval, { exact: true }).isVisible(), interval);
+      assert.equal(await row.getByText("interval").count(), 0, "a count has none");
       const spread = panel(page).getByRole("img", { name: /^Distribution of gpu_time/ });
       assert.match(await spread.getAttribute("aria-label"), /Baseline: 5 processes from .* This run: 5 processes from .* median 430\.8 µs/);
       assert.ok((await spread.locator("circle").count()) >= 5, "a mark for each process of the baseline");

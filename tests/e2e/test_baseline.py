@@ -255,6 +255,30 @@ class Baselines(tool.Case):
         three = self.run_tool("baseline", "refresh", "base.json", "second.json", "third.json")
         self.assertNotIn("session", three.stdout)
 
+    def test_a_refresh_names_a_time_that_cannot_be_shown_and_the_tolerance_that_would_do(self):
+        case = self.cases[self.first]
+        self.document["suites"][0]["cases"] = [case]
+        gate = case["gates"][0]
+        self.assertEqual(("gpu_time", 0.04), (gate["metric"], gate["worse"]))
+        series = case["metrics"]["gpu_time"]
+
+        def refreshed(processes, spread):
+            series["batches"] = [
+                {**series["batches"][0], "process": i,
+                 "samples": [series["value"] * (1 + spread * (i / (processes - 1) - 0.5))]}
+                for i in range(processes)]
+            self.store("spread.json")
+            return self.run_tool("baseline", "refresh", "spread.json").stdout
+
+        warning = f"  warning: {self.first}: gpu_time cannot be shown to be within "
+        self.assertNotIn("cannot be shown", refreshed(20, 0.01))
+        self.assertIn(f"{warning}4 %: there are too few processes, record at least 20\n", refreshed(2, 0.01))
+        offered = re.search(re.escape(warning) + r"4 %: with this spread the tolerance should be ([\d.]+) %\n",
+                            refreshed(20, 0.08))
+        self.assertGreater(float(offered[1]), 4)
+        gate["worse"] = float(offered[1]) / 100
+        self.assertNotIn("cannot be shown", refreshed(20, 0.08), "the tolerance that is offered is enough")
+
     def test_a_run_is_one_session_however_often_it_is_named(self):
         shutil.copy(self.folder / "base.json", self.folder / "copy.json")
         for second in ("base.json", "copy.json"):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs recorded on GPUs, judged again here against the baselines of that time: the same verdicts."""
 
-import csv
 import json
-import re
-import xml.etree.ElementTree as xml
 
+import report_readers
 import tool
 
 RUNS = tool.SOURCE / "tests/data/runs"
@@ -47,6 +45,23 @@ class RecordedRuns(tool.Case):
         self.write("forgotten.json", json.dumps(document))
         return "forgotten.json"
 
+    def worse(self, run):
+        """The run of other code, all values larger: times by a third, in enough processes to confirm it."""
+        document = json.loads((self.folder / self.forgotten(run)).read_text())
+        for suite in document["suites"]:
+            for case in suite["cases"]:
+                for series in case["metrics"].values():
+                    time = series["unit"] == "ns"
+                    factor = 1.3 if time else 1.1
+                    series["value"] *= factor
+                    batches = series.get("batches", [])
+                    for batch in batches:
+                        batch["samples"] = [factor * sample for sample in batch["samples"][:3]]
+                    if time:
+                        series["batches"] = [{**batch, "process": process, "round": 1}
+                                             for process, batch in enumerate(8 * batches)]
+        return self.write("worse.json", json.dumps(document))
+
     def test_unchanged_code_is_shown_by_the_profile_of_ci_and_none_regresses_by_its_times(self):
         profile = tool.SOURCE / "configs/ci.yaml"
         cases = not_shown = 0
@@ -64,6 +79,7 @@ class RecordedRuns(tool.Case):
                                       if case["verdict"] not in ("pass", "improved", "inconclusive")])
                 self.assertEqual({"not_shown"} if doubts else set(),
                                  {case["reason_code"] for case in doubts})
+                self.assertEqual(4 if doubts else 0, done.returncode)
                 for case in judged:
                     for metric in case["metrics"]:
                         if metric["unit"] == "ns":
@@ -76,44 +92,82 @@ class RecordedRuns(tool.Case):
         self.assertEqual((1296, 4), (cases, not_shown))
 
     def test_one_number_in_every_report(self):
+        checked = 0
         for run in sorted(RUNS.glob("*/*.run.json")):
             with self.subTest(run.relative_to(RUNS)):
-                done = self.run_tool("compare", run, "--baselines", baselines_of(run),
-                                     "--json", "verdict.json", "--csv", "all.csv", "--junit",
-                                     "junit.xml", "--verbose")
-                with open(self.folder / "all.csv", newline="") as file:
-                    rows = {(row["case"], row["metric"]): row for row in csv.DictReader(file)}
-                outputs = {case.get("name"): case.findtext("system-out") or ""
-                           for case in xml.parse(self.folder / "junit.xml").iter("testcase")}
-                for suite in self.read_json("verdict.json")["suites"]:
-                    for case in suite["cases"]:
-                        for metric in case["metrics"]:
-                            self.check_one_number(case, metric, rows, outputs, done.stdout)
+                checked += self.check_reports(run, baselines_of(run))
+        self.assertGreater(checked, 7000)
 
-    def check_one_number(self, case, metric, rows, outputs, console):
-        row = rows[case["id"], metric["metric"]]
-        for key in ("baseline", "measured"):
-            self.assertEqual(metric[key], float(row[key]), case["id"])
-        if "change" not in metric:
-            return
-        change = metric["measured"] / metric["baseline"] - 1
-        self.assertAlmostEqual(change, metric["change"], 12)
-        self.assertAlmostEqual(change, float(row["change"]), 12)
-        if metric["unit"] != "ns":
-            return
-        # Texts: what the sentence says is what the tables say.
-        said = re.search(r": (\S+ \S+) → (\S+ \S+) \(([+-]?\S+ %)", metric["sentence"])
+    def test_one_number_in_every_report_of_a_regression(self):
+        shown = set()
+        for run in sorted(RUNS.glob("nvidia-h200/*-1.run.json")):
+            with self.subTest(run.relative_to(RUNS)):
+                self.check_reports(self.worse(run), baselines_of(run), code=1)
+                shown.update(row[0] for row in self.reports.markdown_rows.values())
+        self.assertLessEqual({"gpu_time", "registers"}, shown)
+
+    def check_reports(self, run, baselines, code=0):
+        """Compares what every report says of each gated metric of a run; returns how many there are."""
+        files = [word for name, file in report_readers.FORMATS.items() for word in (f"--{name}", file)]
+        done = self.run_tool("compare", run, "--baselines", baselines, "--json", "verdict.json", *files,
+                             "--verbose", code=code)
+        self.reports = reports = report_readers.Reports(self.folder, done.stdout)
+        checked = 0
+        for suite in self.read_json("verdict.json")["suites"]:
+            for case in suite["cases"]:
+                for metric in case["metrics"]:
+                    self.check_one_number(case, metric, reports)
+                checked += len(case["metrics"])
+        return checked
+
+    def check_one_number(self, case, metric, reports):
+        where = f"{metric['metric']} of {case['id']}"
+        at = case["id"], metric["metric"]
+        baseline, measured, unit = metric["baseline"], metric["measured"], metric["unit"]
+        if baseline == 0:
+            self.assertNotIn("change", metric, where)
+        else:
+            self.assertAlmostEqual(measured / baseline - 1, metric["change"], 12, where)
+
+        # Numbers, with every digit.
+        row = reports.csv[at]
+        self.assertEqual(unit, row["unit"], where)
+        self.assertEqual((baseline, measured), (float(row["baseline"]), float(row["measured"])), where)
+        self.assertEqual(metric.get("change"), float(row["change"]) if row["change"] else None, where)
+        number, _, junit_unit = reports.junit[at].partition(" ")
+        self.assertEqual((measured, unit), (float(number), junit_unit), where)
+        html_unit, *html_values, html_interval = reports.html[at]
+        self.assertEqual((unit, baseline, measured), (html_unit, *html_values), where)
+
+        # Texts: what the gate's sentence says is what the tables say.
+        said = report_readers.sentence_parts(metric["sentence"])
         self.assertIsNotNone(said, metric["sentence"])
-        line = next(line for line in outputs[case["id"]].splitlines()
-                    if line.startswith(metric["metric"] + " "))
-        self.assertIn(said[3], line)
-        scaled, unit = line.split()[3:5]
-        factor = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
-        self.assertAlmostEqual(1, float(scaled) * factor / metric["measured"], 3)
+        self.check_texts(metric, said[:3], where)
+        self.assertEqual("interval" in metric, said[3] != "", where)
+        self.assertEqual(f"95 % interval {said[3]}" if said[3] else "", html_interval, where)
+        if case["id"] not in reports.junit_cut or at in reports.junit_rows:
+            in_junit = reports.junit_rows[at]
+            self.check_texts(metric, in_junit, where)
+            self.assertEqual(said[2] or "-", in_junit[2], where)
         if metric["metric"] == "gpu_time":
-            shown = next(line for line in console.splitlines() if f" {case['id']} " in line)
-            self.assertIn(f"{scaled} {unit}", shown)
-            self.assertIn(said[3], shown)
+            self.assertEqual([*reports.junit_rows[at], said[3]], reports.console_rows[case["id"]], where)
+        if metric["verdict"] != "pass":
+            self.assertIn(f"\n    {metric['sentence']}\n", reports.console, where)
+        if metric["verdict"] == case["verdict"] and case["verdict"] not in ("pass", "inconclusive"):
+            self.assertIn(metric["sentence"], reports.markdown_lines[case["id"]], where)
+        decides = reports.markdown_rows.get(case["id"], (None,))
+        if decides[0] == metric["metric"]:
+            self.assertEqual((metric["metric"], *said[:3]), decides, where)
+
+    def check_texts(self, metric, texts, where):
+        """Baseline, measured and change: texts of four digits or more, and of one after the point."""
+        for value, text in zip((metric["baseline"], metric["measured"]), texts):
+            self.assertAlmostEqual(value, report_readers.amount(text, metric["unit"]), delta=abs(value) * 5.1e-4, msg=where)
+        if "change" in metric:
+            percent = 100 * metric["change"]
+            self.assertTrue(texts[2].endswith(" %"), where)
+            self.assertAlmostEqual(percent, float(texts[2][:-2]), delta=max(0.0501, abs(percent) / 1e3), msg=where)
+            self.assertEqual(percent > 0, texts[2].startswith("+"), where)
 
     def test_two_devices_are_set_side_by_side_and_not_judged(self):
         h100 = PAIRS / "nvidia-h100-80gb-hbm3/gemm-1.run.json"

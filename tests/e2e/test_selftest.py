@@ -23,8 +23,8 @@ class SelfTest(tool.Case):
         # Sizes that no noise of a shared machine reaches.
         done = self.selftest("--sizes", "0,1000", "--tolerance", "100", "--seed", 1,
                              "--json", "selftest.json")
-        self.assertRegex(done.stdout, r"too few slowdowns to show that the gate finds nine of ten: at "
-                                      r"least \d+ % of them with 95 % confidence")
+        self.assertRegex(done.stdout, r"nine of ten or more were found; so few slowdowns show at least \d+ % of them "
+                                      r"with 95 % confidence")
         result = self.read_json("selftest.json")
         self.assertEqual([], result["problems"])
         none, much = result["sizes"]
@@ -33,6 +33,12 @@ class SelfTest(tool.Case):
         self.assertEqual({"0": "pass", "10": "regressed"}, result["cases"][0]["verdicts"])
         for name in ("base", "trial-1", "trial-2"):
             self.run_tool("report", f"perfgate-selftest/{name}/run.json")
+
+    def test_sizes_below_the_claim_prove_nothing(self):
+        done = self.selftest("--sizes", "1", "--tolerance", "100", code=3)
+        self.assertIn("no slowdown was as large as what the gate claims to detect: nothing was proved; use larger --sizes",
+                      done.stdout)
+        self.assertNotIn("95 % confidence", done.stdout)
 
     def test_the_json_can_be_standard_output(self):
         done = self.selftest("--sizes", "0", "--tolerance", "100", "--json", "-")

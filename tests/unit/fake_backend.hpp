@@ -33,8 +33,9 @@ struct FakeVariant {
     double spread_ns = 0;  ///< samples are this much above and below in turn
     bool gives_samples = true;
     bool correct = true;
-    bool repeatable = true;  ///< repeats have the same outputs
-    std::string note{};      ///< of verifying with repeats
+    bool repeatable = true;     ///< repeats have the same outputs
+    bool ignores_work = false;  ///< added work takes no time
+    std::string note{};         ///< of verifying with repeats
     /// The call that throws model::Error: "open", "fill", "verify", "launch", "record" or "time".
     std::string fails_in{};
     bool loses_device = false;  ///< it throws DeviceLost instead
@@ -95,7 +96,7 @@ class FakeCase : public Case {
         called("api_calls");
         return variant_.api_calls;
     }
-    void add_work(double ns) override { added_ns_ = ns; }
+    void add_work(double ns) override { added_ns_ = variant_.ignores_work ? 0 : ns; }
 
     std::uint64_t seed() const { return seed_; }
     const FakeVariant& variant() const { return variant_; }

@@ -180,10 +180,14 @@ TEST(PairedRule, ABaseOfZeroAndValuesThatAreNoNumbers) {
 
 /// The whole way of a suite that is judged as `ab` does: usual pairs, then rounds for flagged
 /// cases. True where it fails.
-bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double noise) {
+bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double noise,
+                 double tolerance = 0.005) {
     const model::Policy policy;
     std::vector<Pair> pairs;
-    for (std::size_t i = 0; i < cases; ++i) pairs.push_back(drifting(random, 5, slower, 0, noise));
+    for (std::size_t i = 0; i < cases; ++i) {
+        pairs.push_back(drifting(random, 5, slower, 0, noise));
+        pairs.back().tolerance = tolerance;
+    }
     for (std::int64_t round = 1; round <= policy.rounds; ++round) {
         const std::vector<Judgement> judgements = judge_all(pairs, policy);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -217,6 +221,20 @@ TEST(PairedRule, AChangeAsLargeAsWhatItSeesIsFound) {
     int found = 0;
     for (int i = 0; i < 200; ++i) found += suite_fails(random, 1, 0.012, 0.002) ? 1 : 0;
     EXPECT_GE(found, 180);
+}
+
+TEST(PairedRule, AChangeOfJustTheToleranceFailsNoMoreOftenThanNone) {
+    // Half of these changes measure as more than the tolerance, and each is far from none: only
+    // what lies beyond the tolerance may be tested.
+    std::mt19937 random(13);
+    int failed = 0;
+    int found = 0;
+    for (int i = 0; i < 300; ++i) {
+        failed += suite_fails(random, 5, 0.04, 0.002, 0.04) ? 1 : 0;
+        found += suite_fails(random, 1, 0.05, 0.002, 0.04) ? 1 : 0;
+    }
+    EXPECT_LE(failed, 1);
+    EXPECT_GE(found, 290);
 }
 
 // ---- a run in the place of the baseline

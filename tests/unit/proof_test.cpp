@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,7 +125,66 @@ TEST(Proof, WhatHasNoBaselineIsCountedAndNothingIsClaimed) {
     const Proof proof = proved(pair);
     EXPECT_EQ(proof.gates, 0U);
     EXPECT_EQ(proof.without_baseline, 1U);
-    EXPECT_EQ(proof.sentence(), "no gate has a baseline: nothing to prove; 1 have no baseline");
+    EXPECT_EQ(proof.sentence(), "no gate has a baseline: nothing to prove; 1 has no baseline");
+}
+
+/// What the sentence says after its first clause of two cases, the second of which was changed.
+std::string said_of_second(const std::function<void(Pair&, model::CaseResult&)>& change) {
+    Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
+                       {0.03, {}, 0});
+    model::CaseResult second = pair.now();
+    second.spec.params["m"] = 2;
+    pair.baseline.cases["gemm/tiled[m=2]"] = pair.then();
+    change(pair, second);
+    pair.run.suites[0].cases.push_back(second);
+    const Proof proof = proved(pair);
+    EXPECT_EQ(proof.gates, 1U);
+    EXPECT_EQ(proof.cases, 1U);
+    EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
+    const std::string text = proof.sentence();
+    EXPECT_EQ(text.find("1 gate of 1 case tried: "), 0U) << text;
+    return text.substr(text.find("better") + 6);
+}
+
+TEST(Proof, GatesWithoutAValidValueAreCounted) {
+    const std::string one = "; 1 gate could not be tried, without a valid value";
+    EXPECT_EQ(said_of_second([](Pair& pair, model::CaseResult& second) {
+                  pair.run.environment.ceilings = {2e12, {}, ""};
+                  second.work = {0, 1e9, ""};
+              }),
+              one)
+        << "too fast to be true";
+    EXPECT_EQ(said_of_second([](Pair&, model::CaseResult& second) {
+                  second.status = model::CaseStatus::error;
+                  second.metrics.clear();
+              }),
+              one);
+    EXPECT_EQ(said_of_second([](Pair&, model::CaseResult& second) {
+                  second.metrics.clear();
+                  second.not_collected = {{"gpu_time", "no permission"}};
+              }),
+              one);
+    EXPECT_EQ(said_of_second([](Pair& pair, model::CaseResult&) {
+                  pair.baseline.cases["gemm/tiled[m=2]"].metrics["gpu_time"].batches[3].samples = {
+                      std::numeric_limits<double>::quiet_NaN()};
+              }),
+              one)
+        << "the baseline's";
+    EXPECT_EQ(said_of_second([](Pair&, model::CaseResult& second) {
+                  second.status = model::CaseStatus::skipped;
+                  second.skipped_by_suite = true;
+              }),
+              "")
+        << "what the suite leaves out is no gate";
+}
+
+TEST(Proof, WithoutAnyValidValueNothingWasProved) {
+    Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
+                       {0.03, {}, 0});
+    pair.now().status = model::CaseStatus::invalid;
+    EXPECT_EQ(proved(pair).sentence(),
+              "no gate was tried: nothing was proved; 1 gate could not be tried, without a valid "
+              "value");
 }
 
 TEST(Proof, AnAcknowledgedRegressionFailsWhereItGetsWorse) {

@@ -66,6 +66,7 @@ class RunnersBackend final : public measure::fakes::FakeBackend {
         if (arguments.plugins.contains("recompiled")) variant.launch.kernels[0].code = "0ther";
         variants["first"] = variant;
         variant.correct = !arguments.plugins.contains("wrong");
+        variant.ignores_work = arguments.plugins.contains("workless");
         if (arguments.plugins.contains("narrow")) variant.facts.unsupported = "too narrow";
         if (!arguments.plugins.contains("old")) variants["second"] = variant;
     }

@@ -634,6 +634,44 @@ TEST_F(Runner, ASelfTestFindsTheSizesThatItAdds) {
     EXPECT_TRUE(fs::exists(folder("out/trial-2/run.json")));
 }
 
+TEST_F(Runner, ASelfTestThatFindsOneOfTwoShowsNothing) {
+    SelfTestRequest asked;
+    asked.suites = {suite_file()};
+    asked.measuring = measuring({"workless"});
+    asked.sizes = {0.2};
+    asked.tolerance = 0.03;
+    asked.processes_of_base = 6;
+    EXPECT_EQ(quietly([&] {
+                  const SelfTestOutcome outcome = self_test(asked);
+                  EXPECT_EQ(outcome.report.promised, 2U);
+                  EXPECT_EQ(outcome.report.kept, 1U);
+                  EXPECT_TRUE(outcome.report.problems.empty()) << outcome.report.problems.at(0);
+                  return outcome.exit_code;
+              }),
+              3)
+        << "it may be chance, and is no proof";
+}
+
+TEST_F(Runner, ASelfTestOfSizesBelowTheClaimProvesNothing) {
+    SelfTestRequest asked;
+    asked.suites = {suite_file()};
+    asked.measuring = measuring();
+    asked.sizes = {0.01};
+    asked.tolerance = 0.03;
+    asked.processes_of_base = 6;
+    EXPECT_EQ(quietly([&] {
+                  const SelfTestOutcome outcome = self_test(asked);
+                  EXPECT_TRUE(outcome.report.proves_nothing);
+                  EXPECT_TRUE(outcome.report.problems.empty()) << outcome.report.problems.at(0);
+                  return outcome.exit_code;
+              }),
+              3);
+    // Of no work there is nothing to find, and no false alarm is all that is to be proved.
+    asked.sizes = {0};
+    asked.measuring.out = folder("without_work");
+    EXPECT_EQ(quietly([&] { return self_test(asked).exit_code; }), 0);
+}
+
 /// Interrupts, as Ctrl-C does, once a run has stored its results in `after`.
 class Interrupting final : public ProgressObserver {
   public:

@@ -72,6 +72,7 @@ TEST(SelfTest, CountsWhatWasSaidBySize) {
     EXPECT_EQ(report.promised, 2U);
     EXPECT_EQ(report.kept, 1U);
     EXPECT_TRUE(report.problems.empty()) << report.problems.front();
+    EXPECT_TRUE(report.not_shown);
 }
 
 TEST(SelfTest, CasesThatWereNotJudgedAreCountedAndSkippedOnesTakeNoPart) {
@@ -100,6 +101,32 @@ TEST(SelfTest, PromisesMayBeBrokenAsOftenAsTheyAreMadeToBe) {
     ASSERT_EQ(tally({trial(cases)}).problems.size(), 1U);
     // What is smaller than a claim was never promised.
     EXPECT_TRUE(tally({trial(cases, 0.05)}).problems.empty());
+}
+
+/// So many slowdowns that are as large as the claim, and so many of them found.
+SelfTestReport found_of(std::size_t found, std::size_t all) {
+    std::vector<std::pair<double, Verdict>> cases(all, {0.02, Verdict::inconclusive});
+    for (std::size_t i = 0; i < found; ++i) cases[i].second = Verdict::regressed;
+    return tally({trial(cases)});
+}
+
+TEST(SelfTest, FewerThanNineOfTenShowNothingEvenIfItMayBeChance) {
+    for (const auto& [found, all] : {std::pair(35, 43), {8, 9}, {0, 1}, {44, 49}}) {
+        const SelfTestReport report = found_of(found, all);
+        EXPECT_TRUE(report.problems.empty()) << found << " of " << all << report.problems.front();
+        EXPECT_TRUE(report.not_shown) << found << " of " << all;
+        EXPECT_LT(report.at_least, promised_share);
+    }
+    for (const auto& [found, all] : {std::pair(11, 11), {1, 1}, {9, 10}, {45, 50}, {29, 29}}) {
+        const SelfTestReport report = found_of(found, all);
+        EXPECT_TRUE(report.problems.empty()) << found << " of " << all << report.problems.front();
+        EXPECT_FALSE(report.not_shown) << found << " of " << all;
+    }
+    EXPECT_LT(found_of(28, 28).at_least, promised_share);
+    EXPECT_GE(found_of(29, 29).at_least, promised_share);
+    const SelfTestReport worse = found_of(30, 43);
+    EXPECT_EQ(worse.problems.size(), 1U);
+    EXPECT_FALSE(worse.not_shown) << "this is no chance";
 }
 
 TEST(SelfTest, TheExitCodeMustSayWhatTheVerdictsSay) {

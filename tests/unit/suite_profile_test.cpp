@@ -142,11 +142,15 @@ TEST(SuiteProfile, RefusesAMissingFile) {
               "profile /nowhere/p.yaml: No such file or directory");
 }
 
-// The gate in CI never falls back to the host and never passes for want of a baseline.
+// The gate in CI never falls back to the host, never passes for want of a baseline or of proof that
+// a time is within its tolerance, and tests its own gates.
 TEST(SuiteProfile, OfCiIsStrict) {
     const Profile ci = load_profile(std::string(PERFGATE_SOURCE_DIR) + "/configs/ci.yaml");
     EXPECT_EQ(ci.backend, "cuda");
     EXPECT_TRUE(ci.policy.no_baseline_fails);
+    EXPECT_TRUE(ci.policy.not_shown_fails);
+    EXPECT_TRUE(ci.canary);
+    EXPECT_TRUE(ci.prove);
     EXPECT_FALSE(ci.changed_only);
 }
 

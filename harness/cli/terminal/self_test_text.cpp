@@ -59,11 +59,17 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
             "no slowdown was as large as what the gate claims to detect: nothing was proved; use "
             "larger --sizes, or a quieter machine\n";
     }
+    if (found.not_shown) {
+        text +=
+            "fewer than nine of ten were found, and with so few slowdowns this may be chance: it "
+            "is not shown that the gate detects what it claims; use more cases or --sizes, or a "
+            "quieter machine\n";
+    }
     if (outcome.exit_code == 0 && found.promised > 0) {
-        text += fmt::format("{}: at least {:.0f} % of them with 95 % confidence\n",
+        text += fmt::format("{} at least {:.0f} % of them with 95 % confidence\n",
                             found.at_least >= gate::promised_share
-                                ? "the gate detects what it claims"
-                                : "too few slowdowns to show that the gate finds nine of ten",
+                                ? "the gate detects what it claims:"
+                                : "nine of ten or more were found; so few slowdowns show",
                             std::floor(100 * found.at_least));
     }
     return text;
