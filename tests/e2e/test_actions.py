@@ -225,7 +225,7 @@ class Action(Played):
         self.assertIn("regressed", job.summary)
         self.assertEqual(["error", "notice"], [each.kind for each in job.annotations])
         self.assertEqual("suites/small.yaml", job.annotations[0].properties["file"])
-        self.assertEqual("7", job.annotations[0].properties["line"])
+        self.assertEqual("8", job.annotations[0].properties["line"])
 
     def test_without_fail_the_exit_code_is_an_output_alone(self):
         job = self.run_action(fail="false", artifact="")

@@ -7,14 +7,8 @@ import report_readers
 import tool
 
 RUNS = tool.SOURCE / "tests/data/runs"
+BASELINES = RUNS / "baselines"  # of that time
 PAIRS = tool.SOURCE / "tests/data/aa"  # two runs of the same code on each device
-
-
-def baselines_of(run):
-    """The committed ones, or those that a refresh has replaced since."""
-    suite = run.name.rsplit("-", 1)[0]
-    replaced = RUNS / "baselines" / run.parent.name / f"{suite}.json"
-    return RUNS / "baselines" if replaced.exists() else tool.SOURCE / "baselines"
 
 
 def verdicts(document):
@@ -29,7 +23,7 @@ class RecordedRuns(tool.Case):
             with self.subTest(run.relative_to(RUNS)):
                 recorded = json.loads(
                     run.with_name(run.name.replace(".run.", ".verdict.")).read_text())
-                self.run_tool("compare", run, "--baselines", baselines_of(run), "--json",
+                self.run_tool("compare", run, "--baselines", BASELINES, "--json",
                               "verdict.json", code=recorded["exit_code"])
                 now = self.read_json("verdict.json")
                 self.assertEqual(verdicts(recorded), verdicts(now))
@@ -69,7 +63,7 @@ class RecordedRuns(tool.Case):
             with self.subTest(run.relative_to(RUNS)):
                 for document in (run, self.forgotten(run)):
                     done = self.run_tool("compare", document, "--baselines",
-                                         baselines_of(run), "--profile", profile, "--json",
+                                         BASELINES, "--profile", profile, "--json",
                                          "verdict.json", code=(0, 4) if document != run else 0)
                     self.assertRegex(done.stderr, "proof: .*: each gate fails if its metric is worse")
                 judged = [case for suite in self.read_json("verdict.json")["suites"]
@@ -95,14 +89,14 @@ class RecordedRuns(tool.Case):
         checked = 0
         for run in sorted(RUNS.glob("*/*.run.json")):
             with self.subTest(run.relative_to(RUNS)):
-                checked += self.check_reports(run, baselines_of(run))
+                checked += self.check_reports(run, BASELINES)
         self.assertGreater(checked, 7000)
 
     def test_one_number_in_every_report_of_a_regression(self):
         shown = set()
         for run in sorted(RUNS.glob("nvidia-h200/*-1.run.json")):
             with self.subTest(run.relative_to(RUNS)):
-                self.check_reports(self.worse(run), baselines_of(run), code=1)
+                self.check_reports(self.worse(run), BASELINES, code=1)
                 shown.update(row[0] for row in self.reports.markdown_rows.values())
         self.assertLessEqual({"gpu_time", "registers"}, shown)
 
@@ -190,7 +184,7 @@ class RecordedRuns(tool.Case):
         case = document["suites"][0]["cases"][0]
         case["metrics"]["registers"]["value"] += 1
         self.write("tampered.json", json.dumps(document))
-        done = self.run_tool("compare", "tampered.json", "--baselines", baselines_of(run),
+        done = self.run_tool("compare", "tampered.json", "--baselines", BASELINES,
                              code=1)
         self.assertTrue(done.stdout.startswith("1 case uses "), done.stdout)
         self.assertRegex(done.stdout, r"more registers\.")

@@ -18,8 +18,8 @@ PERFGATE = os.environ["PERFGATE"]
 PLUGINS = pathlib.Path(os.environ["PERFGATE_TEST_PLUGINS"])
 SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
 
-# Test programs start with `#!/usr/bin/env python3`. A version manager's script that starts it takes longer than most of
-# them run, so this is the interpreter itself.
+# Test programs start with `#!/usr/bin/env python3`. With a version manager that is a slow script: the real interpreter
+# comes first.
 if os.path.realpath(shutil.which("python3") or "") != os.path.realpath(sys.executable):
     os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
