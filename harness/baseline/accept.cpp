@@ -233,7 +233,7 @@ class Accepting {
             after.metrics[metric] = condensed(result.metrics.at(metric));
             after.acknowledged.erase(metric);
         }
-        forget_times_of_other_code(result, before, after);
+        forget_values_of_other_code(result, before, after);
         after.anchors =
             moved_anchors(run_, result, before, after.metrics, acceptance_.reset_anchors);
         if (!acceptance_.reset_anchors) {
@@ -248,13 +248,14 @@ class Accepting {
         accepted.baseline.cases.insert_or_assign(verdict.id, std::move(after));
     }
 
-    /// Device times that this run did not measure are not the new code's.
-    void forget_times_of_other_code(const CaseResult& result, const BaselineCase& before,
-                                    BaselineCase& after) const {
+    /// Device times and counters that this run did not measure are not the new code's.
+    void forget_values_of_other_code(const CaseResult& result, const BaselineCase& before,
+                                     BaselineCase& after) const {
         const gate::Code now = gate::code_of(result, run_.environment);
         if (gate::compare_code(now, gate::code_of(before)).runs_the_same) return;
         std::erase_if(after.metrics, [&](const auto& entry) {
-            return !result.metrics.contains(entry.first) && gate::is_device_time(entry.first);
+            return !result.metrics.contains(entry.first) &&
+                   (gate::is_device_time(entry.first) || gate::is_counted(entry.second));
         });
     }
 

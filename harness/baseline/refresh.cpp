@@ -76,12 +76,12 @@ void forget_code(BaselineCase& stored) {
 }
 
 /// A refresh does not accept an acknowledged regression before its day is over: such a metric keeps
-/// its expected value. Returns how many do. A device time that is kept is not one of the code that
-/// was measured now: stored beside it, that code would be 'nothing changed' for good.
+/// its expected value. Returns how many do. A device time or a counter that is kept is not one of
+/// the code that was measured now: stored beside it, that code would be 'nothing changed' for good.
 std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
                               BaselineCase& now) {
     std::size_t kept = 0;
-    bool keeps_device_time = false;
+    bool keeps_what_code_excuses = false;
     for (const auto& [metric, known] : before.acknowledged) {
         const auto expected = before.metrics.find(metric);
         const auto measured = now.metrics.find(metric);
@@ -92,10 +92,11 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
         }
         measured->second = expected->second;
         now.acknowledged.emplace(metric, known);
-        keeps_device_time = keeps_device_time || gate::is_device_time(metric);
+        keeps_what_code_excuses = keeps_what_code_excuses || gate::is_device_time(metric) ||
+                                  gate::is_counted(expected->second);
         ++kept;
     }
-    if (keeps_device_time) forget_code(now);
+    if (keeps_what_code_excuses) forget_code(now);
     return kept;
 }
 

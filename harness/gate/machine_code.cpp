@@ -279,25 +279,24 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement) {
     const std::string& metric = comparison.definition->name;
-    const bool counted = is_counted(*comparison.measured);
+    const bool unchanged_counter =
+        is_counted(*comparison.measured) && code.change == CodeChange::unchanged;
     if (judgement.verdict != model::Verdict::regressed) return {};
-    if (!counted && !is_device_time(metric)) return {};
+    if (!unchanged_counter && !is_device_time(metric)) return {};
     switch (code.change) {
         case CodeChange::unchanged:
             return {true, "nothing changed",
                     "machine code, launch, arguments, inputs, driver and host code are the "
                     "baseline's: look for the cause in the machine"};
         case CodeChange::device_unchanged:
-            if (code.runs_the_same && (counted || metric == "gpu_time")) {
+            if (code.runs_the_same && metric == "gpu_time") {
                 return {true, "nothing launched changed",
                         "its kernels, their launches, arguments, inputs and libraries are the "
                         "baseline's (" +
                             code.difference + "): look for the cause in the machine"};
             }
-            if (counted) return {};
             return {false, "device code unchanged", code.difference};
         case CodeChange::changed:
-            if (counted) return {};
             return {false, "", code.difference};
         case CodeChange::unknown:
             break;
@@ -306,17 +305,19 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
 }
 
 bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement) {
-    return comparison.definition->direction == model::Direction::higher
-               ? judgement.measured * slowest_machine < judgement.baseline
-               : judgement.measured > slowest_machine * judgement.baseline;
+    if (is_counted(*comparison.measured) && judgement.baseline == 0) return false;
+    const model::Direction direction = comparison.definition->direction;
+    const bool fell = judgement.measured * slowest_machine < judgement.baseline;
+    const bool rose = judgement.measured > slowest_machine * judgement.baseline;
+    return (fell && direction != model::Direction::lower) ||
+           (rose && direction != model::Direction::higher);
 }
 
-std::string beyond_any_machine_words(const Comparison& comparison) {
+std::string beyond_any_machine_words(const Judgement& judgement) {
     return fmt::format(
         "{} the baseline, which no machine explains: check the device and the baseline, and "
         "measure again",
-        comparison.definition->direction == model::Direction::higher ? "less than a tenth of"
-                                                                     : "more than 10 times");
+        judgement.measured < judgement.baseline ? "less than a tenth of" : "more than 10 times");
 }
 
 bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition) {

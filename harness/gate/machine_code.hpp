@@ -65,25 +65,27 @@ inline bool is_counted(const model::MetricSeries& series) {
 
 /// What the comparison of the code adds to the sentence of a regressed metric.
 struct CodeAside {
-    /// A device time or a count that got worse although nothing changed says nothing about the
+    /// A device time or a counter that got worse although nothing changed says nothing about the
     /// code.
     bool excuses = false;
     std::string words;   ///< after the verdict: "nothing changed", "device code unchanged"
     std::string detail;  ///< one clause
 };
-/// Empty for other verdicts, for metrics other than device times and counts, and if the code is not
-/// known.
+/// Empty for other verdicts, for metrics other than device times and counters, and if the code is
+/// not known. A counter is excused only if the host code is unchanged, too: what the host fills
+/// buffers with is not compared, and counters depend on it more than on the machine.
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
-/// The largest factor that the machine alone can add to a time or a count: the lowest SM clock of
-/// the GPUs that perfgate runs on is about a tenth of the highest (harness/gate/README.md).
+/// The largest factor that the machine alone can add to a time: the lowest SM clock of the GPUs
+/// that perfgate runs on is about a tenth of the highest (harness/gate/README.md). Counters have
+/// the same limit by convention.
 inline constexpr double slowest_machine = 10;
 
-/// Whether a value is so much larger than the baseline's, or a share so much smaller, that no
-/// machine explains it.
+/// Whether a value is so much worse than the baseline's that no machine explains it. A counter is
+/// not if the baseline's is 0, of which there is no multiple.
 bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement);
-std::string beyond_any_machine_words(const Comparison& comparison);
+std::string beyond_any_machine_words(const Judgement& judgement);
 
 /// Whether the comparison of the code shows that this time did not change, however it spreads:
 /// `gpu_time` if the case runs the same, others if its host code, which launches it, is the same

@@ -132,8 +132,9 @@ class Proving {
         drifts_ = drifts_of(comparisons_);
     }
 
-    /// Counts each gate of a case as one without a baseline, until the comparisons are known, or as
-    /// one without a valid value. What was left out is no gate of this run.
+    /// Counts each gate of a case as one without a baseline, from which those that can be compared
+    /// are subtracted later, or as one without a valid value. A case that was skipped or is missing
+    /// has no gates here.
     void count_gates(const CaseResult& result, const BaselineCase& expected,
                      const model::CaseVerdict& verdict) {
         if (verdict.verdict == Verdict::skipped || verdict.verdict == Verdict::missing) return;
@@ -397,7 +398,7 @@ std::string Proof::sentence() const {
         text += fmt::format("; {} of them only warn{}", warning, warning == 1 ? "s" : "");
     }
     if (invalid > 0) {
-        text += fmt::format("; {} could not be tried, without a valid value",
+        text += fmt::format("; {} without a valid value could not be tried",
                             model::counted(invalid, "gate"));
     }
     if (without_baseline > 0) {

@@ -24,10 +24,10 @@ namespace perfgate::gate {
 using KnownDirection = std::function<std::optional<model::Direction>(std::string_view metric)>;
 
 struct Proof {
-    std::size_t cases = 0, gates = 0;   ///< that were tried; cases of which a gate was
+    std::size_t cases = 0, gates = 0;   ///< gates that were tried, and the cases they belong to
     std::size_t warning = 0;            ///< of these gates, those that only warn
-    std::size_t without_baseline = 0;   ///< gates with nothing to compare with, which were not
-    std::size_t invalid = 0;            ///< gates without a valid value, which were not either
+    std::size_t without_baseline = 0;   ///< gates not tried: there is nothing to compare with
+    std::size_t invalid = 0;            ///< gates not tried: run or baseline has no valid value
     std::size_t relations = 0;          ///< that were tried (relation_proof.hpp)
     std::vector<std::string> problems;  ///< a sentence each
 

@@ -55,8 +55,9 @@ void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::str
     }
 }
 
-/// Of those that there are. Most sizes are well above the claim, where a sound gate finds nearly
-/// all: fewer than nine of ten are no proof, even if they may be chance.
+/// Judges the slowdowns at or above the claim, of which there is at least one. Most are well above
+/// it, where a sound gate finds nearly all: fewer than nine of ten prove nothing, even if that may
+/// be chance.
 void check_promises(SelfTestReport& report) {
     report.at_least = stats::binomial_lower_bound(report.kept, report.promised, 0.95);
     const double share = static_cast<double>(report.kept) / static_cast<double>(report.promised);

@@ -76,7 +76,7 @@ Settled settle(const Comparison& comparison, const CodeComparison& code,
     if ((aside.excuses || undecided || !clock.empty()) &&
         beyond_any_machine(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
-        why = beyond_any_machine_words(comparison);
+        why = beyond_any_machine_words(judgement);
     } else if (far_beyond_and_undecided(comparison, judgement)) {
         judgement.verdict = Verdict::invalid;
         why = too_few_to_judge;

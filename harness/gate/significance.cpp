@@ -61,10 +61,10 @@ Prior prior_of(MetricClass metric_class) {
 }
 
 /// The standard deviation of these values. No value counts as farther from the median than five
-/// standard deviations of the values in the middle, so that one outlier raises it a little. Few
-/// values agree by chance and lack the modes and outliers that further ones show, so it is combined
-/// with a spread that five recorded kernels in six do not reach, with the weight of four values
-/// (results: tests/bench/README.md).
+/// standard deviations of the values in the middle, so that one outlier raises it a little. A few
+/// values can agree by chance and lack the modes and outliers that more would show, so it is
+/// combined with a deviation that five recorded kernels in six do not reach, at four degrees of
+/// freedom (results: tests/bench/README.md).
 double robust_deviation(std::span<const double> values) {
     constexpr stats::PooledSpread usual{.deviation = 0.007, .df = 4};
     constexpr double farthest = 5;

@@ -22,6 +22,7 @@ std::string write_json(const SelfTestOutcome& outcome, const SelfTestRequest& re
     write_field(json, "promised", static_cast<std::int64_t>(outcome.report.promised));
     write_field(json, "kept", static_cast<std::int64_t>(outcome.report.kept));
     write_field(json, "problems", outcome.report.problems);
+    write_field(json, "exit_code", std::int64_t{outcome.exit_code});
     json.key("sizes");
     json.begin_array(JsonLayout::lines);
     for (const gate::SizeTally& size : outcome.report.sizes) {

@@ -23,10 +23,10 @@ class SelfTest(tool.Case):
         # Sizes that no noise of a shared machine reaches.
         done = self.selftest("--sizes", "0,1000", "--tolerance", "100", "--seed", 1,
                              "--json", "selftest.json")
-        self.assertRegex(done.stdout, r"nine of ten or more were found; so few slowdowns show at least \d+ % of them "
+        self.assertRegex(done.stdout, r"nine of ten or more were found, which shows at least \d+ % of them "
                                       r"with 95 % confidence")
         result = self.read_json("selftest.json")
-        self.assertEqual([], result["problems"])
+        self.assertEqual(([], 0), (result["problems"], result["exit_code"]))
         none, much = result["sizes"]
         self.assertEqual((0, 0), (none["regressed"], none["improved"]))
         self.assertEqual(3, much["regressed"])
@@ -35,7 +35,8 @@ class SelfTest(tool.Case):
             self.run_tool("report", f"perfgate-selftest/{name}/run.json")
 
     def test_sizes_below_the_claim_prove_nothing(self):
-        done = self.selftest("--sizes", "1", "--tolerance", "100", code=3)
+        done = self.selftest("--sizes", "1", "--tolerance", "100", "--json", "selftest.json", code=3)
+        self.assertEqual(3, self.read_json("selftest.json")["exit_code"])
         self.assertIn("no slowdown was as large as what the gate claims to detect: nothing was proved; use larger --sizes",
                       done.stdout)
         self.assertNotIn("95 % confidence", done.stdout)

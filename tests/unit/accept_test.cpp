@@ -230,7 +230,7 @@ TEST(Accept, OtherCodeIsNotStoredBesideATimeThatIsNotShown) {
     EXPECT_EQ(after.metrics.at("gpu_span").batches.size(), 5U) << "nobody judged it";
 }
 
-TEST(Accept, DeviceTimesThatTheRunDidNotMeasureAreNotTheNewCodes) {
+TEST(Accept, DeviceTimesAndCountersThatTheRunDidNotMeasureAreNotTheNewCodes) {
     const auto coded = [](double time, const std::string& code) {
         model::Run run = run_of({measured_case(1)});
         model::CaseResult& result = run.suites[0].cases[0];
@@ -244,6 +244,7 @@ TEST(Accept, DeviceTimesThatTheRunDidNotMeasureAreNotTheNewCodes) {
     for (const char* metric : {"gpu_span", "energy", "host_time"}) {
         usual.suites[0].cases[0].metrics[metric] = series({1000});
     }
+    usual.suites[0].cases[0].metrics["cycles"] = series({1000}, "count", "counter/auto-range");
     model::Baseline baseline = baseline_of(usual);
     baseline.cases.at(first_id).kernels = usual.suites[0].cases[0].kernels;
     baseline.cases.at(first_id).host_code = "h";
@@ -259,7 +260,8 @@ TEST(Accept, DeviceTimesThatTheRunDidNotMeasureAreNotTheNewCodes) {
     EXPECT_EQ(kept(coded(1200, "2")), (Names{"gpu_time", "host_time", "registers"}));
     model::Run same = coded(1000, "1");
     same.suites[0].cases[0].metrics["registers"] = series({63}, "registers", "record");
-    EXPECT_EQ(kept(same), (Names{"energy", "gpu_span", "gpu_time", "host_time", "registers"}))
+    EXPECT_EQ(kept(same),
+              (Names{"cycles", "energy", "gpu_span", "gpu_time", "host_time", "registers"}))
         << "of the same code they are still true";
 }
 

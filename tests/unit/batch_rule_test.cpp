@@ -662,8 +662,8 @@ TEST(BatchRule, WhatItClaimsToSeeItFindsWhateverTheShape) {
 }
 
 TEST(BatchRule, WhatItClaimsToSeeItFindsWhereFewProcessesLackTheRareOnes) {
-    // One process in twenty is 1.5 % faster: two baselines of eight in three have none of them, and
-    // one run of eight in three has one.
+    // One process in twenty is 1.5 % faster: two in three baselines of eight have none of these,
+    // and one in three runs of eight has one.
     World world;
     world.baseline_processes = 8;
     world.spread = 0.001;

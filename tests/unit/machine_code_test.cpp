@@ -467,50 +467,71 @@ TEST(MachineCode, ChangedCodeIsShownWhateverTheVerdict) {
     EXPECT_TRUE(regressed.reason.ends_with("; machine code changed: kernel tiled"));
 }
 
-/// With a gated counter, of which the baseline has 100.
-CaseResult counted_case(double count) {
+/// With a gated counter: of these "spill_sectors" should be low, "l2_hit_rate" high, and "sm_clock"
+/// neither.
+CaseResult counted_case(const std::string& counter, double value) {
     CaseResult result = coded_case();
-    result.gates.push_back({"spill_sectors", {}, 0});
-    result.metrics["spill_sectors"] =
-        documents::series({count}, "count", "counter/auto-range/user-replay/cold");
+    result.gates.push_back({counter, {0.1, std::nullopt, 0}, 0});
+    const std::string unit = run_of({}).metric_definitions.at(counter).unit;
+    result.metrics[counter] =
+        documents::series({value}, unit, "counter/auto-range/user-replay/cold");
     return result;
 }
 
-model::CaseVerdict judged_counter(const CaseResult& now) {
+model::CaseVerdict judged_against(const CaseResult& before, const CaseResult& now) {
     const model::Policy policy;
-    return judge(run_of({now}), documents::stored(accepted(run_of({counted_case(100)}))), policy,
+    return judge(run_of({now}), documents::stored(accepted(run_of({before}))), policy,
                  BatchRule(policy))
         .suites[0]
         .cases[0];
 }
 
 TEST(MachineCode, AWorseCounterOfUnchangedCodeIsInconclusive) {
-    CaseResult now = counted_case(110);
-    model::CaseVerdict verdict = judged_counter(now);
+    const CaseResult before = counted_case("spill_sectors", 100);
+    const model::CaseVerdict verdict = judged_against(before, counted_case("spill_sectors", 150));
     EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
     EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
     EXPECT_TRUE(verdict.reason.starts_with("spill_sectors is inconclusive (nothing changed): "))
         << verdict.reason;
-
-    now.host_code = "0058";
-    verdict = judged_counter(now);
-    EXPECT_EQ(verdict.verdict, Verdict::inconclusive) << "another kernel of the plugin changed";
-    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
-
-    EXPECT_EQ(judged_counter(counted_case(1000)).verdict, Verdict::inconclusive) << "at the bound";
-    EXPECT_EQ(judged_counter(counted_case(1001)).verdict, Verdict::invalid);
 }
 
-TEST(MachineCode, AWorseCounterOfOtherCodeOrLaunchIsRegressed) {
-    CaseResult now = counted_case(110);
+TEST(MachineCode, ACounterThatIsTenTimesWorseIsInvalid) {
+    struct Change {
+        const char* counter;
+        double before, now;
+        Verdict expected;
+    };
+    for (const Change& change : {Change{"spill_sectors", 100, 1000, Verdict::inconclusive},
+                                 Change{"spill_sectors", 100, 1001, Verdict::invalid},
+                                 Change{"spill_sectors", 0, 9, Verdict::inconclusive},
+                                 Change{"l2_hit_rate", 50, 5, Verdict::inconclusive},
+                                 Change{"l2_hit_rate", 50, 4, Verdict::invalid},
+                                 Change{"sm_clock", 100, 50, Verdict::inconclusive},
+                                 Change{"sm_clock", 100, 9, Verdict::invalid},
+                                 Change{"sm_clock", 100, 1001, Verdict::invalid}}) {
+        const model::CaseVerdict verdict = judged_against(
+            counted_case(change.counter, change.before), counted_case(change.counter, change.now));
+        EXPECT_EQ(verdict.verdict, change.expected)
+            << change.counter << ' ' << change.now << ": " << verdict.reason;
+    }
+}
+
+TEST(MachineCode, AWorseCounterOfAnythingElseThatChangedIsRegressed) {
+    const CaseResult before = counted_case("spill_sectors", 100);
+    const CaseResult worse = counted_case("spill_sectors", 150);
+    CaseResult now = worse;
     now.kernels[0].code = "0ther";
-    EXPECT_EQ(judged_counter(now).verdict, Verdict::regressed);
-    now = counted_case(110);
+    EXPECT_EQ(judged_against(before, now).verdict, Verdict::regressed);
+    now = worse;
     now.kernels[0].grid = {16, 1, 1};
-    EXPECT_EQ(judged_counter(now).verdict, Verdict::regressed);
-    now = counted_case(110);
+    EXPECT_EQ(judged_against(before, now).verdict, Verdict::regressed);
+    now = worse;
+    now.host_code = "0058";
+    EXPECT_EQ(judged_against(before, now).verdict, Verdict::regressed)
+        << "it may fill buffers in another way";
+    now = worse;
     now.kernels[0].code.clear();
-    EXPECT_EQ(judged_counter(now).verdict, Verdict::regressed) << "the code is not known";
+    EXPECT_EQ(judged_against(before, now).verdict, Verdict::regressed) << "the code is not known";
 }
 
 TEST(MachineCode, WhatIsNeitherDeviceTimeNorCounterIsNotExcused) {

@@ -147,7 +147,7 @@ std::string said_of_second(const std::function<void(Pair&, model::CaseResult&)>&
 }
 
 TEST(Proof, GatesWithoutAValidValueAreCounted) {
-    const std::string one = "; 1 gate could not be tried, without a valid value";
+    const std::string one = "; 1 gate without a valid value could not be tried";
     EXPECT_EQ(said_of_second([](Pair& pair, model::CaseResult& second) {
                   pair.run.environment.ceilings = {2e12, {}, ""};
                   second.work = {0, 1e9, ""};
@@ -183,8 +183,8 @@ TEST(Proof, WithoutAnyValidValueNothingWasProved) {
                        {0.03, {}, 0});
     pair.now().status = model::CaseStatus::invalid;
     EXPECT_EQ(proved(pair).sentence(),
-              "no gate was tried: nothing was proved; 1 gate could not be tried, without a valid "
-              "value");
+              "no gate was tried: nothing was proved; 1 gate without a valid value could not be "
+              "tried");
 }
 
 TEST(Proof, AnAcknowledgedRegressionFailsWhereItGetsWorse) {

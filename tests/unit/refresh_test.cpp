@@ -536,7 +536,29 @@ TEST(Refresh, WithAnAcknowledgedTimeTheNewCodeIsNotStored) {
     before.cases.begin()->second.acknowledged["registers"] = {"2026-11-30", "Ada", "known",
                                                               series({64}, "registers", "record")};
     EXPECT_EQ(refreshed(slower, before, acceptance).baseline.cases.begin()->second.host_code, "b")
-        << "a count is not proved by code";
+        << "registers are not excused by code";
+}
+
+TEST(Refresh, WithAnAcknowledgedCounterTheNewCodeIsNotStored) {
+    const auto counted = [](const std::string& code, double count) {
+        model::Run run = run_on("board-a", 10'000);
+        CaseResult& result = run.suites[0].cases[0];
+        result.kernels.emplace_back().code = code;
+        result.host_code = "a";
+        result.gates.push_back({"spill_sectors", {}, 0});
+        result.metrics["spill_sectors"] =
+            series({count}, "count", "counter/auto-range/user-replay/cold");
+        return run;
+    };
+    model::Baseline before = refreshed(counted("1", 100)).baseline;
+    const model::Run worse = counted("2", 120);
+    before.cases.begin()->second.acknowledged["spill_sectors"] = {
+        "2026-11-30", "Ada", "known", worse.suites[0].cases[0].metrics.at("spill_sectors")};
+    BaselineSet set;
+    set["s"] = {"s.json", refreshed(worse, before).baseline};
+    const model::CaseVerdict over =
+        judge(later(worse), set, {}, BatchRule{model::Policy{}}).suites.at(0).cases.at(0);
+    EXPECT_EQ(over.verdict, model::Verdict::regressed) << over.reason;
 }
 
 TEST(Refresh, AnAcknowledgementIsKeptUntilItsDayWhereTheValuesAreOfOneKind) {

@@ -32,7 +32,7 @@ TEST(SelfTestText, SaysWhatWasShown) {
               "the gate detects what it claims: at least 93 % of them with 95 % confidence\n");
     EXPECT_EQ(end_of(found_of(11, 11, 0.7616), 0),
               "slowdowns at or above the minimum detectable change: 11, found: 11 (100.0 %)\n"
-              "nine of ten or more were found; so few slowdowns show at least 76 % of them with "
+              "nine of ten or more were found, which shows at least 76 % of them with "
               "95 % confidence\n");
 }
 

@@ -11,8 +11,8 @@ namespace perfgate::backend {
 class CacheEviction {
   public:
     /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call
-    /// allocates it, so that processes without cold measurements start fast. The TLB stays as it is
-    /// where the buffer has huge pages. Throws std::bad_alloc.
+    /// allocates it, so that processes without cold measurements start fast. With huge pages
+    /// the TLB is hardly evicted. Throws std::bad_alloc.
     void evict();
 
   private:

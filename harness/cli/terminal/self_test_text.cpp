@@ -69,7 +69,7 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
         text += fmt::format("{} at least {:.0f} % of them with 95 % confidence\n",
                             found.at_least >= gate::promised_share
                                 ? "the gate detects what it claims:"
-                                : "nine of ten or more were found; so few slowdowns show",
+                                : "nine of ten or more were found, which shows",
                             std::floor(100 * found.at_least));
     }
     return text;
