@@ -49,16 +49,20 @@ class Init(tool.Case):
         return folder, self.printed(text)
 
     def do(self, commands, folder):
-        """On a machine that does other work, too, a baseline may be refused once, as it says."""
+        """On a machine that does other work, too, a baseline may be refused: then what the message says is done."""
         for command in commands:
-            for attempt in range(5):
-                noisy = (0, 2) if "refresh" in command and attempt < 4 else 0
-                begin = time.monotonic()
-                done = self.run_line(command, folder, code=noisy)
-                print(f"  {time.monotonic() - begin:.1f} s: {command}", flush=True)
-                if done.returncode == 0:
-                    break
-                self.assertIn("measure while nothing else uses the machine", done.stderr)
+            done = self.timed_line(command, folder, code=(0, 2) if "refresh" in command else 0)
+            if done.returncode != 0:
+                self.assertIn("measure while nothing else uses the machine, or raise its tolerance", done.stderr)
+                suite, = (folder / "suites").iterdir()
+                suite.write_text(re.sub(r"(host_time|real_time): \d+%", r"\1: 1000%", suite.read_text()))
+                self.timed_line(command, folder)
+
+    def timed_line(self, command, folder, code=0):
+        begin = time.monotonic()
+        done = self.run_line(command, folder, code=code)
+        print(f"  {time.monotonic() - begin:.1f} s: {command}", flush=True)
+        return done
 
     def gates(self, folder, run, slower=None):
         """`run`, the last command, passed; a slower result must fail. `slower` is a file, a text of it, what makes it
