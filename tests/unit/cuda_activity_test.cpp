@@ -69,6 +69,21 @@ ActivityRecord lasting(std::uint64_t start_ns, std::uint64_t end_ns) {
     return {.kind = kernel, .start_ns = start_ns, .end_ns = end_ns};
 }
 
+TEST(LaunchRecords, LaunchesOfTheSameWorkLeaveAsManyRecords) {
+    const LaunchActivity two{{lasting(1, 2), lasting(3, 4)}};
+    const LaunchActivity one{{lasting(5, 6)}};
+    EXPECT_NO_THROW(require_equal_launches({}));
+    EXPECT_NO_THROW(require_equal_launches(std::vector{one}));
+    EXPECT_NO_THROW(require_equal_launches(std::vector{two, two, two}));
+    try {
+        require_equal_launches(std::vector{two, one, two});
+        FAIL() << "a record is missing";
+    } catch (const model::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("between 1 and 2 records"), std::string::npos)
+            << error.what();
+    }
+}
+
 TEST(LaunchRecords, WhatBeginsDuringALaunchAndBelongsToNoneIsCounted) {
     ActivityTrace trace;
     trace.launches = {{{lasting(100, 200), lasting(150, 300)}}, {}, {{lasting(500, 600)}}};

@@ -341,6 +341,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
             fmt::format("gpu_time: CUPTI dropped {} activity records and gave {} no time",
                         trace.dropped, trace.without_time));
     }
+    require_equal_launches(trace.launches);
     measure::TimeSamples samples;
     samples.method = cold ? "activity/cold" : "activity/hot";
     for (const LaunchActivity& launch : trace.launches) {

@@ -26,6 +26,20 @@ void require_records(std::span<const ObservedLaunch> launches, const LaunchActiv
         recorded, made));
 }
 
+void require_equal_launches(std::span<const LaunchActivity> launches) {
+    const auto [least, most] = std::minmax_element(
+        launches.begin(), launches.end(), [](const LaunchActivity& one, const LaunchActivity& two) {
+            return one.records.size() < two.records.size();
+        });
+    if (least == most || least->records.size() == most->records.size()) return;
+    throw model::Error(fmt::format(
+        "timed launches left between {} and {} records of kernels, copies and memsets: records are "
+        "missing, so that gpu_time would be too short, or the variant does not launch the same "
+        "each "
+        "time; if so, gate gpu_span with --no-cupti",
+        least->records.size(), most->records.size()));
+}
+
 std::size_t unattributed_records(const ActivityTrace& trace) {
     std::size_t found = 0;
     for (const LaunchActivity& launch : trace.launches) {

@@ -15,6 +15,10 @@ namespace perfgate::backend::cuda {
 /// were not captured. Kernels of graphs have no launch call and do not count.
 void require_records(std::span<const ObservedLaunch> launches, const LaunchActivity& launch);
 
+/// Throws model::Error with both counts if launches of the same work left different numbers of
+/// records: gpu_time of some would be too short.
+void require_equal_launches(std::span<const LaunchActivity> launches);
+
 /// Records of no launch that begin while one is running: what another thread submitted, which is
 /// not in gpu_time. Flushes and resets end before the launch begins.
 std::size_t unattributed_records(const ActivityTrace& trace);
