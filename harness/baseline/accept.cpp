@@ -251,11 +251,14 @@ class Accepting {
     /// Device times and counters that this run did not measure are not the new code's.
     void forget_values_of_other_code(const CaseResult& result, const BaselineCase& before,
                                      BaselineCase& after) const {
-        const gate::Code now = gate::code_of(result, run_.environment);
-        if (gate::compare_code(now, gate::code_of(before)).runs_the_same) return;
+        const gate::CodeComparison code =
+            gate::compare_code(gate::code_of(result, run_.environment), gate::code_of(before));
+        if (code.change == model::CodeChange::unchanged) return;
         std::erase_if(after.metrics, [&](const auto& entry) {
-            return !result.metrics.contains(entry.first) &&
-                   (gate::is_device_time(entry.first) || gate::is_counted(entry.second));
+            const auto& [metric, series] = entry;
+            if (result.metrics.contains(metric)) return false;
+            if (metric == "gpu_time") return !code.runs_the_same;
+            return gate::is_device_time(metric) || gate::is_counted(series);
         });
     }
 

@@ -69,15 +69,16 @@ bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
            before.measured_as == now.measured_as && then == candidate;
 }
 
-/// Then no time of the case is shown by its code, and none that got worse is excused by it.
+/// Then no value of the case is shown or excused by its code.
 void forget_code(BaselineCase& stored) {
     for (model::Kernel& kernel : stored.kernels) kernel.code.clear();
     stored.host_code.clear();
 }
 
 /// A refresh does not accept an acknowledged regression before its day is over: such a metric keeps
-/// its expected value. Returns how many do. A device time or a counter that is kept is not one of
-/// the code that was measured now: stored beside it, that code would be 'nothing changed' for good.
+/// its expected value. Returns how many do. A device time or a counter that is kept belongs to
+/// older code. With the new code stored beside it, the regression would be excused as 'nothing
+/// changed' for good.
 std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day,
                               BaselineCase& now) {
     std::size_t kept = 0;

@@ -279,10 +279,9 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement) {
     const std::string& metric = comparison.definition->name;
-    const bool unchanged_counter =
-        is_counted(*comparison.measured) && code.change == CodeChange::unchanged;
+    const bool counted = is_counted(*comparison.measured);
     if (judgement.verdict != model::Verdict::regressed) return {};
-    if (!unchanged_counter && !is_device_time(metric)) return {};
+    if (!counted && !is_device_time(metric)) return {};
     switch (code.change) {
         case CodeChange::unchanged:
             return {true, "nothing changed",
@@ -295,8 +294,9 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                         "baseline's (" +
                             code.difference + "): look for the cause in the machine"};
             }
-            return {false, "device code unchanged", code.difference};
+            return {false, counted ? "" : "device code unchanged", code.difference};
         case CodeChange::changed:
+            if (counted) return {};  // a note of the case says it
             return {false, "", code.difference};
         case CodeChange::unknown:
             break;

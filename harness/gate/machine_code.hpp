@@ -71,9 +71,9 @@ struct CodeAside {
     std::string words;   ///< after the verdict: "nothing changed", "device code unchanged"
     std::string detail;  ///< one clause
 };
-/// Empty for other verdicts, for metrics other than device times and counters, and if the code is
-/// not known. A counter is excused only if the host code is unchanged, too: what the host fills
-/// buffers with is not compared, and counters depend on it more than on the machine.
+/// Empty for other verdicts, for other metrics, and if the code is not known. A counter is excused
+/// only if the host code is unchanged, too: what the host fills buffers with is not compared, and
+/// counters depend on that more than on the machine.
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
@@ -82,8 +82,8 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
 /// the same limit by convention.
 inline constexpr double slowest_machine = 10;
 
-/// Whether a value is so much worse than the baseline's that no machine explains it. A counter is
-/// not if the baseline's is 0, of which there is no multiple.
+/// Whether a value is so much worse than the baseline's that no machine explains it. Never for a
+/// counter whose baseline is 0: 0 has no multiples.
 bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement);
 std::string beyond_any_machine_words(const Judgement& judgement);
 

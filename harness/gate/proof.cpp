@@ -132,9 +132,9 @@ class Proving {
         drifts_ = drifts_of(comparisons_);
     }
 
-    /// Counts each gate of a case as one without a baseline, from which those that can be compared
-    /// are subtracted later, or as one without a valid value. A case that was skipped or is missing
-    /// has no gates here.
+    /// Counts the gates of a case that have no baseline or no valid value. Those that can be
+    /// compared count as without a baseline until learn() subtracts them. A case that was skipped
+    /// or is missing has no gates here.
     void count_gates(const CaseResult& result, const BaselineCase& expected,
                      const model::CaseVerdict& verdict) {
         if (verdict.verdict == Verdict::skipped || verdict.verdict == Verdict::missing) return;

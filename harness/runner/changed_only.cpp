@@ -19,8 +19,8 @@ namespace perfgate::runner {
 
 namespace {
 
-/// Whether the metric depends on what the launch runs on the device alone. The others depend on
-/// host code, too.
+/// Whether the metric depends only on what the launch runs on the device and on the contents of its
+/// buffers, which are taken to be the same. The others depend on host code in other ways, too.
 bool is_of_device(const std::string& name) {
     const auto metric = metrics::find_metric(name);
     return metric && (metric->source == metrics::Source::activity ||

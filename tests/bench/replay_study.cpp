@@ -426,6 +426,7 @@ int study(const Options& options) {
     print_passes(claimed.front(), options.replays);
     print_coverage(claimed, options);
     print_peers(kernels);
+    if (options.check && kept) fmt::print("\nEvery bound is kept.\n");
     return options.check && !kept ? 1 : 0;
 }
 

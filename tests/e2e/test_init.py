@@ -49,13 +49,14 @@ class Init(tool.Case):
         return folder, self.printed(text)
 
     def do(self, commands, folder):
-        """On a machine that does other work, too, a baseline may be refused: then what the message says is done."""
+        """On a busy machine a baseline may be refused; then this does what the message says."""
         for command in commands:
             done = self.timed_line(command, folder, code=(0, 2) if "refresh" in command else 0)
             if done.returncode != 0:
                 self.assertIn("measure while nothing else uses the machine, or raise its tolerance", done.stderr)
                 suite, = (folder / "suites").iterdir()
-                suite.write_text(re.sub(r"(host_time|real_time): \d+%", r"\1: 1000%", suite.read_text()))
+                text = re.sub(r"(host_time|real_time): \d+%", r"\1: 1000%", suite.read_text())
+                suite.write_text(re.sub(r"gpu_time: \d+%", "gpu_time: 100%", text))
                 self.timed_line(command, folder)
 
     def timed_line(self, command, folder, code=0):

@@ -23,8 +23,7 @@ class SelfTest(tool.Case):
         # Sizes that no noise of a shared machine reaches.
         done = self.selftest("--sizes", "0,1000", "--tolerance", "100", "--seed", 1,
                              "--json", "selftest.json")
-        self.assertRegex(done.stdout, r"nine of ten or more were found, which shows at least \d+ % of them "
-                                      r"with 95 % confidence")
+        self.assertRegex(done.stdout, r"nine of ten or more were found: with 95 % confidence the gate finds at least \d+ %")
         result = self.read_json("selftest.json")
         self.assertEqual(([], 0), (result["problems"], result["exit_code"]))
         none, much = result["sizes"]

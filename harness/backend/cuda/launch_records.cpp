@@ -33,10 +33,9 @@ void require_equal_launches(std::span<const LaunchActivity> launches) {
         });
     if (least == most || least->records.size() == most->records.size()) return;
     throw model::Error(fmt::format(
-        "timed launches left between {} and {} records of kernels, copies and memsets: records are "
-        "missing, so that gpu_time would be too short, or the variant does not launch the same "
-        "each "
-        "time; if so, gate gpu_span with --no-cupti",
+        "gpu_time: timed launches left between {} and {} records of kernels, copies and memsets. "
+        "Either records were lost (measure again), or the variant does not do the same work in "
+        "each launch (gate gpu_span with --no-cupti)",
         least->records.size(), most->records.size()));
 }
 

@@ -12,7 +12,7 @@ class CacheEviction {
   public:
     /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call
     /// allocates it, so that processes without cold measurements start fast. With huge pages
-    /// the TLB is hardly evicted. Throws std::bad_alloc.
+    /// most of the TLB stays as it is. Throws std::bad_alloc.
     void evict();
 
   private:

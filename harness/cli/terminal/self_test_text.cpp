@@ -66,11 +66,11 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
             "quieter machine\n";
     }
     if (outcome.exit_code == 0 && found.promised > 0) {
-        text += fmt::format("{} at least {:.0f} % of them with 95 % confidence\n",
-                            found.at_least >= gate::promised_share
-                                ? "the gate detects what it claims:"
-                                : "nine of ten or more were found, which shows",
-                            std::floor(100 * found.at_least));
+        text +=
+            fmt::format("{}: with 95 % confidence the gate finds at least {:.0f} %\n",
+                        found.at_least >= gate::promised_share ? "the gate detects what it claims"
+                                                               : "nine of ten or more were found",
+                        std::floor(100 * found.at_least));
     }
     return text;
 }

@@ -89,11 +89,9 @@ void add_selftest(CLI::App& app, Invocation& invocation) {
         "Every case gets every size once, in an order that the gate does not know, as extra work "
         "on the device after\neach launch; only times are measured. Stored baselines are neither "
         "used nor changed.\nExit codes: 0 no false alarm, and at least nine in ten of the "
-        "slowdowns "
-        "that the gate claims to detect were\nfound; 1 a false alarm, or significantly fewer were "
-        "found; 2 usage or invalid input; 3 fewer were found, which may\nbe chance, no slowdown "
-        "was "
-        "as large as the claim, or something could not be measured; 130 interrupted.");
+        "slowdowns that the gate claims to detect were\nfound; 1 a false alarm, or significantly "
+        "fewer were found; 2 usage or invalid input; 3 fewer were found, which may\nbe chance, no "
+        "slowdown was as large as the claim, or something could not be measured; 130 interrupted.");
     verb->callback([&invocation, options, verb] {
         invocation.body = [options, verb] { return self_test(*verb, *options); };
     });
